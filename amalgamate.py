@@ -6,11 +6,13 @@
     amalgamate.py --check        writes nothing; exit code 1 when a header is stale
     amalgamate.py --line         with #line directives, to debug in the terms of src/
 
-A fragment is a folder of src/. FRAGMENTS is the whole manifest: the order of the layers, which is
-also the order in the headers. Inside a folder, files follow their own includes, then their names.
-Each fragment has a public part (name.h) and an implementation part (name_in.h, name.c), each under
-a guard whose value is a hash of its content: the second copy of the same part is skipped, a
-different one is an #error. Nothing is written unless everything went well.
+A fragment is a folder of src/. FRAGMENTS is the whole manifest: the order of the layers, and of the
+code in the headers. Inside a folder, files follow their own includes, then their names. The
+declarations (name.h) come first, in the order of a reader: src/order_phi.h.txt lists them under
+headings, with the text of each; a header without such a file has the order of the layers. What
+phi_json.h shares with the others, and every run of declarations and every folder of code (name_in.h,
+name.c), is under a guard whose value is a hash of its content: the second copy of the same part is
+skipped, a different one is an #error. Nothing is written unless everything went well.
 """
 import argparse
 import hashlib
@@ -21,7 +23,7 @@ import sys
 ROOT = os.path.dirname(os.path.abspath(__file__))
 
 FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent",
-             "formats", "record", "subagents", "evaluate", "strategy", "config",
+             "formats", "mock", "record", "subagents", "evaluate", "strategy", "config",
              "match", "permissions", "tools", "serve", "mcp", "openapi", "skills", "sections", "trace"]
 TOOLS = FRAGMENTS.index("formats")  # from here on: phi_tools.h
 
@@ -31,6 +33,12 @@ OUT = {
     "phi.h": (None, FRAGMENTS[:TOOLS]),
     "phi_tools.h": ("phi.h", FRAGMENTS[TOOLS:]),
 }
+
+HEADING = re.compile(r"^\[(.+)\]$")  # of src/order_phi.h.txt, as are these
+LISTED = re.compile(r"^[a-z]+/[a-z0-9_]+\.h$")
+# What a header needs as a file of its own, and not as a part of a larger one.
+ONCE = re.compile(r"^#ifndef (PHI_\w+_H)\n#define \1\n\n?(.*)^#endif\n\Z", re.M | re.S)
+EXTERN = re.compile(r'^#ifdef __cplusplus\n(?:extern "C" \{|\})\n#endif\n\n?', re.M)
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]*)".*$', re.M)
 DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
@@ -118,7 +126,7 @@ def scan():
     for name in sorted(os.listdir(os.path.join(ROOT, "src"))):
         path = f"src/{name}"
         if not os.path.isdir(os.path.join(ROOT, path)):
-            if name not in [f"head_{out}.txt" for out in OUT]:
+            if name not in [f"{kind}_{out}.txt" for out in OUT for kind in ("head", "order")]:
                 raise Trouble(f"{path}: not in the manifest")
             continue
         if name not in FRAGMENTS:
@@ -185,12 +193,17 @@ def body(path, text, header_macros, lines):
     if path.endswith(".c"):
         gone = set(UNDEF.findall(text))
         text += "".join(f"#undef {name}\n" for name in dict.fromkeys(own) if name not in gone)
-    where = f'#line 1 "{path}"\n' if lines else f"/* ---- {path} ---- */\n\n"
-    return where + text + "\n"
+    if lines:
+        return f'#line 1 "{path}"\n' + text + "\n"
+    if path.endswith(".h"):
+        text = ONCE.sub(r"\2", text)
+        if not SYSTEM.search(text):
+            text = EXTERN.sub("", text)
+    return f"/* ---- {path} ---- */\n\n" + text.rstrip("\n") + "\n\n"
 
 
 def parts(files, lines):
-    """{fragment: (public text, implementation text)}"""
+    """({public header: text}, {fragment: text of its code}), both in the order of the layers."""
     texts, macros = {}, set()
     for frag, names in files.items():
         for name in names:
@@ -198,29 +211,91 @@ def parts(files, lines):
             texts[path] = read(path)
             if name.endswith(".h"):
                 macros |= set(DEFINE.findall(texts[path])) - set(UNDEF.findall(texts[path]))
-    out = {}
-    for frag, names in files.items():
-        paths = [f"src/{frag}/{name}" for name in names]
+    public, code = {}, {}
+    for frag in [f for f in FRAGMENTS if f in files]:
+        paths = [f"src/{frag}/{name}" for name in files[frag]]
         needs = {p: {"src/" + i for i in includes(p, texts[p], files)} for p in paths}
-        public = [p for p in paths if p.endswith(".h") and not p.endswith("_in.h")]
-        inner = [p for p in paths if p.endswith("_in.h")]
-        source = [p for p in paths if p.endswith(".c")]
-        out[frag] = tuple("".join(body(p, texts[p], macros, lines) for p in group)
-                          for group in (ordered(public, needs), ordered(inner, needs) + source))
-    return out
+        shown = ordered([p for p in paths if p.endswith(".h") and not p.endswith("_in.h")], needs)
+        inner = ordered([p for p in paths if p.endswith("_in.h")], needs)
+        public.update({p: body(p, texts[p], macros, lines) for p in shown})
+        code[frag] = "".join(body(p, texts[p], macros, lines)
+                             for p in inner + [p for p in paths if p.endswith(".c")])
+    return public, code
+
+
+def frag_of(path):
+    return path.split("/")[1]
+
+
+def reader_order(out, paths):
+    """What `out` declares: headings (as comments) and paths, in the order of src/order_<out>.txt."""
+    name = f"src/order_{out}.txt"
+    if not os.path.exists(os.path.join(ROOT, name)):
+        return paths
+    said, text, listed = [], [], []
+    for line in read(name).split("\n"):
+        heading = HEADING.match(line)
+        if (heading or LISTED.match(line)) and "".join(text).strip():
+            said.append("\n".join(text).rstrip() + " */\n\n")
+            text = []
+        if heading:
+            text = [f"/* ======== {heading[1]} ========", ""]
+        elif LISTED.match(line):
+            if f"src/{line}" in listed or f"src/{line}" not in paths:
+                raise Trouble(f"{name}: {line}: listed twice, or no header of {out}")
+            for need in INCLUDE.findall(read(f"src/{line}")):
+                if f"src/{need}" in paths and f"src/{need}" not in listed:
+                    raise Trouble(f"{name}: {line} comes before {need}, which it includes")
+            said.append(f"src/{line}")
+            listed.append(f"src/{line}")
+        elif text:
+            text.append("   " + line if line else "")
+    lost = [p for p in paths if p not in listed]
+    if lost:
+        raise Trouble(f"{name}: does not list {', '.join(p[4:] for p in lost)}")
+    return said
+
+
+def blocks(out, paths, public):
+    """[(name of the guard, text)]: a block for each header that is phi_json.h's, too, and one for
+    each run of others."""
+    made, run, runs = [], "", 0
+    stem = out[:-2].upper()
+
+    def end():
+        nonlocal run, runs
+        if run:
+            runs += 1
+            made.append((f"PUB_{stem}_{runs}", run))
+        run = ""
+
+    for item in reader_order(out, paths):
+        if item in public and frag_of(item) in OUT["phi_json.h"][1]:
+            end()
+            made.append((f"PUB_{item[4:-2].replace('/', '_').upper()}", public[item]))
+        else:
+            run += public.get(item, item)
+    end()
+    return made
 
 
 def hash_of(text):
     return "0x" + hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def guarded(kind, frag, text, plain):
-    if not text:
-        return ""
-    key, value = f"PHI__{kind}_{frag.upper()}", hash_of(plain)
+def guarded(key, text, plain, what):
+    key, value = f"PHI__{key}", hash_of(plain)
     return (f"#ifdef {key}\n#if {key} != {value}\n"
-            f'#error "phi: two versions of src/{frag} in one file"\n#endif\n'
+            f'#error "phi: two versions of {what} in one file"\n#endif\n'
             f"#else\n#define {key} {value}\n\n{text}#endif /* {key} */\n\n")
+
+
+def c_linkage(text):
+    """Around declarations that C++ must find as C's; a system header does that itself."""
+    if not text or SYSTEM.search(text) or 'extern "C"' in text:
+        return text
+    return ('#ifdef __cplusplus\nextern "C" {\n#endif\n\n' + text +
+            '#ifdef __cplusplus\n}\n#endif\n')
 
 
 def head_of(out, version):
@@ -250,19 +325,25 @@ def build(lines):
     files = scan()
     version, plain = version_of(files), parts(files, False)
     shown = parts(files, True) if lines else plain
-    out = {}
+    out, declared = {}, {}
     for name, (base, frags) in OUT.items():
-        frags = [f for f in frags if f in plain]
+        frags = [f for f in frags if f in plain[1]]
+        paths = [p for p in plain[0] if frag_of(p) in frags]
+        declared[name] = blocks(name, paths, plain[0])
         text = head_of(name, version)
         text += PRELUDE % (LATE.get(name) or LATE[None] % name)
         if base:
             text += f'#include "{base}"\n'
-            for frag in [f for f in OUT[base][1] if f in plain and plain[f][0]]:
-                text += f"#if PHI__PUB_{frag.upper()} != {hash_of(plain[frag][0])}\n"
+            for key, part in declared[base]:
+                text += f"#if PHI__{key} != {hash_of(part)}\n"
                 text += f'#error "phi: {name} and {base} are of different versions"\n#endif\n'
             text += "\n"
-        text += QUIET + "".join(guarded("PUB", f, shown[f][0], plain[f][0]) for f in frags) + LOUD
-        inner = "".join(guarded("IMP", f, shown[f][1], plain[f][1]) for f in frags)
+        text += QUIET
+        for (key, part), (_, body_of) in zip(declared[name], blocks(name, paths, shown[0])):
+            text += guarded(key, c_linkage(body_of), part, "phi's declarations")
+        text += LOUD
+        inner = "".join(guarded(f"IMP_{f.upper()}", shown[1][f], plain[1][f], f"src/{f}")
+                        for f in frags if plain[1][f])
         if inner:
             text += ("#ifdef PHI_IMPLEMENTATION\n#ifndef PHI__FN\n#ifdef __GNUC__\n"
                      "#define PHI__FN static __attribute__((unused))\n#else\n"

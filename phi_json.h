@@ -57,21 +57,18 @@
 #pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
-#ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x64e63301
-#error "phi: two versions of src/base in one file"
+#ifdef PHI__PUB_BASE_BASE
+#if PHI__PUB_BASE_BASE != 0x0637e20b
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x64e63301
+#define PHI__PUB_BASE_BASE 0x0637e20b
 
 /* ---- src/base/base.h ---- */
 
 /* base.h - what every part of phi shares: linkage, strings, statuses, the allocator.
 
    Nothing here allocates and nothing here has state. */
-#ifndef PHI_BASE_BASE_H
-#define PHI_BASE_BASE_H
-
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
 #error "phi: C99 or newer is needed: compile with -std=c99"
 #endif
@@ -118,6 +115,12 @@
 extern "C" {
 #endif
 
+/* Described where they are declared: the runtime, arenas, transports, tapes, features, codecs. */
+typedef struct phi_runtime phi_runtime;
+typedef struct phi_arena phi_arena;
+typedef struct phi_transport phi_transport;
+typedef struct phi_tape phi_tape; /* phi_tools.h */
+
 /* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
 typedef struct phi_str {
     const char *at;
@@ -163,9 +166,6 @@ typedef struct phi_allocator {
     void *user_data;
 } phi_allocator;
 
-/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
-PHI_API phi_allocator phi_allocator_default(void);
-
 /* A budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a budget
    is counted in its parent as well, and either limit refuses. */
 typedef struct phi_memory {
@@ -194,6 +194,18 @@ PHI_API bool phi_str_equal(phi_str a, phi_str b);
 #ifdef __cplusplus
 }
 #endif
+
+#endif /* PHI__PUB_BASE_BASE */
+
+#ifdef PHI__PUB_BASE_ARENA
+#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_BASE_ARENA 0x8b01e1b2
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/base/arena.h ---- */
@@ -205,24 +217,17 @@ PHI_API bool phi_str_equal(phi_str a, phi_str b);
    request that would fill more than half of such a block gets a block of its own, of its exact
    size. Under AddressSanitizer, memory not handed out is poisoned.
    Threads: one at a time. */
-#ifndef PHI_BASE_ARENA_H
-#define PHI_BASE_ARENA_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct phi__block;
 
-typedef struct phi_arena {
+struct phi_arena {
     phi_memory *memory; /* borrowed until phi_arena_free */
     struct phi__block *shared, *own;
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
     size_t first_block_bytes, next_block_bytes, most_block_bytes;
     bool rewound; /* keep blocks for later use, and round their sizes up for it */
-} phi_arena;
+};
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
 typedef struct phi_arena_mark {
@@ -250,16 +255,18 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* PHI__PUB_BASE_ARENA */
 
-#endif /* PHI__PUB_BASE */
-
-#ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x525e35f2
-#error "phi: two versions of src/text in one file"
+#ifdef PHI__PUB_TEXT_JSON
+#if PHI__PUB_TEXT_JSON != 0xbf46a1e4
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x525e35f2
+#define PHI__PUB_TEXT_JSON 0xbf46a1e4
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- src/text/json.h ---- */
 
@@ -281,13 +288,6 @@ PHI_API void phi_arena_free(phi_arena *arena);
    Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
    is at most PHI_JSON_MAX_DEPTH: more is PHI_TOO_BIG.
    Threads: a tree is only read by many at once, or used by one. */
-#ifndef PHI_TEXT_JSON_H
-#define PHI_TEXT_JSON_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_json phi_json;
 
@@ -298,7 +298,8 @@ typedef enum phi_json_type {
     PHI_JSON_NUMBER,
     PHI_JSON_STRING,
     PHI_JSON_ARRAY,
-    PHI_JSON_OBJECT
+    PHI_JSON_OBJECT,
+    PHI_JSON_INTEGER /* for phi_json_is alone: phi_json_type_of says PHI_JSON_NUMBER */
 } phi_json_type;
 
 #define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
@@ -318,55 +319,16 @@ typedef enum phi_json_type {
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_json_reader {
-    phi_arena *arena;
-    const char *text; /* as given */
-    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
-    size_t len;
-    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
-    const char *line_at;            /* where the line begins */
-    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
-    char *string, *to;              /* first unescaped byte, and where the next goes */
-    const char *key;                /* of the next value */
-    phi_json *root, *open;
-    phi_json *spare, *spare_end; /* room for nodes */
-    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
-    uint32_t key_len, bad, line, flags, depth, max_depth;
-    uint32_t key_line, key_column; /* of the next value; with marks alone */
-    uint8_t state;
-    bool is_key;
-    phi_status status;
-    phi_parse_error error;
-} phi_json_reader;
-
-/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
-   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
-PHI_API void phi_json_reader_begin(phi_json_reader *reader, phi_arena *arena, phi_str text,
-                                   uint32_t flags, uint32_t max_depth);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_json_reader_advance(phi_json_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
-
 /* ---- looking ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node);
-PHI_API const char *phi_json_type_name(const phi_json *node); /* "null", "number", ...; static */
-PHI_API bool phi_json_is_null(const phi_json *node);          /* JSON's null; not NULL */
-PHI_API bool phi_json_is_bool(const phi_json *node);
-PHI_API bool phi_json_is_number(const phi_json *node);
-PHI_API bool phi_json_is_integer(const phi_json *node); /* a number without a fraction: 1, 1.0 */
-PHI_API bool phi_json_is_string(const phi_json *node);
-PHI_API bool phi_json_is_array(const phi_json *node);
-PHI_API bool phi_json_is_object(const phi_json *node);
+/* True if the node is of that type; PHI_JSON_INTEGER is a number without a fraction (1, 1.0). NULL
+   is PHI_JSON_NONE, and not PHI_JSON_NULL, which is JSON's null. */
+PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 
 /* The value, or the fallback when the node is something else or does not fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
-PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback);
 PHI_API double phi_json_num(const phi_json *node, double fallback);
 /* Borrowed from the tree, or from `fallback` (NULL: an empty string). */
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
@@ -375,7 +337,6 @@ PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 PHI_API size_t phi_json_count(const phi_json *node);
 /* The member of that name, the last of several; NULL: none, or no object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
-PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key);
 /* An item by index, from 0. Walks the list: iterate instead of calling it in a loop. */
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
 /* "choices[0].delta.content". A key that holds one of ". [ ]" needs phi_json_get. */
@@ -391,20 +352,14 @@ typedef struct phi_json_iter {
 PHI_API phi_json_iter phi_json_each(const phi_json *container);
 PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
-/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
-PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b);
-
 /* ---- building ---- */
 
 /* New nodes; NULL: no memory. Strings are copied; bytes that are not UTF-8 are kept, and replaced
    when written. A double that is not finite is kept, and written as null. */
-PHI_API phi_json *phi_json_new_null(phi_arena *arena);
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
-PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
 PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value);
-PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value); /* NULL: empty */
 PHI_API phi_json *phi_json_new_array(phi_arena *arena);
 PHI_API phi_json *phi_json_new_object(phi_arena *arena);
 /* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
@@ -412,18 +367,16 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
 /* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
    NULL value is PHI_NO_MEMORY, so that calls nest:
-       phi_json_set(a, object, "name", phi_json_new_text(a, "ada"))
+       phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
    A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
    container. Both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
-PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Removes a member (the last of that name, which is returned, and all others) or an item; the
-   returned node can be put elsewhere. NULL: there was none. */
+/* Removes all members of that name, and returns the last of them, which can be put elsewhere. NULL:
+   there was none. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
-PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index);
 
 /* ---- writing ---- */
 
@@ -460,6 +413,17 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_TEXT_JSON */
+
+#ifdef PHI__PUB_TEXT_SCHEMA
+#if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_TEXT_SCHEMA 0xbce159b8
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/text/schema.h ---- */
@@ -478,13 +442,6 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    schema refers to itself; the names of an object of n members and of a schema of m properties cost
    n x m of the 16,000,000 units of work that there are (docs/limits.md). Where phi itself checks
    arguments, answers and results, it looks names up in a table. */
-#ifndef PHI_TEXT_SCHEMA_H
-#define PHI_TEXT_SCHEMA_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The reason, in words that a model can act on: arguments.path: expected string, got number */
 typedef struct phi_schema_error {
@@ -504,16 +461,60 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* PHI__PUB_TEXT_SCHEMA */
 
-#endif /* PHI__PUB_TEXT */
-
-#ifdef PHI__PUB_FORMATS
-#if PHI__PUB_FORMATS != 0x458768fe
-#error "phi: two versions of src/formats in one file"
+#ifdef PHI__PUB_FORMATS_READER
+#if PHI__PUB_FORMATS_READER != 0x9f567b84
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS 0x458768fe
+#define PHI__PUB_FORMATS_READER 0x9f567b84
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- src/formats/reader.h ---- */
+
+/* reader.h - a text into the tree of json.h in slices, for a program that draws frames.
+
+       phi_reader *reader = phi_yaml_reader_new(&arena, text, NULL);
+       ...
+       if (phi_reader_advance(reader, 10000) != PHI_BUSY) // once a frame
+           status = phi_reader_result(reader, &root, &error);
+
+   Each format has a constructor; then advance until it is not PHI_BUSY, then result. The reader is
+   in the arena; it can be dropped at any time, and is freed with the arena. A constructor without
+   memory returns NULL, which every function here takes: the result is then PHI_NO_MEMORY.
+   Threads: a reader belongs to one at a time. */
+
+typedef struct phi_reader phi_reader;
+
+/* phi_json_parse in slices, with its flags. `text` is borrowed until the result, with
+   PHI_JSON_BORROW as long as the tree. */
+PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags);
+
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
+                                     phi_parse_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PHI__PUB_FORMATS_READER */
+
+#ifdef PHI__PUB_FORMATS_TOML
+#if PHI__PUB_FORMATS_TOML != 0x6242b814
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_TOML 0x6242b814
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- src/formats/toml.h ---- */
 
@@ -530,14 +531,7 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
    remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. */
-#ifndef PHI_FORMATS_TOML_H
-#define PHI_FORMATS_TOML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+   Threads: a tree is used by one at a time. */
 
 /* ---- reading ---- */
 
@@ -551,45 +545,9 @@ typedef struct phi_toml_options {
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_toml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at;            /* where the line begins */
-    struct phi__toml_frame *top;    /* open arrays and inline tables */
-    struct phi__toml_frame *unused; /* for later ones */
-    struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
-    phi_json *root;                 /* the table of the whole text */
-    phi_json *section;              /* the table of the last header */
-    phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
-    const char *key_at, *value_at;  /* where they begin */
-    const char *line_key_at;        /* where the key's first part begins */
-    phi_str key;                    /* the last part that was read */
-    size_t name_cap, name_count;
-    uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
-    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint32_t key_line, key_column, value_line, value_column;
-    uint8_t state, style, back; /* back: the state behind a comment */
-    bool in_header, tables_header, is_key, joined;
-    phi_status status;
-    phi_parse_error error;
-} phi_toml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI_API void phi_toml_reader_begin(phi_toml_reader *reader, phi_arena *arena, phi_str text,
-                                   const phi_toml_options *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
+/* The same in slices: see reader.h. `text` is borrowed until the result. */
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_options *options);
 
 /* ---- types and dates ---- */
 
@@ -663,6 +621,17 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_FORMATS_TOML */
+
+#ifdef PHI__PUB_FORMATS_YAML
+#if PHI__PUB_FORMATS_YAML != 0x6b564648
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_YAML 0x6b564648
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/formats/yaml.h ---- */
@@ -681,14 +650,7 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. */
-#ifndef PHI_FORMATS_YAML_H
-#define PHI_FORMATS_YAML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+   Threads: a tree is used by one at a time. */
 
 /* ---- reading ---- */
 
@@ -710,72 +672,9 @@ typedef struct phi_yaml_options {
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* Where an anchor or a tag stands before its node. */
-typedef struct phi__yaml_props {
-    phi_str anchor;
-    const char *at;        /* the first of them; NULL: there is none */
-    const char *anchor_at; /* NULL: no anchor */
-    uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
-} phi__yaml_props;
-
-/* A scalar under way, or a node that may yet become a key. */
-typedef struct phi__yaml_scalar {
-    const char *at, *line_at; /* of the node, properties included */
-    const char *mark, *last;  /* text not yet copied, and where it ends */
-    const char *string;       /* the value, terminated */
-    char *text, *to;          /* the copy: begin, end */
-    phi_json *node;           /* instead of a scalar: a collection or a copied node */
-    size_t len, breaks;
-    uint32_t line;
-    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
-    uint8_t style, chomp;   /* style 0: there is no node */
-    bool more_indented, started, is_alias;
-} phi__yaml_scalar;
-
-/* Texts by hash: keys of open mappings, anchors. */
-typedef struct phi__yaml_names {
-    struct phi__yaml_name *at;
-    uint32_t *table;
-    uint32_t count, cap, table_cap;
-} phi__yaml_names;
-
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_yaml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at; /* where the line begins */
-    struct phi__yaml_frame *top, *unused;
-    struct phi__yaml_handle *handles; /* of %TAG */
-    phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* of earlier lines, of this line */
-    phi__yaml_scalar scalar;
-    phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
-    phi_yaml_options options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
-    size_t alias_bytes;
-    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
-    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
-    uint8_t state, doc;
-    bool tab;       /* a tab was among the white space before the node */
-    bool may_block; /* a block collection may begin on this line */
-    bool fresh;     /* nothing but white space stood on this line yet */
-    bool has_version;
-    phi_status status;
-    phi_parse_error error;
-} phi_yaml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI_API void phi_yaml_reader_begin(phi_yaml_reader *reader, phi_arena *arena, phi_str text,
-                                   const phi_yaml_options *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
+/* The same in slices: see reader.h. `text` is borrowed until the result. */
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_options *options);
 
 /* ---- writing ---- */
 
@@ -790,9 +689,7 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifdef __cplusplus
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_FORMATS */
+#endif /* PHI__PUB_FORMATS_YAML */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -810,11 +707,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xe1e34996
+#if PHI__IMP_BASE != 0xf0877d00
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xe1e34996
+#define PHI__IMP_BASE 0xf0877d00
 
 /* ---- src/base/base_in.h ---- */
 
@@ -822,9 +719,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 
    PHI__FN marks a function that crosses files: hidden in the per-file build, static when
    amalgamated. */
-#ifndef PHI_BASE_BASE_IN_H
-#define PHI_BASE_BASE_IN_H
-
 
 #include <string.h>
 
@@ -895,6 +789,9 @@ static inline bool phi__str_is(phi_str s, const char *text) {
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
+/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
+PHI__FN phi_allocator phi__allocator_default(void);
+
 /* Takes, grows, shrinks or frees memory of a budget, with realloc_fn's contract. */
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes);
 
@@ -923,14 +820,9 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* A whole decimal number, or false: empty, trailing bytes, overflow. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
 
-#endif
-
 /* ---- src/base/arena_in.h ---- */
 
 /* arena_in.h - for our own modules: typed and copying forms of phi_arena_alloc. */
-#ifndef PHI_BASE_ARENA_IN_H
-#define PHI_BASE_ARENA_IN_H
-
 
 /* As phi_arena_alloc, zeroed. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
@@ -949,17 +841,12 @@ PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 /* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
 
-#endif
-
 /* ---- src/base/buf_in.h ---- */
 
 /* buf_in.h - a growing buffer of bytes; after a failed allocation it stays failed.
 
    Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
    What phi__buf_str returns is valid until the next append, take or free. */
-#ifndef PHI_BASE_BUF_IN_H
-#define PHI_BASE_BUF_IN_H
-
 
 typedef struct phi__buf {
     phi_memory *memory; /* borrowed */
@@ -989,14 +876,9 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
 
-#endif
-
 /* ---- src/base/base64_in.h ---- */
 
 /* base64_in.h - RFC 4648 base64 with padding, all at once or in slices. */
-#ifndef PHI_BASE_BASE64_IN_H
-#define PHI_BASE_BASE64_IN_H
-
 
 /* Appends the encoding of n bytes. In slices: every n but the last a multiple of 3. */
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
@@ -1004,28 +886,18 @@ PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
 /* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
-#endif
-
 /* ---- src/base/crc32_in.h ---- */
 
 /* crc32_in.h - the CRC-32 of zlib and of Ethernet, of bytes in any pieces:
 
        crc = phi__crc32(phi__crc32(0, head, n), tail, m); */
-#ifndef PHI_BASE_CRC32_IN_H
-#define PHI_BASE_CRC32_IN_H
-
 
 /* `before`: the check of the bytes before these; 0 for none. */
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
-#endif
-
 /* ---- src/base/date_in.h ---- */
 
 /* date_in.h - times as interchange formats write them: RFC 3339, "2026-01-01T00:00:00.250Z". */
-#ifndef PHI_BASE_DATE_IN_H
-#define PHI_BASE_DATE_IN_H
-
 
 enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
 
@@ -1037,21 +909,14 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
    untouched. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
-#endif
-
 /* ---- src/base/id_in.h ---- */
 
 /* id_in.h - ids of agents, sessions and messages. */
-#ifndef PHI_BASE_ID_IN_H
-#define PHI_BASE_ID_IN_H
-
 
 enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
-
-#endif
 
 /* ---- src/base/list_in.h ---- */
 
@@ -1064,9 +929,6 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
    A link is in one list at a time; a list that is zeroed is empty. Removing a link costs the same
    wherever it stands. A loop that removes links reads `next` first. A list must not be copied while
    it is in use. */
-#ifndef PHI_BASE_LIST_IN_H
-#define PHI_BASE_LIST_IN_H
-
 
 typedef struct phi__link {
     struct phi__link *next, *prev;
@@ -1110,8 +972,6 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
     link->next = link->prev = NULL;
 }
 
-#endif
-
 /* ---- src/base/map_in.h ---- */
 
 /* map_in.h - a hash table with open addressing that grows.
@@ -1123,9 +983,6 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
    user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
    adding cannot fail.
    Ownership: the table only, not the entries that it points to. */
-#ifndef PHI_BASE_MAP_IN_H
-#define PHI_BASE_MAP_IN_H
-
 
 typedef struct phi__map_slot {
     uint64_t hash;
@@ -1157,8 +1014,6 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 /* The next item under a hash, *probe being 0 at first; NULL: that were all. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
-#endif
-
 /* ---- src/base/sha256_in.h ---- */
 
 /* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
@@ -1170,9 +1025,6 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
    Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
    secrets. */
-#ifndef PHI_BASE_SHA256_IN_H
-#define PHI_BASE_SHA256_IN_H
-
 
 enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
 
@@ -1192,8 +1044,6 @@ PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
 /* In lower case; 64 characters, not terminated. */
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
-#endif
-
 /* ---- src/base/slots_in.h ---- */
 
 /* slots_in.h - tables behind the value handles: slots never move, and each has one atomic word.
@@ -1208,9 +1058,6 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
    count of all marks that were ever set.
    Threads: a word's changes and marks from any thread that was given a handle; the rest on the
    pumping thread only. */
-#ifndef PHI_BASE_SLOTS_IN_H
-#define PHI_BASE_SLOTS_IN_H
-
 
 /* 32-bit ABIs align 64 bits to 4: that is slow, and of clang a call into libatomic. */
 #if defined(__GNUC__)
@@ -1279,14 +1126,9 @@ enum { PHI__SLOTS_MARKED_LEAST = 64 };
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-#endif
-
 /* ---- src/base/utf8_in.h ---- */
 
 /* utf8_in.h - checking, cutting and repairing UTF-8. */
-#ifndef PHI_BASE_UTF8_IN_H
-#define PHI_BASE_UTF8_IN_H
-
 
 /* Bytes of the longest valid prefix; s.len when all of it is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);
@@ -1305,14 +1147,9 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 /* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
 PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 
-#endif
-
 /* ---- src/base/words_in.h ---- */
 
 /* words_in.h - makes messages of bytes that came from a server or a file system. */
-#ifndef PHI_BASE_WORDS_IN_H
-#define PHI_BASE_WORDS_IN_H
-
 
 /* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
    tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
@@ -1321,8 +1158,6 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
-
-#endif
 
 /* ---- src/base/arena.c ---- */
 
@@ -1680,6 +1515,13 @@ static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes
     return realloc(ptr, new_bytes);
 }
 
+PHI__FN phi_allocator phi__allocator_default(void) {
+    phi_allocator a;
+    a.realloc_fn = phi__base_libc_realloc;
+    a.user_data = NULL;
+    return a;
+}
+
 /* ---- public ---- */
 
 PHI_API const char *phi_status_text(int status) {
@@ -1692,18 +1534,11 @@ PHI_API const char *phi_status_text(int status) {
     }
 }
 
-PHI_API phi_allocator phi_allocator_default(void) {
-    phi_allocator a;
-    a.realloc_fn = phi__base_libc_realloc;
-    a.user_data = NULL;
-    return a;
-}
-
 PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
                              size_t limit_bytes) {
     memset(memory, 0, sizeof *memory);
     memory->allocator =
-        allocator != NULL && allocator->realloc_fn != NULL ? *allocator : phi_allocator_default();
+        allocator != NULL && allocator->realloc_fn != NULL ? *allocator : phi__allocator_default();
     memory->limit_bytes = limit_bytes;
 }
 
@@ -2632,11 +2467,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x4012bcd5
+#if PHI__IMP_TEXT != 0xb5fd5690
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x4012bcd5
+#define PHI__IMP_TEXT 0xb5fd5690
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2645,9 +2480,6 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
    The children of a container form a ring: the container points at its last child, whose next is
    the first, so appending needs no walk. A node outside of every container has no next. While a
    container is being read, its next is its parent. */
-#ifndef PHI_TEXT_JSON_IN_H
-#define PHI_TEXT_JSON_IN_H
-
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -2709,7 +2541,61 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
     container->len++;
 }
 
+/* ---- reading in slices ---- */
+
+/* phi_json_parse in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at
+   any time. */
+typedef struct phi__json_reader {
+    phi_arena *arena;
+    const char *text; /* as given */
+    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
+    size_t len;
+    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
+    const char *line_at;            /* where the line begins */
+    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
+    char *string, *to;              /* first unescaped byte, and where the next goes */
+    const char *key;                /* of the next value */
+    phi_json *root, *open;
+    phi_json *spare, *spare_end; /* room for nodes */
+    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
+    uint32_t key_len, bad, line, flags, depth, max_depth;
+    uint32_t key_line, key_column; /* of the next value; with marks alone */
+    uint8_t state;
+    bool is_key;
+    phi_status status;
+    phi_parse_error error;
+} phi__json_reader;
+
+/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
+   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
+PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
+                                  uint32_t flags, uint32_t max_depth);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 /* ---- looking at a tree ---- */
+
+/* "null", "boolean", "number", "string", "array" or "object"; "nothing" for NULL. Static. */
+PHI__FN const char *phi__json_get_type_name(const phi_json *node);
+
+/* As phi_json_int. */
+PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback);
+/* phi_json_get, and phi_json_set, with a key of a length. */
+PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key);
+PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
+                                      phi_json *value);
+/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
+PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
+
+/* New nodes, as phi_json_new_int. A NULL text is empty. */
+PHI__FN phi_json *phi__json_edit_null(phi_arena *arena);
+PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value);
+PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value);
+/* Removes an item, which is returned and can be put elsewhere. NULL: there is none. */
+PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index);
 
 /* A string as phi_json_str, or "". */
 static inline phi_str phi__json_text_of(const phi_json *node) {
@@ -2879,8 +2765,6 @@ PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *
 PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
                                                 char **to);
 
-#endif
-
 /* ---- src/text/json_cursor_in.h ---- */
 
 /* json_cursor_in.h - a pull scan over JSON text without a tree: how stream decoders read deltas.
@@ -2899,9 +2783,6 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
    the value has skips the value and returns false: null and surprises need no code. After broken
    text `bad` is set and every call returns false. Skipped values are checked for closing strings
    and brackets, not for their grammar. Nothing is allocated and nothing is copied. */
-#ifndef PHI_TEXT_JSON_CURSOR_IN_H
-#define PHI_TEXT_JSON_CURSOR_IN_H
-
 
 typedef struct phi__json_cursor {
     const char *at, *end; /* borrowed text */
@@ -2952,8 +2833,6 @@ static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) 
     return phi__json_cursor_text_same(text, plain);
 }
 
-#endif
-
 /* ---- src/text/json_fields_in.h ---- */
 
 /* json_fields_in.h - the values of a JSON text that is still growing, each as soon as it is whole.
@@ -2971,9 +2850,6 @@ static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) 
    text so far.
    Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
    size, from `memory`. The text is only read, and may move between two calls. */
-#ifndef PHI_TEXT_JSON_FIELDS_IN_H
-#define PHI_TEXT_JSON_FIELDS_IN_H
-
 
 enum {
     /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
@@ -3008,8 +2884,6 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
-#endif
-
 /* ---- src/text/json_index_in.h ---- */
 
 /* json_index_in.h - the members of a tree's objects by their names: a change takes the same time
@@ -3025,9 +2899,6 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
    has twice is then there once, with its last value.
    Ownership: the table from `memory`, its entries and the names of new members from the arena of
    the tree. */
-#ifndef PHI_TEXT_JSON_INDEX_IN_H
-#define PHI_TEXT_JSON_INDEX_IN_H
-
 
 typedef struct phi__json_index {
     phi_arena *arena;
@@ -3054,8 +2925,6 @@ PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, ph
 /* Takes `child`, which follows `before`, out of the ring (json_edit.c). */
 PHI__FN void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child);
 
-#endif
-
 /* ---- src/text/json_members_in.h ---- */
 
 /* json_members_in.h - the members of an object that a pull scan keeps: a table says which, and
@@ -3072,9 +2941,6 @@ PHI__FN void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_js
    A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
    of equal names the last one counts. All other members are skipped. A function (BY) reads members
    that a table cannot describe. */
-#ifndef PHI_TEXT_JSON_MEMBERS_IN_H
-#define PHI_TEXT_JSON_MEMBERS_IN_H
-
 
 typedef enum phi__json_member_kind {
     PHI__MEMBER_TEXT, /* phi__json_text */
@@ -3128,14 +2994,12 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
                                     uint32_t *seen);
 
-#endif
-
 /* ---- src/text/marks_in.h ---- */
 
 /* marks_in.h - where the nodes of a tree stand in the text that they were read from.
 
        phi__marks_init(&marks, &arena);
-       phi_json_reader_begin(&reader, &arena, text, 0, 0);
+       phi__json_read_begin(&reader, &arena, text, 0, 0);
        reader.marks = &marks;           // the readers of YAML and TOML have the same field
        ...
        if (phi__marks_find(&marks, node, &line, &column)) complain(line, column);
@@ -3144,9 +3008,6 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
    aliases make stand where the alias stands. Where memory runs out, `failed` is set and the reading
    goes on: nodes that come later then have no place.
    Lifetime: the places are valid as long as the tree; the arena is borrowed. */
-#ifndef PHI_TEXT_MARKS_IN_H
-#define PHI_TEXT_MARKS_IN_H
-
 
 /* Lines and columns count from 1, columns in bytes; 0: there is none. */
 typedef struct phi__marks_entry {
@@ -3184,8 +3045,6 @@ PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json 
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
 
-#endif
-
 /* ---- src/text/records_in.h ---- */
 
 /* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
@@ -3201,9 +3060,6 @@ PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint3
    Members stand in the table's order. Members that a table cannot describe (lists, numbers that
    depend on others, names of their own) are written in code, between two tables or with the
    functions for one member. Keys are literals. */
-#ifndef PHI_TEXT_RECORDS_IN_H
-#define PHI_TEXT_RECORDS_IN_H
-
 
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
@@ -3266,15 +3122,10 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-#endif
-
 /* ---- src/text/schema_in.h ---- */
 
 /* schema_in.h - shared by the checks of values and of schemas: paths, messages, work limit; and a
    check that may take memory. */
-#ifndef PHI_TEXT_SCHEMA_IN_H
-#define PHI_TEXT_SCHEMA_IN_H
-
 
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
    Where memory is short the work is that of phi_schema_check. */
@@ -3327,13 +3178,11 @@ PHI__FN size_t phi__schema_words_into(phi__schema *c, const char *before, phi_st
 PHI__FN size_t phi__schema_words_into_item(phi__schema *c, size_t index);
 PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work);
 PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema);
-/* The member of an object, as phi_json_get_n finds it; NULL: none, or too much work. */
+/* The member of an object, as phi__json_get_n finds it; NULL: none, or too much work. */
 PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
                                                  phi_str key);
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
 PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
-
-#endif
 
 /* ---- src/text/sse_in.h ---- */
 
@@ -3352,9 +3201,6 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
    own.
    An event handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
-#ifndef PHI_TEXT_SSE_IN_H
-#define PHI_TEXT_SSE_IN_H
-
 
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 
@@ -3409,8 +3255,6 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 /* After the last byte, when next has returned 0: hands out an event that no blank line ended. As
    next; afterwards 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
-
-#endif
 
 /* ---- src/text/json_cursor.c ---- */
 
@@ -3840,9 +3684,9 @@ static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, cons
     return found;
 }
 
-/* ---- public: new nodes ---- */
+/* ---- new nodes ---- */
 
-PHI_API phi_json *phi_json_new_null(phi_arena *arena) {
+PHI__FN phi_json *phi__json_edit_null(phi_arena *arena) {
     return phi__json_edit_make(arena, PHI__JSON_NULL);
 }
 
@@ -3856,7 +3700,7 @@ PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value) {
     return node;
 }
 
-PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value) {
+PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value) {
     phi_json *node =
         phi__json_edit_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
     if (node != NULL) node->v.u = value;
@@ -3880,7 +3724,7 @@ PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
     return node;
 }
 
-PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value) {
+PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value) {
     return phi_json_new_str(arena, phi_str_of(value));
 }
 
@@ -3892,7 +3736,7 @@ PHI_API phi_json *phi_json_new_object(phi_arena *arena) {
     return phi__json_edit_make(arena, PHI__JSON_OBJECT);
 }
 
-/* ---- public: copying ---- */
+/* ---- copying ---- */
 
 static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
     phi_str key = phi__str(from->key, phi__json_key_len(from));
@@ -3935,10 +3779,10 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
     return node == NULL ? NULL : phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
 }
 
-/* ---- public: changing ---- */
+/* ---- changing ---- */
 
-PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
-                                  phi_json *value) {
+PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
+                                      phi_json *value) {
     phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
     phi_json *old, *before;
     phi_str copy;
@@ -3947,7 +3791,7 @@ PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str ke
     if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
     value->key = copy.at;
     value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
-    old = phi_json_get_n(object, copy);
+    old = phi__json_get_n(object, copy);
     if (old == NULL) {
         phi__json_append(object, value);
         return PHI_OK;
@@ -3965,7 +3809,7 @@ PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str ke
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value) {
     if (key == NULL) return PHI_BAD_ARG;
-    return phi_json_set_n(arena, object, phi_str_of(key), value);
+    return phi__json_edit_set(arena, object, phi_str_of(key), value);
 }
 
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
@@ -3978,13 +3822,13 @@ PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
 }
 
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
-    if (key == NULL || !phi_json_is_object(object) || object->len == 0) return NULL;
+    if (key == NULL || !phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
 }
 
-PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
+PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
     phi_json *before, *child;
-    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
     before = array->v.last;
     for (; index > 0; index--) before = before->next;
     child = before->next;
@@ -4361,7 +4205,7 @@ static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str 
 
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found) {
-    size_t left = phi_json_is_object(object) ? object->len : 0, next = 0, i;
+    size_t left = phi_json_is(object, PHI_JSON_OBJECT) ? object->len : 0, next = 0, i;
     const phi_json *child = left > 0 ? object->v.last : NULL;
     for (i = 0; i < count; i++) found[i] = NULL;
     for (; left > 0; left--) {
@@ -4376,7 +4220,19 @@ PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, si
     }
 }
 
-/* ---- public: types ---- */
+PHI__FN const char *phi__json_get_type_name(const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_NULL: return "null";
+    case PHI_JSON_BOOL: return "boolean";
+    case PHI_JSON_NUMBER: return "number";
+    case PHI_JSON_STRING: return "string";
+    case PHI_JSON_ARRAY: return "array";
+    case PHI_JSON_OBJECT: return "object";
+    default: return "nothing";
+    }
+}
+
+/* ---- types ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
     if (node == NULL) return PHI_JSON_NONE;
@@ -4391,33 +4247,9 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
     }
 }
 
-PHI_API const char *phi_json_type_name(const phi_json *node) {
-    switch (phi_json_type_of(node)) {
-    case PHI_JSON_NULL: return "null";
-    case PHI_JSON_BOOL: return "boolean";
-    case PHI_JSON_NUMBER: return "number";
-    case PHI_JSON_STRING: return "string";
-    case PHI_JSON_ARRAY: return "array";
-    case PHI_JSON_OBJECT: return "object";
-    default: return "nothing";
-    }
-}
-
-PHI_API bool phi_json_is_null(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_NULL;
-}
-
-PHI_API bool phi_json_is_bool(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_BOOL;
-}
-
-PHI_API bool phi_json_is_number(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_NUMBER;
-}
-
-PHI_API bool phi_json_is_integer(const phi_json *node) {
+/* A number without a fraction. */
+static bool phi__json_get_whole(const phi_json *node) {
     double d;
-    if (!phi_json_is_number(node)) return false;
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     d = node->v.d;
     if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
@@ -4425,63 +4257,57 @@ PHI_API bool phi_json_is_integer(const phi_json *node) {
     return (double)(int64_t)d == d;
 }
 
-PHI_API bool phi_json_is_string(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_STRING;
+PHI_API bool phi_json_is(const phi_json *node, phi_json_type type) {
+    phi_json_type is = phi_json_type_of(node);
+    if (type != PHI_JSON_INTEGER) return is == type;
+    return is == PHI_JSON_NUMBER && phi__json_get_whole(node);
 }
 
-PHI_API bool phi_json_is_array(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_ARRAY;
-}
-
-PHI_API bool phi_json_is_object(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_OBJECT;
-}
-
-/* ---- public: values ---- */
+/* ---- values ---- */
 
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback) {
-    if (!phi_json_is_bool(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_BOOL)) return fallback;
     return phi__json_kind_of(node) == PHI__JSON_TRUE;
 }
 
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
     phi__json_number n;
     int64_t out;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_i64(&n, &out) ? out : fallback;
 }
 
-PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback) {
+PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback) {
     phi__json_number n;
     uint64_t out;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_u64(&n, &out) ? out : fallback;
 }
 
 PHI_API double phi_json_num(const phi_json *node, double fallback) {
     phi__json_number n;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_double(&n);
 }
 
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback) {
-    if (!phi_json_is_string(node)) return phi_str_of(fallback);
+    if (!phi_json_is(node, PHI_JSON_STRING)) return phi_str_of(fallback);
     return phi__str(node->v.str, node->len);
 }
 
-/* ---- public: children ---- */
+/* ---- children ---- */
 
 PHI_API size_t phi_json_count(const phi_json *node) {
-    return phi_json_is_array(node) || phi_json_is_object(node) ? node->len : 0;
+    return phi_json_is(node, PHI_JSON_ARRAY) || phi_json_is(node, PHI_JSON_OBJECT) ? node->len : 0;
 }
 
-PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
+PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key) {
     phi_json *child, *found = NULL;
     uint32_t left;
-    if (!phi_json_is_object(object) || object->len == 0) return NULL;
+    if (!phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     child = object->v.last;
     for (left = object->len; left > 0; left--) {
         child = child->next;
@@ -4493,12 +4319,12 @@ PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
 }
 
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
-    return key == NULL || object == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
+    return key == NULL || object == NULL ? NULL : phi__json_get_n(object, phi_str_of(key));
 }
 
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {
     phi_json *child;
-    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
     child = array->v.last;
     if (index == (size_t)array->len - 1) return child;
     for (child = child->next; index > 0; index--) child = child->next;
@@ -4510,7 +4336,7 @@ PHI_API phi_json *phi_json_path(const phi_json *node, const char *path) {
     phi__json_step step;
     if (path == NULL) return NULL;
     while (at != NULL && phi__json_get_path_step(&path, &step))
-        at = step.is_index ? phi_json_at(at, step.index) : phi_json_get_n(at, step.key);
+        at = step.is_index ? phi_json_at(at, step.index) : phi__json_get_n(at, step.key);
     return at == NULL || *path != '\0' ? NULL : (phi_json *)(uintptr_t)at;
 }
 
@@ -4530,7 +4356,7 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it) {
     return it->at;
 }
 
-/* ---- public: equality ---- */
+/* ---- equality ---- */
 
 static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned depth);
 
@@ -4573,16 +4399,17 @@ static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsi
     const phi_json *x, *y;
     while ((x = phi_json_next(&ia)) != NULL) {
         if (in_step) {
-            if (!phi__json_get_same(x, phi_json_next(&ib), depth) && phi_json_get_n(a, ia.key) == x)
+            if (!phi__json_get_same(x, phi_json_next(&ib), depth) &&
+                phi__json_get_n(a, ia.key) == x)
                 return false;
-        } else if (phi_json_get_n(a, ia.key) == x) {
-            y = phi_json_get_n(b, ia.key);
+        } else if (phi__json_get_n(a, ia.key) == x) {
+            y = phi__json_get_n(b, ia.key);
             if (y == NULL || !phi__json_get_same(x, y, depth)) return false;
         }
     }
     if (in_step) return true;
     while (phi_json_next(&ib) != NULL)
-        if (phi_json_get_n(a, ib.key) == NULL) return false;
+        if (phi__json_get_n(a, ib.key) == NULL) return false;
     return true;
 }
 
@@ -4609,7 +4436,7 @@ static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned de
     }
 }
 
-PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b) {
+PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b) {
     return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
 }
 
@@ -5451,7 +5278,7 @@ enum phi__json_state {
 
 /* ---- errors ---- */
 
-static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out,
+static void phi__json_read_found_words(const phi__json_reader *r, const char *at, char *out,
                                        size_t cap) {
     unsigned char c;
     if (at >= r->end) {
@@ -5466,7 +5293,7 @@ static void phi__json_read_found_words(const phi_json_reader *r, const char *at,
 }
 
 /* "expected <what>, found <the value>", or only `what` when it says all. */
-static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
+static const char *phi__json_read_fail(phi__json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];
     r->status = status;
@@ -5482,19 +5309,19 @@ static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_s
     return at;
 }
 
-static const char *phi__json_read_expected(phi_json_reader *r, const char *at, const char *what) {
+static const char *phi__json_read_expected(phi__json_reader *r, const char *at, const char *what) {
     return phi__json_read_fail(r, at, PHI_PARSE, what, true);
 }
 
-static const char *phi__json_read_wrong(phi_json_reader *r, const char *at, const char *what) {
+static const char *phi__json_read_wrong(phi__json_reader *r, const char *at, const char *what) {
     return phi__json_read_fail(r, at, PHI_PARSE, what, false);
 }
 
-static const char *phi__json_read_too_big(phi_json_reader *r, const char *at, const char *what) {
+static const char *phi__json_read_too_big(phi__json_reader *r, const char *at, const char *what) {
     return phi__json_read_fail(r, at, PHI_TOO_BIG, what, false);
 }
 
-static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_no_memory(phi__json_reader *r, const char *at) {
     return phi__json_read_fail(r, at, PHI_NO_MEMORY, "no memory for the tree", false);
 }
 
@@ -5503,7 +5330,7 @@ static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) 
 #define PHI__JSON_SLAB 16u /* nodes taken at once, at most */
 
 /* Takes room for some nodes, fewer where little text is left. */
-static bool phi__json_read_slab(phi_json_reader *r, const char *at) {
+static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     size_t count = phi__min(1 + (size_t)(r->end - at) / 24, PHI__JSON_SLAB);
     phi_json *slab = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *slab);
     if (slab == NULL) return false;
@@ -5513,21 +5340,21 @@ static bool phi__json_read_slab(phi_json_reader *r, const char *at) {
 }
 
 /* Gives room back that no node took, if nothing was taken from the arena after it. */
-static void phi__json_read_slack(phi_json_reader *r) {
+static void phi__json_read_slack(phi__json_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
 }
 
 /* A value begins at `at`, or at the quote before the text under way. */
-static void phi__json_read_mark(phi_json_reader *r, const phi_json *node, const char *at,
+static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const char *at,
                                 uint32_t kind) {
     if (kind == PHI__JSON_STRING) at = r->mark - 1;
     phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
     if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
 }
 
-static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, uint32_t kind) {
+static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
     node = r->spare++;
@@ -5541,7 +5368,7 @@ static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, 
 }
 
 /* A value is complete: into the container that is open, or it was all. */
-static inline void phi__json_read_join(phi_json_reader *r, phi_json *node) {
+static inline void phi__json_read_join(phi__json_reader *r, phi_json *node) {
     if (r->open != NULL) {
         phi__json_append(r->open, node);
         r->key = NULL;
@@ -5553,7 +5380,7 @@ static inline void phi__json_read_join(phi_json_reader *r, phi_json *node) {
     }
 }
 
-static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_open(phi__json_reader *r, const char *at) {
     bool object = *at == '{';
     phi_json *node;
     if (r->depth == r->max_depth)
@@ -5569,7 +5396,7 @@ static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
     return at + 1;
 }
 
-static inline const char *phi__json_read_close(phi_json_reader *r, const char *at) {
+static inline const char *phi__json_read_close(phi__json_reader *r, const char *at) {
     phi_json *node = r->open;
     r->open = node->next;
     node->next = NULL;
@@ -5580,14 +5407,14 @@ static inline const char *phi__json_read_close(phi_json_reader *r, const char *a
 
 /* ---- scalars ---- */
 
-static const char *phi__json_read_misspelt(phi_json_reader *r, const char *at, const char *word) {
+static const char *phi__json_read_misspelt(phi__json_reader *r, const char *at, const char *word) {
     char what[16];
     (void)snprintf(what, sizeof what, "'%s'", word);
     for (; at < r->end && *at == *word; at++) word++;
     return phi__json_read_expected(r, at, what);
 }
 
-static inline const char *phi__json_read_scalar(phi_json_reader *r, const char *at, size_t len,
+static inline const char *phi__json_read_scalar(phi__json_reader *r, const char *at, size_t len,
                                                 uint32_t kind) {
     phi_json *node = phi__json_read_node(r, at, kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
@@ -5595,7 +5422,7 @@ static inline const char *phi__json_read_scalar(phi_json_reader *r, const char *
     return at + len;
 }
 
-static const char *phi__json_read_literal(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_literal(phi__json_reader *r, const char *at) {
     size_t left = (size_t)(r->end - at);
     if (*at == 'n') {
         if (left < 4 || memcmp(at, "null", 4) != 0) return phi__json_read_misspelt(r, at, "null");
@@ -5617,7 +5444,7 @@ static const char *phi__json_read_digits(const char *at, const char *limit) {
     return at;
 }
 
-static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
     bool cut = (size_t)(r->end - at) >= PHI__JSON_NUMBER_MOST;
     const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad, *after;
     phi__json_number number;
@@ -5638,7 +5465,7 @@ static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
 /* ---- strings ---- */
 
 /* A string is complete; `quote` is where it closed. */
-static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string,
+static inline const char *phi__json_read_text_done(phi__json_reader *r, const char *string,
                                                    size_t len, const char *quote) {
     phi_json *node;
     if (r->is_key) {
@@ -5660,7 +5487,7 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
 }
 
 /* The closing quote was found. */
-static inline const char *phi__json_read_text_closed(phi_json_reader *r, const char *quote) {
+static inline const char *phi__json_read_text_closed(phi__json_reader *r, const char *quote) {
     size_t len = (size_t)(quote - r->mark);
     const char *from = r->mark;
     if (r->odd == NULL) {
@@ -5687,7 +5514,7 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
     return from;
 }
 
-static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
+static const char *phi__json_read_rewrite(phi__json_reader *r, const char *at, const char *stop) {
     const char *quote = r->quote;
     at = phi__json_text_unescape_run(at, quote, (size_t)(stop - at), &r->to);
     if (at < quote) return at;
@@ -5695,7 +5522,7 @@ static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, co
     return phi__json_read_text_done(r, r->string, (size_t)(r->to - r->string), quote);
 }
 
-static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_text_escape(phi__json_reader *r, const char *at) {
     uint32_t code;
     size_t n = phi__json_text_escape(at, r->end, &code);
     if (r->odd == NULL) r->odd = at;
@@ -5712,7 +5539,7 @@ static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at
 }
 
 /* Looks for the end of a string, checking all on the way. */
-static const char *phi__json_read_text(phi_json_reader *r, const char *at, const char *stop) {
+static const char *phi__json_read_text(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop) {
         unsigned char c;
         size_t n;
@@ -5740,7 +5567,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
     return at;
 }
 
-static inline const char *phi__json_read_text_begin(phi_json_reader *r, const char *at,
+static inline const char *phi__json_read_text_begin(phi__json_reader *r, const char *at,
                                                     const char *stop, bool is_key) {
     r->mark = at + 1;
     r->is_key = is_key;
@@ -5754,7 +5581,7 @@ static inline const char *phi__json_read_text_begin(phi_json_reader *r, const ch
 
 /* ---- the machine ---- */
 
-static const char *phi__json_read_begin(phi_json_reader *r, const char *at, const char *stop) {
+static const char *phi__json_read_first(phi__json_reader *r, const char *at, const char *stop) {
     switch (*at) {
     case '"': return phi__json_read_text_begin(r, at, stop, false);
     case '{':
@@ -5779,7 +5606,7 @@ static const char *phi__json_read_begin(phi_json_reader *r, const char *at, cons
     }
 }
 
-static inline const char *phi__json_read_after(phi_json_reader *r, const char *at) {
+static inline const char *phi__json_read_after(phi__json_reader *r, const char *at) {
     bool object = phi__json_kind_of(r->open) == PHI__JSON_OBJECT;
     if (*at == ',') {
         r->state = object ? PHI__JSON_KEY : PHI__JSON_VALUE;
@@ -5789,7 +5616,7 @@ static inline const char *phi__json_read_after(phi_json_reader *r, const char *a
     return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
 }
 
-static inline const char *phi__json_read_white(phi_json_reader *r, const char *at,
+static inline const char *phi__json_read_white(phi__json_reader *r, const char *at,
                                                const char *stop) {
     for (; at < stop && (unsigned char)*at <= ' '; at++) {
         if (*at == '\n') {
@@ -5801,7 +5628,8 @@ static inline const char *phi__json_read_white(phi_json_reader *r, const char *a
     return at;
 }
 
-static inline const char *phi__json_read_key(phi_json_reader *r, const char *at, const char *stop) {
+static inline const char *phi__json_read_key(phi__json_reader *r, const char *at,
+                                             const char *stop) {
     if (*at == '"') {
         at = phi__json_read_text_begin(r, at, stop, true);
         if (r->state != PHI__JSON_COLON || at >= stop || *at != ':') return at;
@@ -5813,16 +5641,16 @@ static inline const char *phi__json_read_key(phi_json_reader *r, const char *at,
     return phi__json_read_expected(r, at, "a key in quotes or '}'");
 }
 
-static inline const char *phi__json_read_value(phi_json_reader *r, const char *at,
+static inline const char *phi__json_read_value(phi__json_reader *r, const char *at,
                                                const char *stop) {
     if (*at == ']' && r->state == PHI__JSON_FIRST_ITEM) return phi__json_read_close(r, at);
-    at = phi__json_read_begin(r, at, stop);
+    at = phi__json_read_first(r, at, stop);
     if (r->state != PHI__JSON_AFTER || at >= stop || *at != ',') return at;
     return phi__json_read_after(r, at);
 }
 
 /* Tokens and pieces of them, up to `stop` or an error. */
-static const char *phi__json_read_tokens(phi_json_reader *r, const char *at, const char *stop) {
+static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop && r->status == PHI_BUSY) {
         if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
             at = phi__json_read_white(r, at, stop);
@@ -5846,7 +5674,7 @@ static const char *phi__json_read_tokens(phi_json_reader *r, const char *at, con
     return at;
 }
 
-static void phi__json_read_cut(phi_json_reader *r) {
+static void phi__json_read_cut(phi__json_reader *r) {
     switch (r->state) {
     case PHI__JSON_END: r->status = PHI_OK; return;
     case PHI__JSON_FIRST_KEY:
@@ -5868,7 +5696,7 @@ static void phi__json_read_cut(phi_json_reader *r) {
 }
 
 /* Copies another slice of the text; at the end the reading of the copy begins. */
-static void phi__json_read_copying(phi_json_reader *r, size_t units) {
+static void phi__json_read_copying(phi__json_reader *r, size_t units) {
     size_t done = (size_t)(r->at - r->text), n = phi__min(units, r->len - done);
     if (r->copy == NULL) {
         r->copy = phi__arena_bytes(r->arena, r->len + 1);
@@ -5888,8 +5716,8 @@ static void phi__json_read_copying(phi_json_reader *r, size_t units) {
 
 /* ---- public ---- */
 
-PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str text,
-                                   uint32_t flags, uint32_t max_depth) {
+PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str text,
+                                  uint32_t flags, uint32_t max_depth) {
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
     r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
@@ -5916,7 +5744,7 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
         (void)phi__json_read_wrong(r, r->text, "a byte order mark is not JSON");
 }
 
-PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
+PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
     const char *at, *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -5942,8 +5770,8 @@ PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_json_reader_result(const phi_json_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__json_read_result(const phi__json_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -5951,14 +5779,14 @@ PHI_API phi_status phi_json_reader_result(const phi_json_reader *r, phi_json **o
 
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_json_reader_begin(&reader, arena, text, flags, 0);
-    while ((status = phi_json_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_json_reader_result(&reader, out, error);
+    phi__json_read_begin(&reader, arena, text, flags, 0);
+    while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__json_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
 }
@@ -6606,7 +6434,7 @@ PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms) {
 }
 
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key) {
-    return phi_json_uint(phi_json_get(node, key), 0);
+    return phi__json_get_uint(phi_json_get(node, key), 0);
 }
 
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key) {
@@ -6752,46 +6580,46 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
 
 static bool phi__schema_is(const phi_json *value, phi_str type) {
-    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
-    return phi__str_is(type, phi_json_type_name(value));
+    if (phi__str_is(type, "integer")) return phi_json_is(value, PHI_JSON_INTEGER);
+    return phi__str_is(type, phi__json_get_type_name(value));
 }
 
 static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *type = phi_json_get(schema, "type");
     phi_json_iter it = phi_json_each(type);
-    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
+    if (phi_json_is(value, PHI_JSON_NULL) && phi_json_bool(phi_json_get(schema, "nullable"), false))
         return true;
-    if (phi_json_is_string(type)) {
+    if (phi_json_is(type, PHI_JSON_STRING)) {
         if (phi__schema_is(value, phi_json_str(type, NULL))) return true;
     } else {
-        if (!phi_json_is_array(type)) return true;
+        if (!phi_json_is(type, PHI_JSON_ARRAY)) return true;
         while (phi_json_next(&it) != NULL)
             if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
     }
     if (!phi__schema_words_say(c, "expected ")) return false;
-    if (phi_json_is_string(type))
+    if (phi_json_is(type, PHI_JSON_STRING))
         phi__schema_words_put(c, phi_json_str(type, NULL));
     else
         phi__schema_words_list(c, type, false);
     phi__schema_words_text(c, ", got ");
-    phi__schema_words_text(c, phi_json_type_name(value));
+    phi__schema_words_text(c, phi__json_get_type_name(value));
     return false;
 }
 
 static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
-    if (only != NULL && !phi_json_equal(only, value)) {
+    if (only != NULL && !phi__json_get_equal(only, value)) {
         if (!phi__schema_words_say(c, "expected ")) return false;
         phi__schema_words_value(c, only);
         phi__schema_words_text(c, ", got ");
         phi__schema_words_value(c, value);
         return false;
     }
-    if (!phi_json_is_array(list)) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     if (!phi__schema_words_spend(c, it.left)) return false;
     while (phi_json_next(&it) != NULL)
-        if (phi_json_equal(it.at, value)) return true;
+        if (phi__json_get_equal(it.at, value)) return true;
     if (!phi__schema_words_say(c, "got ")) return false;
     phi__schema_words_value(c, value);
     phi__schema_words_text(c, ", expected one of ");
@@ -6825,19 +6653,19 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
     if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
     if (phi_json_bool(below, false)) below = most;
-    if (phi_json_is_number(above) &&
+    if (phi_json_is(above, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
                            "expected a number above "))
         return false;
-    if (phi_json_is_number(below) &&
+    if (phi_json_is(below, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, below, value, phi__schema_order(value, below) < 0,
                            "expected a number below "))
         return false;
-    if (phi_json_is_number(least) &&
+    if (phi_json_is(least, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, least, value, phi__schema_order(value, least) >= 0,
                            "expected at least "))
         return false;
-    return !phi_json_is_number(most) ||
+    return !phi_json_is(most, PHI_JSON_NUMBER) ||
            phi__schema_bound(c, most, value, phi__schema_order(value, most) <= 0,
                              "expected at most ");
 }
@@ -6850,10 +6678,10 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
     memset(&got, 0, sizeof got);
     got.meta = PHI__JSON_INT;
     got.v.u = count;
-    if (phi_json_is_number(least) && phi__schema_order(&got, least) < 0) {
+    if (phi_json_is(least, PHI_JSON_NUMBER) && phi__schema_order(&got, least) < 0) {
         if (!phi__schema_words_say(c, "expected at least ")) return false;
         phi__schema_words_number(c, least);
-    } else if (phi_json_is_number(most) && phi__schema_order(&got, most) > 0) {
+    } else if (phi_json_is(most, PHI_JSON_NUMBER) && phi__schema_order(&got, most) > 0) {
         if (!phi__schema_words_say(c, "expected at most ")) return false;
         phi__schema_words_number(c, most);
     } else
@@ -6878,7 +6706,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
     bool fits = true;
     if (!phi__schema_count(c, schema, "minItems", "maxItems", phi_json_count(value), "items"))
         return false;
-    if (items == NULL || phi_json_is_array(items)) return true;
+    if (items == NULL || phi_json_is(items, PHI_JSON_ARRAY)) return true;
     while (fits && phi_json_next(&it) != NULL) {
         was = phi__schema_words_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
@@ -6890,7 +6718,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
 static bool phi__schema_required(phi__schema *c, const phi_json *schema, const phi_json *value) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
-        if (!phi_json_is_string(it.at)) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
         if (phi__schema_words_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
         if (!phi__schema_words_say(c, "missing required property ")) return false;
         phi__schema_words_quote(c, phi_json_str(it.at, NULL));
@@ -6949,8 +6777,9 @@ static void phi__schema_say_none(phi__schema *c, const phi_json *list, const cha
                                  const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_string(phi_json_get(it.at, "type"))) break;
-    if (it.at != NULL && phi_json_is_string(phi_json_get(it.at, "type")) && it.left == 0) {
+        if (!phi_json_is(phi_json_get(it.at, "type"), PHI_JSON_STRING)) break;
+    if (it.at != NULL && phi_json_is(phi_json_get(it.at, "type"), PHI_JSON_STRING) &&
+        it.left == 0) {
         bool first = true;
         if (!phi__schema_words_say(c, "expected ")) return;
         it = phi_json_each(list);
@@ -6972,11 +6801,11 @@ static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
     while (phi_json_next(&it) != NULL)
         if (!phi__schema_fits(c, it.at, value)) return false;
-    if (phi_json_is_array(any) && phi__schema_fitting(c, any, value) == 0) {
+    if (phi_json_is(any, PHI_JSON_ARRAY) && phi__schema_fitting(c, any, value) == 0) {
         phi__schema_say_none(c, any, "anyOf", value);
         return false;
     }
-    if (phi_json_is_array(one)) {
+    if (phi_json_is(one, PHI_JSON_ARRAY)) {
         unsigned fit = phi__schema_fitting(c, one, value);
         if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
         if (fit > 1) (void)phi__schema_words_say(c, "fits more than one of the schemas in oneOf");
@@ -7014,16 +6843,16 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *ref, *target;
     uint32_t work = c->work;
     bool fits = true;
-    if (phi_json_is_bool(schema)) {
+    if (phi_json_is(schema, PHI_JSON_BOOL)) {
         if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
-    if (!phi_json_is_object(schema)) return true;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) return true;
     if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
         return phi__schema_words_spend(c, 1) && memo->fits;
     if (!phi__schema_words_enter(c, schema)) return false;
     ref = phi_json_get(schema, "$ref");
-    if (phi_json_is_string(ref)) {
+    if (phi_json_is(ref, PHI_JSON_STRING)) {
         target = phi__schema_words_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
@@ -7130,7 +6959,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
-        if (phi_json_is_object(subs)) {
+        if (phi_json_is(subs, PHI_JSON_OBJECT)) {
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
@@ -7153,7 +6982,7 @@ static bool phi__schema_known_type(const phi_json *type) {
 
 static bool phi__schema_sound_type(const phi_json *type) {
     phi_json_iter it = phi_json_each(type);
-    if (!phi_json_is_array(type) || it.left == 0) return phi__schema_known_type(type);
+    if (!phi_json_is(type, PHI_JSON_ARRAY) || it.left == 0) return phi__schema_known_type(type);
     while (phi_json_next(&it) != NULL)
         if (!phi__schema_known_type(it.at)) return false;
     return true;
@@ -7161,15 +6990,15 @@ static bool phi__schema_sound_type(const phi_json *type) {
 
 static bool phi__schema_sound_names(const phi_json *names) {
     phi_json_iter it = phi_json_each(names);
-    if (!phi_json_is_array(names)) return false;
+    if (!phi_json_is(names, PHI_JSON_ARRAY)) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_string(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) return false;
     return true;
 }
 
 /* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
-    bool list = phi_json_is_array(node) && phi_json_count(node) > 0;
+    bool list = phi_json_is(node, PHI_JSON_ARRAY) && phi_json_count(node) > 0;
     switch (shape) {
     case PHI__SCHEMA_TYPE:
         return phi__schema_sound_type(node) ? NULL : " must name a type, or several";
@@ -7177,16 +7006,19 @@ static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
     case PHI__SCHEMA_CHOICES: return list ? NULL : " must be an array that is not empty";
     case PHI__SCHEMA_NAMES:
         return phi__schema_sound_names(node) ? NULL : " must be an array of strings";
-    case PHI__SCHEMA_SUBS: return phi_json_is_object(node) ? NULL : " must be an object";
-    case PHI__SCHEMA_NUMBER: return phi_json_is_number(node) ? NULL : " must be a number";
+    case PHI__SCHEMA_SUBS: return phi_json_is(node, PHI_JSON_OBJECT) ? NULL : " must be an object";
+    case PHI__SCHEMA_NUMBER: return phi_json_is(node, PHI_JSON_NUMBER) ? NULL : " must be a number";
     case PHI__SCHEMA_BOUND:
-        return phi_json_is_number(node) || phi_json_is_bool(node) ? NULL : " must be a number";
+        return phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL)
+                   ? NULL
+                   : " must be a number";
     case PHI__SCHEMA_COUNT:
-        return phi_json_is_integer(node) && phi_json_num(node, -1) >= 0
+        return phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0
                    ? NULL
                    : " must be an integer that is not negative";
-    case PHI__SCHEMA_BOOL: return phi_json_is_bool(node) ? NULL : " must be true or false";
-    case PHI__SCHEMA_REF: return phi_json_is_string(node) ? NULL : " must be a string";
+    case PHI__SCHEMA_BOOL:
+        return phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be true or false";
+    case PHI__SCHEMA_REF: return phi_json_is(node, PHI_JSON_STRING) ? NULL : " must be a string";
     default: return NULL;
     }
 }
@@ -7196,7 +7028,7 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
     if (wrong != NULL) return phi__schema_bad(c, PHI_PARSE, word, wrong);
     switch (shape) {
     case PHI__SCHEMA_SUB:
-        if (phi_json_is_array(node))
+        if (phi_json_is(node, PHI_JSON_ARRAY))
             return phi__schema_bad(c, PHI_UNSUPPORTED, word, " as an array is not supported");
         return phi__schema_sub(c, ".", word, node);
     case PHI__SCHEMA_SUBS:
@@ -7217,8 +7049,8 @@ static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     bool sound = true;
     size_t i;
-    if (phi_json_is_bool(schema)) return true;
-    if (!phi_json_is_object(schema)) {
+    if (phi_json_is(schema, PHI_JSON_BOOL)) return true;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) {
         (void)phi__schema_words_say(c, "a schema must be an object, true or false");
         if (c->status == PHI_OK) c->status = PHI_PARSE;
         return false;
@@ -7441,14 +7273,14 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
 
 PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
                                                  phi_str key) {
-    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is_object(object) &&
+    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
         phi__schema_words_know(c, object)) {
         return phi__schema_words_spend(c, 1)
                    ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
                    : NULL;
     }
     if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
-    return phi_json_get_n(object, key);
+    return phi__json_get_n(object, key);
 }
 
 /* ---- references ---- */
@@ -7469,7 +7301,7 @@ static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *fr
     phi_json_iter it = phi_json_each(from);
     uint64_t index = 0; /* gcc -Os does not see that it is set */
     if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
-    if (phi_json_is_array(from))
+    if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
                                                                 : NULL;
     while (phi_json_next(&it) != NULL)
@@ -7805,11 +7637,20 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x0b2b399e
+#if PHI__IMP_FORMATS != 0xeccb9893
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x0b2b399e
+#define PHI__IMP_FORMATS 0xeccb9893
+
+/* ---- src/formats/reader_in.h ---- */
+
+/* reader_in.h - a phi_reader inside: the head of each format's struct, and what the format does. */
+
+struct phi_reader {
+    phi_status (*advance)(phi_reader *reader, size_t units);
+    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
+};
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -7822,9 +7663,6 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
    Files, each using those before it alone: text, names, date, number, tree, string, read, write,
    change, array, edit, set. Every function of the reader leaves its verdict in the status:
    PHI_BUSY, while there is more to read. */
-#ifndef PHI_FORMATS_TOML_IN_H
-#define PHI_FORMATS_TOML_IN_H
-
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -7867,6 +7705,46 @@ enum phi__toml_how {
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__toml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at;            /* where the line begins */
+    struct phi__toml_frame *top;    /* open arrays and inline tables */
+    struct phi__toml_frame *unused; /* for later ones */
+    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    phi_json *root;                 /* the table of the whole text */
+    phi_json *section;              /* the table of the last header */
+    phi_json *table;                /* where the key under way belongs */
+    phi_json *spare, *spare_end;    /* room for nodes */
+    char *room, *room_end;          /* room for text */
+    char *string, *to;              /* a copy under way; NULL: none is needed yet */
+    const char *mark;               /* text not yet copied */
+    const char *key_at, *value_at;  /* where they begin */
+    const char *line_key_at;        /* where the key's first part begins */
+    phi_str key;                    /* the last part that was read */
+    size_t name_cap, name_count;
+    uint32_t max_depth, line, section_number;
+    uint32_t first_header;               /* its offset, where section_number is not 0 */
+    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
+    uint32_t key_line, key_column, value_line, value_column;
+    uint8_t state, style, back; /* back: the state behind a comment */
+    bool in_header, tables_header, is_key, joined;
+    phi_status status;
+    phi_parse_error error;
+} phi__toml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_toml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 typedef struct phi__toml_frame {
     struct phi__toml_frame *up;
     phi_json *node;
@@ -7883,43 +7761,43 @@ typedef struct phi__toml_name {
 
 /* ---- toml_text.c: errors, characters, lines, room ---- */
 
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
 /* At the part of a key that was read last, which stands between the two in the message. */
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind);
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r);
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind);
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r);
 /* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
    may have, and the error is set. Line breaks are none. */
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at);
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at);
 /* Skips spaces and tabs. True: something else, or the end of the text. */
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop);
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop);
 /* Whether a line break is at `at`. */
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at);
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at);
 /* Past the line break at r->at. */
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r);
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r);
 /* Adds to the copy under way. */
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len);
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len);
 /* Ends the copy of all up to `at`: terminated. */
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at);
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at);
 /* The text ended last is not needed. */
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text);
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text);
 
 static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
-static inline uint32_t phi__toml_column(const phi_toml_reader *r, const char *at) {
+static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
 /* ---- toml_names.c ---- */
 
 /* The member of that table, or NULL. */
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key);
 /* A member that is not in there; its key is in the node. False: no memory. */
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
 
 /* ---- toml_date.c ---- */
@@ -7941,35 +7819,35 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
 /* ---- toml_tree.c: tables, keys, values ---- */
 
 /* The root; false: no memory. */
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r);
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
 /* "[" or "[[" was read: parts of the key follow. */
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r);
 /* A key of the section, or of the inline table on top, begins. */
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r);
 /* A dot is behind the part that was read. */
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r);
 /* The part that was read was the header's last. */
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r);
 /* The part that was read was the key's last: its value may come. */
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r);
 /* A value begins here: remembers the place. */
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r);
 /* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
    set. */
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at);
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at);
 /* "[" or "{" of a value. */
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table);
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table);
 /* Its closing bracket at r->at. */
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
 /* The state behind a value. */
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r);
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
 /* ---- toml_string.c ---- */
 
 /* A quote at r->at, of a value or of a key. */
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key);
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop);
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key);
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop);
 
 /* ---- toml_write.c ---- */
 
@@ -8057,8 +7935,6 @@ PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, s
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
                                   const phi_json *before, size_t count, bool first);
 
-#endif
-
 /* ---- src/formats/yaml_in.h ---- */
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
@@ -8069,9 +7945,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
    further left, a flow collection at its bracket.
    Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
-#ifndef PHI_FORMATS_YAML_IN_H
-#define PHI_FORMATS_YAML_IN_H
-
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -8139,6 +8012,73 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
+/* Where an anchor or a tag stands before its node. */
+typedef struct phi__yaml_props {
+    phi_str anchor;
+    const char *at;        /* the first of them; NULL: there is none */
+    const char *anchor_at; /* NULL: no anchor */
+    uint32_t line, column; /* column: from 0 */
+    uint8_t tag;           /* 0: none */
+} phi__yaml_props;
+
+/* A scalar under way, or a node that may yet become a key. */
+typedef struct phi__yaml_scalar {
+    const char *at, *line_at; /* of the node, properties included */
+    const char *mark, *last;  /* text not yet copied, and where it ends */
+    const char *string;       /* the value, terminated */
+    char *text, *to;          /* the copy: begin, end */
+    phi_json *node;           /* instead of a scalar: a collection or a copied node */
+    size_t len, breaks;
+    uint32_t line;
+    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
+    uint8_t style, chomp;   /* style 0: there is no node */
+    bool more_indented, started, is_alias;
+} phi__yaml_scalar;
+
+/* Texts by hash: keys of open mappings, anchors. */
+typedef struct phi__yaml_names {
+    struct phi__yaml_name *at;
+    uint32_t *table;
+    uint32_t count, cap, table_cap;
+} phi__yaml_names;
+
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__yaml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at; /* where the line begins */
+    struct phi__yaml_frame *top, *unused;
+    struct phi__yaml_handle *handles; /* of %TAG */
+    phi__yaml_names keys, anchors;
+    phi__yaml_props outer, inner; /* of earlier lines, of this line */
+    phi__yaml_scalar scalar;
+    phi_json *root;
+    phi_json *spare, *spare_end; /* room for nodes */
+    char *room, *room_end;       /* room for text */
+    phi_yaml_options options;
+    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
+    size_t alias_bytes;
+    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
+    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
+    uint8_t state, doc;
+    bool tab;       /* a tab was among the white space before the node */
+    bool may_block; /* a block collection may begin on this line */
+    bool fresh;     /* nothing but white space stood on this line yet */
+    bool has_version;
+    phi_status status;
+    phi_parse_error error;
+} phi__yaml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_yaml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 typedef struct phi__yaml_frame {
     struct phi__yaml_frame *up;
     phi_json *node;
@@ -8161,29 +8101,29 @@ typedef struct phi__yaml_name {
 
 /* ---- yaml_text.c: errors, bytes, lines, room ---- */
 
-PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
 /* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what);
-PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what);
-PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
+PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
-PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
+PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
-PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
+PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
-PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
+PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
 /* The line break at r->at. */
-PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
 /* "---" or "..." at the start of a line. */
-PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at);
+PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
 /* Room for `more` bytes of the scalar's text and a terminator. */
-PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more);
-PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len);
+PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
 /* Ends the scalar's text: in scalar.string and scalar.len. */
-PHI__FN void phi__yaml_text_end(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
 static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
@@ -8191,18 +8131,18 @@ static inline bool phi__yaml_is_bracket(char c) {
     return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
 }
 /* White space, a line break or the end. */
-static inline bool phi__yaml_is_blank(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_blank(const phi__yaml_reader *r, const char *at) {
     return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
 }
 /* Where an indicator ends: before a blank, and in flow content before a bracket. */
-static inline bool phi__yaml_is_over(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) {
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
 /* White space, or nothing, stands before `at` on its line. */
-static inline bool phi__yaml_is_apart(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
-static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at) {
+static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at);
 }
 
@@ -8228,69 +8168,113 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind);
+PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
 /* The frame around all. False: no memory. */
-PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r);
+PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
 /* Opens a collection, which takes the properties that wait for it. */
-PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 /* A pair in a flow sequence, without properties of its own. */
-PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want);
+PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
 /* The collection on top is complete: it becomes the scalar's node. */
-PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
 /* A scalar without text begins and ends here. */
-PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
 /* The node read is a value of the frame on top, or its explicit key. */
-PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
 /* The node read is the key of the frame on top. */
-PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r);
-PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at);
+PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
+PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
 /* Copies about `units` nodes. True: the alias is complete. */
-PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units);
-PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r);
+PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
+PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
 /* ---- yaml_props.c: anchors, tags, directives ---- */
 
 /* An anchor or a tag at r->at. */
-PHI__FN void phi__yaml_props_read(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
 /* Those of this line belong to a node on a later one. */
-PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
 /* "*name" at r->at. */
-PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
 /* A directive at r->at; a comment, or nothing, is left of its line. */
-PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
 /* ---- yaml_scalar.c: plain and quoted ---- */
 
 /* A node begins at r->at: remembers where. */
-PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style);
-PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style);
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_block.c: literal and folded ---- */
 
-PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_flow.c ---- */
 
 /* "[" or "{" at r->at. */
-PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r);
-PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
+PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_lines.c: block content ---- */
 
-PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
 
-#endif
+/* ---- src/formats/reader.c ---- */
+
+/* reader.c - one reader in slices for all formats, and that of JSON. */
+
+#include <stdio.h>
+
+typedef struct phi__reader_json {
+    phi_reader head;
+    phi__json_reader reader;
+} phi__reader_json;
+
+static phi_status phi__reader_json_advance(phi_reader *reader, size_t units) {
+    return phi__json_read_advance(&((phi__reader_json *)reader)->reader, units);
+}
+
+static phi_status phi__reader_json_result(const phi_reader *reader, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__json_read_result(&((const phi__reader_json *)reader)->reader, out, error);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
+    phi__reader_json *r = (phi__reader_json *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__reader_json_advance;
+    r->head.result = phi__reader_json_result;
+    phi__json_read_begin(&r->reader, arena, text, flags, 0);
+    return &r->head;
+}
+
+PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
+    return reader == NULL ? PHI_NO_MEMORY : reader->advance(reader, units);
+}
+
+PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
+                                     phi_parse_error *error) {
+    if (reader != NULL) return reader->result(reader, out, error);
+    if (out != NULL) *out = NULL;
+    if (error != NULL) {
+        memset(error, 0, sizeof *error);
+        (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
+    }
+    return PHI_NO_MEMORY;
+}
 
 /* ---- src/formats/toml_array.c ---- */
 
@@ -8730,7 +8714,7 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
 typedef struct phi__toml_editor {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi__marks marks;
     phi__toml_change change;
     phi__toml_writer writer; /* into change.texts; its path is that of the table */
@@ -8794,7 +8778,7 @@ static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index 
     size_t probe = 0;
     const phi_json *node;
     if (index->map.cap == 0)
-        node = phi_json_get_n(index->object, key);
+        node = phi__json_get_n(index->object, key);
     else {
         hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
         while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
@@ -8891,7 +8875,7 @@ static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
     phi_toml_type type = phi_toml_type_of(a);
     if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
-    if (type != PHI_TOML_FLOAT) return phi_json_equal(a, b);
+    if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
 }
 
@@ -8925,8 +8909,8 @@ static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is_object(a)) return phi__toml_edit_equal_members(e, a, b);
-    if (!phi_json_is_array(a)) return phi__toml_edit_same(a, b);
+    if (phi_json_is(a, PHI_JSON_OBJECT)) return phi__toml_edit_equal_members(e, a, b);
+    if (!phi_json_is(a, PHI_JSON_ARRAY)) return phi__toml_edit_same(a, b);
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
         if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
@@ -9092,15 +9076,15 @@ static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *tab
 /* Whether an array can be one of tables: it has some, and nothing else. */
 static bool phi__toml_edit_is_list(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    if (!phi_json_is_array(node) || it.left == 0) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || it.left == 0) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_object(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_OBJECT)) return false;
     return true;
 }
 
 /* Whether the old member, which has a header or a dotted key, can become the new one. */
 static bool phi__toml_edit_stays(uint8_t how, const phi_json *now) {
-    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is_object(now);
+    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is(now, PHI_JSON_OBJECT);
 }
 
 /* A member that the old table has not, or not in a form that can be changed. */
@@ -9269,10 +9253,10 @@ static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi
     phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
-    phi_toml_reader_begin(&e->reader, arena, text, &options);
+    phi__toml_read_begin(&e->reader, arena, text, &options);
     e->reader.marks = &e->marks;
-    while (phi_toml_reader_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&e->reader, NULL, error);
+    while (phi__toml_read_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
+    status = phi__toml_read_result(&e->reader, NULL, error);
     return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
 }
 
@@ -9282,7 +9266,7 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     phi_arena scratch;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(tree)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(tree, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     memset(&e, 0, sizeof e);
     phi_arena_init(&scratch, arena->memory, 0);
@@ -9317,7 +9301,7 @@ static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
 }
 
 /* The slot of that member, or the free one where it would be. There is a free one. */
-static phi__toml_name *phi__toml_names_slot(const phi_toml_reader *r, const phi_json *table,
+static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi_json *table,
                                             phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
     for (;; i = (i + 1) & mask) {
@@ -9334,7 +9318,7 @@ static phi_str phi__toml_names_key(const phi_json *node) {
     return phi__str(node->key, phi__json_key_len(node));
 }
 
-static bool phi__toml_names_grow(phi_toml_reader *r) {
+static bool phi__toml_names_grow(phi__toml_reader *r) {
     phi__toml_name *old = r->names, *names;
     size_t cap = r->name_cap, i;
     size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
@@ -9351,7 +9335,7 @@ static bool phi__toml_names_grow(phi_toml_reader *r) {
     return true;
 }
 
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key) {
     phi__toml_name *name;
     if (r->name_cap == 0) return NULL;
@@ -9359,7 +9343,7 @@ PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi
     return name->table == NULL ? NULL : name;
 }
 
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how) {
     uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
     phi__toml_name *name;
@@ -9521,7 +9505,7 @@ enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 /* ---- keys ---- */
 
-static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_key(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     r->key_at = r->at;
     r->key_line = r->line;
@@ -9538,7 +9522,7 @@ static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "a key");
 }
 
-static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && phi__toml_is_bare(*at)) at++;
     r->at = at;
@@ -9551,7 +9535,7 @@ static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
     r->state = PHI__TOML_KEY_AFTER;
 }
 
-static void phi__toml_read_header_end(phi_toml_reader *r) {
+static void phi__toml_read_header_end(phi__toml_reader *r) {
     if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
         phi__toml_text_expected(r, r->at + 1, "']' right behind the first one");
         return;
@@ -9560,7 +9544,7 @@ static void phi__toml_read_header_end(phi_toml_reader *r) {
     phi__toml_tree_section(r);
 }
 
-static void phi__toml_read_key_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
     char c;
     if (!phi__toml_text_space(r, stop)) return;
     c = r->at < r->end ? *r->at : '\0';
@@ -9589,7 +9573,7 @@ static bool phi__toml_read_is_token(char c) {
 
 /* The bare value at r->at, at most one byte more than a number may have. A space may be between a
    date and its time. */
-static phi_str phi__toml_read_token(const phi_toml_reader *r) {
+static phi_str phi__toml_read_token(const phi__toml_reader *r) {
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
@@ -9600,7 +9584,7 @@ static phi_str phi__toml_read_token(const phi_toml_reader *r) {
     return phi__str(r->at, n);
 }
 
-static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
+static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
     phi_str text;
@@ -9625,7 +9609,7 @@ static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
 }
 
 /* The number without its underscores is in the room for text only until it is read. */
-static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
+static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
     uint32_t kind;
@@ -9644,7 +9628,7 @@ static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
     if (node != NULL) node->v = value;
 }
 
-static void phi__toml_read_value(phi_toml_reader *r) {
+static void phi__toml_read_value(phi__toml_reader *r) {
     phi_str token;
     char c = r->at < r->end ? *r->at : '\0';
     phi__toml_tree_value(r);
@@ -9670,13 +9654,13 @@ static void phi__toml_read_value(phi_toml_reader *r) {
 
 /* ---- containers ---- */
 
-static void phi__toml_read_comment_begin(phi_toml_reader *r) {
+static void phi__toml_read_comment_begin(phi__toml_reader *r) {
     r->back = r->state;
     r->state = PHI__TOML_COMMENT;
 }
 
 /* White space, line breaks and comments. True: something else, which is at r->at. */
-static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
+static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return false;
     if (r->at == r->end) {
         phi__toml_text_expected(r, r->at,
@@ -9692,7 +9676,7 @@ static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
     return false;
 }
 
-static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_item(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_tree_close(r);
@@ -9700,7 +9684,7 @@ static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
         phi__toml_read_value(r);
 }
 
-static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_item_after(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_tree_close(r);
@@ -9711,7 +9695,7 @@ static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "',' or ']'");
 }
 
-static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_member(phi__toml_reader *r, const char *stop) {
     bool first = r->state == PHI__TOML_FIRST_MEMBER;
     if (!phi__toml_text_space(r, stop)) return;
     if (phi__toml_text_at_break(r, r->at))
@@ -9724,7 +9708,7 @@ static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_key(r);
 }
 
-static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_member_after(phi__toml_reader *r, const char *stop) {
     char c;
     if (!phi__toml_text_space(r, stop)) return;
     c = r->at < r->end ? *r->at : '\0';
@@ -9741,7 +9725,7 @@ static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_line(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (r->at == r->end)
         r->status = PHI_OK;
@@ -9758,7 +9742,7 @@ static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_key(r);
 }
 
-static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#')
         phi__toml_read_comment_begin(r);
@@ -9773,7 +9757,7 @@ static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
 }
 
 /* Up to the end of the line, which is left for the state behind. */
-static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_comment(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && r->status == PHI_BUSY) {
         while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;
         if (r->at == stop || phi__toml_text_at_break(r, r->at)) break;
@@ -9782,7 +9766,7 @@ static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
     if (r->at == r->end || phi__toml_text_at_break(r, r->at)) r->state = r->back;
 }
 
-static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__TOML_LINE: phi__toml_read_line(r, stop); break;
     case PHI__TOML_KEY: phi__toml_read_key(r, stop); break;
@@ -9804,7 +9788,7 @@ static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
 }
 
 /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__toml_read_slack(phi_toml_reader *r) {
+static void phi__toml_read_slack(phi__toml_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
@@ -9812,8 +9796,8 @@ static void phi__toml_read_slack(phi_toml_reader *r) {
 
 /* ---- public ---- */
 
-PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str text,
-                                   const phi_toml_options *options) {
+PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
+                                  const phi_toml_options *options) {
     uint32_t depth = options == NULL ? 0 : options->max_depth;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -9831,7 +9815,7 @@ PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str
         r->at = r->line_at = text.at + 3;
 }
 
-PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -9842,8 +9826,8 @@ PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -9851,16 +9835,40 @@ PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **o
 
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
                                   phi_json **out, phi_parse_error *error) {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_toml_reader_begin(&reader, arena, text, options);
-    while ((status = phi_toml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_toml_reader_result(&reader, out, error);
+    phi__toml_read_begin(&reader, arena, text, options);
+    while ((status = phi__toml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__toml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
+}
+
+typedef struct phi__toml_slices {
+    phi_reader head;
+    phi__toml_reader reader;
+} phi__toml_slices;
+
+static phi_status phi__toml_read_slice(phi_reader *reader, size_t units) {
+    return phi__toml_read_advance(&((phi__toml_slices *)reader)->reader, units);
+}
+
+static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_json **out,
+                                               phi_parse_error *error) {
+    return phi__toml_read_result(&((const phi__toml_slices *)reader)->reader, out, error);
+}
+
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_options *options) {
+    phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__toml_read_slice;
+    r->head.result = phi__toml_read_slices_result;
+    phi__toml_read_begin(&r->reader, arena, text, options);
+    return &r->head;
 }
 
 /* ---- src/formats/toml_set.c ---- */
@@ -9882,17 +9890,17 @@ static bool phi__toml_set_step(const char **path, phi__json_step *step) {
 
 /* The node of a step, or NULL. */
 static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_at(node, step->index) : phi_json_get_n(node, step->key);
+    return step->is_index ? phi_json_at(node, step->index) : phi__json_get_n(node, step->key);
 }
 
 static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_is_array(node) : phi_json_is_object(node);
+    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
 }
 
 /* A new node where a step leads; node: of the right kind. */
 static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
                                     phi_json *value) {
-    if (!step->is_index) return phi_json_set_n(arena, node, step->key, value);
+    if (!step->is_index) return phi__json_edit_set(arena, node, step->key, value);
     return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
 }
 
@@ -9908,7 +9916,7 @@ static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
                                        const phi__json_step *step) {
     phi_str key;
     if (step->is_index)
-        return phi_json_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
     if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
     return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
 }
@@ -9919,7 +9927,7 @@ static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi
     phi_status status = PHI_OK;
     if (value == NULL) return phi__toml_set_remove(arena, node, step);
     if (child == NULL) {
-        child = phi_json_new_null(arena);
+        child = phi__json_edit_null(arena);
         status = phi__toml_set_add(arena, node, step, child);
     }
     if (status == PHI_OK) phi__toml_set_become(child, value);
@@ -9973,15 +9981,15 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
 
-static bool phi__toml_string_is_basic(const phi_toml_reader *r) {
+static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
 }
 
-static bool phi__toml_string_is_multi(const phi_toml_reader *r) {
+static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
 
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
     char quote = *r->at;
     bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
     if (is_key && multi) {
@@ -9998,7 +10006,7 @@ PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
 }
 
 /* The text ends at `at`; the value is complete at `behind`. */
-static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char *behind) {
+static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
     phi_str text = phi__toml_text_end(r, at);
     phi_json *node;
     if (r->status != PHI_BUSY) return;
@@ -10017,7 +10025,7 @@ static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char
 }
 
 /* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
-static void phi__toml_string_quotes(phi_toml_reader *r) {
+static void phi__toml_string_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
     if (!phi__toml_string_is_multi(r)) {
@@ -10031,7 +10039,7 @@ static void phi__toml_string_quotes(phi_toml_reader *r) {
         r->at += n;
 }
 
-static void phi__toml_string_break(phi_toml_reader *r) {
+static void phi__toml_string_break(phi__toml_reader *r) {
     if (!phi__toml_string_is_multi(r)) {
         phi__toml_text_wrong(r, r->at,
                              r->is_key ? "a key must end on its line"
@@ -10056,7 +10064,7 @@ static uint32_t phi__toml_string_letter(char c) {
 }
 
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
-static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
+static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
         phi__toml_text_wrong(r, r->at,
@@ -10069,7 +10077,7 @@ static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
     return r->status == PHI_BUSY ? code : UINT32_MAX;
 }
 
-static void phi__toml_string_escape(phi_toml_reader *r) {
+static void phi__toml_string_escape(phi__toml_reader *r) {
     char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
     size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
     uint32_t code;
@@ -10092,7 +10100,7 @@ static void phi__toml_string_escape(phi_toml_reader *r) {
     r->mark = r->at;
 }
 
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop) {
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (phi__toml_text_at_break(r, r->at)) {
         phi__toml_text_newline(r);
@@ -10114,7 +10122,7 @@ static const char *phi__toml_string_run(const char *at, const char *stop, char q
     return at;
 }
 
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
     char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         r->at = phi__toml_string_run(r->at, stop, quote);
@@ -10142,7 +10150,7 @@ enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
 
 /* ---- errors ---- */
 
-static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status status,
+static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = status;
@@ -10152,7 +10160,7 @@ static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status s
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -10172,11 +10180,11 @@ PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const c
     phi__toml_text_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
     phi__toml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind) {
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
     size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
     if (r->status != PHI_BUSY) return;
@@ -10192,17 +10200,17 @@ PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, co
     r->error.column = r->key_column;
 }
 
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
     phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r) {
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
     phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
 
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
@@ -10223,17 +10231,17 @@ PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop) {
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
     return r->at < stop || r->at == r->end;
 }
 
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at) {
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
     if (at >= r->end) return false;
     return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
 }
 
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
     r->at += *r->at == '\r' ? 2 : 1;
     r->line++;
     r->line_at = r->at;
@@ -10242,7 +10250,7 @@ PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
 /* ---- room ---- */
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
-static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
+static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
     size_t have, bytes;
     char *room;
     if (r->string == NULL) r->string = r->to = r->room;
@@ -10262,14 +10270,14 @@ static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len) {
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
     if (!phi__toml_text_room(r, len)) return false;
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;
 }
 
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
     phi_str text = phi__str("", 0);
     if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
@@ -10279,7 +10287,7 @@ PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
     return text;
 }
 
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
 
@@ -10289,7 +10297,7 @@ PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
 
 enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
 
-static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
@@ -10309,7 +10317,7 @@ static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
 /* ---- places ---- */
 
 /* The place of a value, or of a header, that begins at `value_at`. */
-static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const char *end) {
+static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->value_line, r->value_column);
@@ -10319,7 +10327,7 @@ static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const 
     entry->to = (uint32_t)(end - r->text);
 }
 
-static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
+static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
@@ -10328,7 +10336,7 @@ static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
 }
 
 /* The place of a header whose table is r->table. */
-static void phi__toml_tree_mark_header(phi_toml_reader *r) {
+static void phi__toml_tree_mark_header(phi__toml_reader *r) {
     const phi__marks_entry *before;
     phi__marks_entry *entry;
     phi__toml_tree_mark(r, r->table, r->at);
@@ -10339,7 +10347,7 @@ static void phi__toml_tree_mark_header(phi_toml_reader *r) {
 }
 
 /* A value ended at `end`: so does, for now, the section it is in. */
-static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, const char *end) {
+static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     entry = phi__marks_at(r->marks, node);
@@ -10351,7 +10359,7 @@ static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, co
 
 /* ---- tables ---- */
 
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
     r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
     if (r->root == NULL) return false;
     r->section = r->table = r->root;
@@ -10362,14 +10370,14 @@ PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
     return true;
 }
 
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
     r->in_header = true;
     r->table = r->root;
     r->table_depth = 1;
     r->state = PHI__TOML_KEY;
 }
 
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
     r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
@@ -10377,14 +10385,14 @@ PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
     r->state = PHI__TOML_KEY;
 }
 
-static bool phi__toml_tree_deeper(phi_toml_reader *r, uint32_t depth) {
+static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
     phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
     return false;
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
-static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_t how) {
+static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_tree_node(r, meta);
     if (node == NULL) return NULL;
     node->key = r->key.at;
@@ -10395,14 +10403,14 @@ static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_
     return node;
 }
 
-static void phi__toml_tree_enter(phi_toml_reader *r, phi_json *table, uint32_t deeper) {
+static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
     r->table = table;
     r->table_depth += deeper;
     (void)phi__toml_tree_deeper(r, r->table_depth);
 }
 
 /* The way of a header through a member that is there. */
-static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) {
+static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_text_wrong_key(r, "the key \"",
                                  phi__json_kind_of(name->node) == PHI__JSON_OBJECT
@@ -10416,7 +10424,7 @@ static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) 
 
 /* The way of a dotted key: only through tables that dotted keys of this section made, or that have
    no definition yet. */
-static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
         phi__toml_tree_pass(r, name);
@@ -10432,7 +10440,7 @@ static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name)
     phi__toml_tree_enter(r, name->node, 1);
 }
 
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     phi_json *node;
     if (name == NULL) {
@@ -10456,14 +10464,14 @@ PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
 }
 
 /* Another table at the end of an array of tables. */
-static void phi__toml_tree_another(phi_toml_reader *r, phi_json *list) {
+static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
     phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
     if (node == NULL) return;
     phi__json_append(list, node);
     phi__toml_tree_enter(r, node, 2);
 }
 
-static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *list =
         name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
                                              PHI__TOML_LIST)
@@ -10483,7 +10491,7 @@ static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
     if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
 }
 
-static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *node;
     if (name == NULL) {
         node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
@@ -10505,7 +10513,7 @@ static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
     if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
 }
 
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     if (r->tables_header)
         phi__toml_tree_list(r, name);
@@ -10523,7 +10531,7 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
     const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     if (name != NULL)
         phi__toml_text_wrong_key(r, "the key \"",
@@ -10531,18 +10539,18 @@ PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
     r->state = PHI__TOML_VALUE;
 }
 
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
     r->value_at = r->at;
     r->value_line = r->line;
     r->value_column = phi__toml_column(r, r->at);
 }
 
-static bool phi__toml_tree_in_array(const phi_toml_reader *r) {
+static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
 /* A new value in its table or array. */
-static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
     node = phi__toml_tree_node(r, meta);
@@ -10550,12 +10558,12 @@ static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
     return node;
 }
 
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r) {
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
     if (r->top == NULL) return PHI__TOML_REST;
     return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
 }
 
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at) {
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
     phi_json *node = phi__toml_tree_join(r, meta);
     if (node == NULL) return NULL;
     phi__toml_tree_mark(r, node, at);
@@ -10564,7 +10572,7 @@ PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const
     return node;
 }
 
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
     uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
     uint32_t meta =
         table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
@@ -10590,7 +10598,7 @@ PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
     r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
 }
 
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
     phi__toml_frame *frame = r->top;
     r->at++;
     r->top = frame->up;
@@ -10873,7 +10881,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     phi__toml_writer w;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(node)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     phi__toml_write_init(&w, &buf, flags);
@@ -10892,7 +10900,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
 /* The header behind "|" or ">". */
-static void phi__yaml_block_header(phi_yaml_reader *r) {
+static void phi__yaml_block_header(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t digit = 0;
     bool chomped = false;
@@ -10913,7 +10921,7 @@ static void phi__yaml_block_header(phi_yaml_reader *r) {
     s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
 }
 
-PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r) {
     phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
     r->at++;
     phi__yaml_block_header(r);
@@ -10923,14 +10931,14 @@ PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
     r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
 }
 
-static void phi__yaml_block_breaks(phi_yaml_reader *r, size_t breaks) {
+static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
     if (breaks == 0 || !phi__yaml_text_room(r, breaks)) return;
     memset(r->scalar.to, '\n', breaks);
     r->scalar.to += breaks;
 }
 
 /* The scalar is complete: back to the start of the line behind it. */
-static void phi__yaml_block_end(phi_yaml_reader *r) {
+static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
         phi__yaml_block_breaks(r, s->breaks);
@@ -10944,7 +10952,7 @@ static void phi__yaml_block_end(phi_yaml_reader *r) {
 
 /* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
    the first of several is dropped. */
-static void phi__yaml_block_join(phi_yaml_reader *r) {
+static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
     if (!s->started || !fold || more || s->more_indented)
@@ -10962,7 +10970,7 @@ static void phi__yaml_block_join(phi_yaml_reader *r) {
 }
 
 /* The first line with text says how far the text is indented. */
-static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
+static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
     phi__yaml_scalar *s = &r->scalar;
     if (spaces < r->need) return;
     s->indent = spaces;
@@ -10971,11 +10979,11 @@ static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
 }
 
 /* The spaces before a line of text, as far as is known. */
-static int32_t phi__yaml_block_least(const phi_yaml_reader *r) {
+static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
     return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
 }
 
-PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t spaces;
     while (r->at < stop && *r->at == ' ' &&
@@ -11005,12 +11013,12 @@ PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
         phi__yaml_block_join(r);
 }
 
-static bool phi__yaml_block_is_white(const phi_yaml_reader *r, const char *at) {
+static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) {
     while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
     return at == r->line_at;
 }
 
-PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_text_line(r, stop);
     if (at == NULL) return;
     (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
@@ -11202,7 +11210,7 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* yaml_flow.c - flow collections, token by token. */
 
-PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
     int32_t indent = r->top->indent;
     phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
@@ -11212,14 +11220,14 @@ PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
     r->fresh = false;
 }
 
-static void phi__yaml_flow_close(phi_yaml_reader *r) {
+static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
     phi__yaml_tree_close(r);
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
 /* What a frame wants once the node that begins now was read. */
-static void phi__yaml_flow_expect(phi_yaml_reader *r) {
+static void phi__yaml_flow_expect(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY)
         frame->want = PHI__YAML_WANT_COLON;
@@ -11228,7 +11236,7 @@ static void phi__yaml_flow_expect(phi_yaml_reader *r) {
 }
 
 /* A node, or properties of one, begins here. */
-static void phi__yaml_flow_node(phi_yaml_reader *r) {
+static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
     case '!': phi__yaml_props_read(r); return;
@@ -11265,7 +11273,7 @@ static void phi__yaml_flow_node(phi_yaml_reader *r) {
 /* ---- the tokens ---- */
 
 /* A colon that ends a key: behind quotes and brackets a blank need not follow. */
-static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
+static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (*r->at != ':') return false;
     if (phi__yaml_is_over(r, r->at + 1)) return true;
@@ -11274,7 +11282,7 @@ static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
 }
 
 /* "?" or ":" where an item may begin: a pair without braces. */
-static void phi__yaml_flow_pair(phi_yaml_reader *r) {
+static void phi__yaml_flow_pair(phi__yaml_reader *r) {
     bool explicit_key = *r->at == '?';
     if (!explicit_key) phi__yaml_tree_empty(r);
     r->top->want = PHI__YAML_WANT_NEXT;
@@ -11284,7 +11292,7 @@ static void phi__yaml_flow_pair(phi_yaml_reader *r) {
 }
 
 /* Behind an item of a sequence. */
-static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
+static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
         phi__yaml_tree_value(r);
         if (*r->at == ']') {
@@ -11308,7 +11316,7 @@ static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
     r->at++;
 }
 
-static void phi__yaml_flow_seq(phi_yaml_reader *r) {
+static void phi__yaml_flow_seq(phi__yaml_reader *r) {
     if (r->top->want == PHI__YAML_WANT_NEXT) {
         phi__yaml_flow_after_item(r);
         return;
@@ -11328,7 +11336,7 @@ static void phi__yaml_flow_seq(phi_yaml_reader *r) {
 }
 
 /* The end of a mapping, or of a pair at the sequence's comma or bracket. */
-static void phi__yaml_flow_end(phi_yaml_reader *r) {
+static void phi__yaml_flow_end(phi__yaml_reader *r) {
     if (r->top->kind == PHI__YAML_FLOW_MAP) {
         phi__yaml_flow_close(r);
         return;
@@ -11337,7 +11345,7 @@ static void phi__yaml_flow_end(phi_yaml_reader *r) {
 }
 
 /* Behind a value, or a key without one: a comma or the end, which was seen. */
-static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
+static void phi__yaml_flow_next_key(phi__yaml_reader *r) {
     bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
     if (*r->at == ',' && !pair) {
         r->top->want = PHI__YAML_WANT_KEY;
@@ -11347,7 +11355,7 @@ static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
 }
 
 /* At ",", "}" or, of a pair, "]": the part that is under way ends. */
-static void phi__yaml_flow_stop(phi_yaml_reader *r) {
+static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pending = r->inner.at != NULL;
     if (frame->want == PHI__YAML_WANT_KEY && !pending) {
@@ -11368,7 +11376,7 @@ static void phi__yaml_flow_stop(phi_yaml_reader *r) {
 }
 
 /* In a mapping, or a pair. */
-static void phi__yaml_flow_map(phi_yaml_reader *r) {
+static void phi__yaml_flow_map(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pair = frame->kind == PHI__YAML_FLOW_PAIR;
     if (*r->at == ',' || *r->at == (pair ? ']' : '}')) {
@@ -11399,7 +11407,7 @@ static void phi__yaml_flow_map(phi_yaml_reader *r) {
 }
 
 /* The first text of a line. */
-static void phi__yaml_flow_line(phi_yaml_reader *r) {
+static void phi__yaml_flow_line(phi__yaml_reader *r) {
     r->fresh = false;
     if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
         phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
@@ -11408,7 +11416,7 @@ static void phi__yaml_flow_line(phi_yaml_reader *r) {
             r, r->at, "a line inside of brackets must be indented more than the block around them");
 }
 
-PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end) {
         phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
@@ -11441,7 +11449,7 @@ PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
-static void phi__yaml_lines_fill(phi_yaml_reader *r) {
+static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_tree_empty(r);
@@ -11454,7 +11462,7 @@ static void phi__yaml_lines_fill(phi_yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_close(phi_yaml_reader *r) {
+static void phi__yaml_lines_close(phi__yaml_reader *r) {
     phi__yaml_lines_fill(r);
     if (r->status != PHI_BUSY) return;
     phi__yaml_tree_close(r);
@@ -11462,12 +11470,12 @@ static void phi__yaml_lines_close(phi_yaml_reader *r) {
 }
 
 /* The document ends: everything closes. */
-static void phi__yaml_lines_close_all(phi_yaml_reader *r) {
+static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
     if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
 }
 
-static void phi__yaml_lines_finish(phi_yaml_reader *r) {
+static void phi__yaml_lines_finish(phi__yaml_reader *r) {
     if (r->doc == PHI__YAML_DIRECTIVES)
         phi__yaml_text_expected(r, r->at, "'---' after the directives");
     phi__yaml_lines_close_all(r);
@@ -11478,11 +11486,11 @@ static void phi__yaml_lines_finish(phi_yaml_reader *r) {
 
 /* ---- documents ---- */
 
-static void phi__yaml_lines_second(phi_yaml_reader *r) {
+static void phi__yaml_lines_second(phi__yaml_reader *r) {
     phi__yaml_text_wrong(r, r->at, "a second document: only one is read");
 }
 
-static void phi__yaml_lines_marker(phi_yaml_reader *r) {
+static void phi__yaml_lines_marker(phi__yaml_reader *r) {
     bool start = *r->at == '-';
     if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
     if (r->status != PHI_BUSY) return;
@@ -11508,7 +11516,7 @@ static void phi__yaml_lines_marker(phi_yaml_reader *r) {
 }
 
 /* The line's text belongs to no collection. True: it may begin the document's node. */
-static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
+static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
@@ -11532,12 +11540,12 @@ static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
 
 /* ---- collections ---- */
 
-static void phi__yaml_lines_tab(phi_yaml_reader *r) {
+static void phi__yaml_lines_tab(phi__yaml_reader *r) {
     phi__yaml_text_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
-static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
+static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
     r->may_block = true;
@@ -11546,7 +11554,7 @@ static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
 }
 
 /* A block collection begins here. */
-static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
         phi__yaml_lines_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
@@ -11555,13 +11563,13 @@ static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *a
         phi__yaml_tree_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
-static void phi__yaml_lines_item(phi_yaml_reader *r) {
+static void phi__yaml_lines_item(phi__yaml_reader *r) {
     phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
     phi__yaml_lines_indicator(r);
 }
 
 /* A line at the column of the mapping on top. */
-static void phi__yaml_lines_member(phi_yaml_reader *r) {
+static void phi__yaml_lines_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
     bool indicator = phi__yaml_is_blank(r, r->at + 1);
@@ -11583,7 +11591,7 @@ static void phi__yaml_lines_member(phi_yaml_reader *r) {
 }
 
 /* A line at the column of the sequence on top. */
-static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
+static void phi__yaml_lines_next_item(phi__yaml_reader *r) {
     if (r->tab)
         phi__yaml_lines_tab(r);
     else
@@ -11593,7 +11601,7 @@ static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
 }
 
 /* Closes what the line's column leaves. False: an error was set. */
-static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
+static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
     bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
         phi__yaml_frame *frame = r->top;
@@ -11608,7 +11616,7 @@ static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
     return r->status == PHI_BUSY;
 }
 
-static void phi__yaml_lines_text(phi_yaml_reader *r) {
+static void phi__yaml_lines_text(phi__yaml_reader *r) {
     phi__yaml_frame *frame;
     if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
         phi__yaml_lines_marker(r);
@@ -11636,7 +11644,7 @@ static void phi__yaml_lines_text(phi_yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_lines_finish(r);
@@ -11650,12 +11658,12 @@ PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
 
 /* ---- nodes ---- */
 
-static bool phi__yaml_lines_wants_key(const phi_yaml_reader *r) {
+static bool phi__yaml_lines_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
 /* "-", "?" or ":" before a blank. */
-static void phi__yaml_lines_structure(phi_yaml_reader *r) {
+static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_lines_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
@@ -11682,7 +11690,7 @@ static void phi__yaml_lines_structure(phi_yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_node(phi_yaml_reader *r) {
+static void phi__yaml_lines_node(phi__yaml_reader *r) {
     char c = *r->at;
     if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
         phi__yaml_lines_structure(r);
@@ -11712,7 +11720,7 @@ static void phi__yaml_lines_node(phi_yaml_reader *r) {
     }
 }
 
-PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
@@ -11733,7 +11741,7 @@ PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
 /* ---- behind a node ---- */
 
 /* ":" behind a node: it is a key. */
-static void phi__yaml_lines_key(phi_yaml_reader *r) {
+static void phi__yaml_lines_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
         phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
@@ -11756,7 +11764,7 @@ static void phi__yaml_lines_key(phi_yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
@@ -11772,7 +11780,7 @@ PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_REST;
 }
 
-PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;
@@ -11879,7 +11887,7 @@ struct phi__yaml_handle {
 /* ---- names ---- */
 
 /* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
-static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool bracket_ends) {
+static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
         size_t n = phi__yaml_text_char(r, at, false);
@@ -11893,7 +11901,7 @@ static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool
     return at;
 }
 
-static void phi__yaml_props_mark(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
     if (r->inner.at != NULL) return;
     r->inner.at = at;
     r->inner.line = r->line;
@@ -11922,7 +11930,7 @@ static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
     return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
 }
 
-static const struct phi__yaml_handle *phi__yaml_props_handle(const phi_yaml_reader *r,
+static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
                                                              phi_str handle) {
     const struct phi__yaml_handle *at = r->handles;
     while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
@@ -11964,7 +11972,7 @@ static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
 }
 
 /* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
-static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_props_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
     const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
@@ -11989,7 +11997,7 @@ static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out)
 }
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
-static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     phi_str whole;
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
         phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
@@ -12004,7 +12012,7 @@ static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *o
     return true;
 }
 
-static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
     bool verbatim = at + 1 < r->end && at[1] == '<', good;
     const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
     const char *close;
@@ -12034,7 +12042,7 @@ static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
 
 /* ---- anchors ---- */
 
-static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
     const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
@@ -12051,7 +12059,7 @@ static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
     r->at = end;
 }
 
-PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
     const char *at = r->at;
     if (*at == '&')
         phi__yaml_props_anchor(r, at);
@@ -12061,7 +12069,7 @@ PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
         phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
 }
 
-PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (inner->at == NULL) return;
     if (outer->at == NULL)
@@ -12078,7 +12086,7 @@ PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
     memset(inner, 0, sizeof *inner);
 }
 
-PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
     const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
@@ -12096,7 +12104,7 @@ PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
 /* ---- directives ---- */
 
 /* The next word of the line: empty at its end or before a comment. */
-static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
+static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
     const char *at = r->at, *end;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
@@ -12106,7 +12114,7 @@ static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
 
-static void phi__yaml_props_version(phi_yaml_reader *r) {
+static void phi__yaml_props_version(phi__yaml_reader *r) {
     phi_str word = phi__yaml_props_word(r);
     size_t i, points = 0;
     if (r->status != PHI_BUSY) return;
@@ -12130,7 +12138,7 @@ static bool phi__yaml_props_is_handle(phi_str s) {
     return phi__yaml_props_handle_len(s) == s.len;
 }
 
-static void phi__yaml_props_declare(phi_yaml_reader *r) {
+static void phi__yaml_props_declare(phi__yaml_reader *r) {
     phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
@@ -12161,7 +12169,7 @@ static void phi__yaml_props_declare(phi_yaml_reader *r) {
     r->handles = declared;
 }
 
-PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
     phi_str name;
     r->at++;
     name = phi__yaml_props_word(r);
@@ -12185,7 +12193,7 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
 /* Up to the end of the line, which is left for the state behind. */
-static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
+static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_text_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
@@ -12195,12 +12203,12 @@ static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
 }
 
-static void phi__yaml_read_copy(phi_yaml_reader *r, size_t units) {
+static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
     if (!phi__yaml_tree_copy(r, units)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
-static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
+static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__YAML_LINE: phi__yaml_lines_line(r, stop); break;
     case PHI__YAML_GAP: phi__yaml_lines_gap(r, stop); break;
@@ -12219,14 +12227,14 @@ static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__yaml_read_slack(phi_yaml_reader *r) {
+static void phi__yaml_read_slack(phi__yaml_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
 }
 
 /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
-static void phi__yaml_read_encoding(phi_yaml_reader *r) {
+static void phi__yaml_read_encoding(phi__yaml_reader *r) {
     const unsigned char *p = (const unsigned char *)r->text;
     size_t len = (size_t)(r->end - r->text);
     if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
@@ -12238,8 +12246,8 @@ static void phi__yaml_read_encoding(phi_yaml_reader *r) {
 
 /* ---- public ---- */
 
-PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str text,
-                                   const phi_yaml_options *options) {
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
+                                  const phi_yaml_options *options) {
     phi_yaml_options *o = &r->options;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -12261,7 +12269,7 @@ PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str
         phi__yaml_read_encoding(r);
 }
 
-PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
     const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -12279,8 +12287,8 @@ PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -12288,16 +12296,40 @@ PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **o
 
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                                   phi_json **out, phi_parse_error *error) {
-    phi_yaml_reader reader;
+    phi__yaml_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_yaml_reader_begin(&reader, arena, text, options);
-    while ((status = phi_yaml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_yaml_reader_result(&reader, out, error);
+    phi__yaml_read_begin(&reader, arena, text, options);
+    while ((status = phi__yaml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__yaml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
+}
+
+typedef struct phi__yaml_slices {
+    phi_reader head;
+    phi__yaml_reader reader;
+} phi__yaml_slices;
+
+static phi_status phi__yaml_read_slice(phi_reader *reader, size_t units) {
+    return phi__yaml_read_advance(&((phi__yaml_slices *)reader)->reader, units);
+}
+
+static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_json **out,
+                                               phi_parse_error *error) {
+    return phi__yaml_read_result(&((const phi__yaml_slices *)reader)->reader, out, error);
+}
+
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_options *options) {
+    phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__yaml_read_slice;
+    r->head.result = phi__yaml_read_slices_result;
+    phi__yaml_read_begin(&r->reader, arena, text, options);
+    return &r->head;
 }
 #undef PHI__YAML_DEPTH
 #undef PHI__YAML_ALIAS_NODES
@@ -12310,7 +12342,7 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
    Text that is the same in the value stays where it is, from `mark` on; the first line break or
    escape begins the copy. */
 
-PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = r->inner.at != NULL ? r->inner.at : r->at;
@@ -12321,7 +12353,7 @@ PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
 }
 
 /* Line breaks between two lines of text: one is a space, more are one less. */
-static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
+static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     if (!phi__yaml_text_room(r, breaks)) return;
     if (breaks == 1)
         *r->scalar.to++ = ' ';
@@ -12332,13 +12364,13 @@ static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
 }
 
 /* The state behind a node. */
-static uint8_t phi__yaml_scalar_after(const phi_yaml_reader *r) {
+static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
     return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
 /* ---- plain ---- */
 
-PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
@@ -12355,7 +12387,7 @@ PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
 }
 
 /* The text of this line ended at `at`, white space not counted. */
-static void phi__yaml_scalar_plain_trim(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
@@ -12377,7 +12409,7 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
@@ -12410,7 +12442,7 @@ PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
-static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
+static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
     if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
@@ -12418,7 +12450,7 @@ static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
@@ -12445,7 +12477,7 @@ PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) 
 
 /* ---- quoted ---- */
 
-PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -12454,13 +12486,13 @@ PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
 }
 
 /* Copies the bytes between the mark and `at`. */
-static bool phi__yaml_scalar_flush(phi_yaml_reader *r, const char *at) {
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
     bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
     return good;
 }
 
-static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
     r->scalar.last = at;
     r->at = at + 1;
     if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
@@ -12468,7 +12500,7 @@ static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
 }
 
 /* A line ends at `at`. White space before it does not count; escapes are copied already. */
-static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     phi__yaml_scalar *s = &r->scalar;
     const char *last = at;
     while (last > s->mark && phi__yaml_is_space(last[-1])) last--;
@@ -12479,7 +12511,7 @@ static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -12507,7 +12539,7 @@ PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
 
 /* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
    one. Returns its bytes; 0: an error was set. */
-static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t *code) {
+static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     uint32_t low;
     *code = phi__json_text_hex(at + 2, r->end, digits);
@@ -12541,7 +12573,7 @@ static uint32_t phi__yaml_scalar_short(char c) {
 }
 
 /* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
-static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const char **next) {
+static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     uint32_t code;
     size_t n = 2;
@@ -12573,7 +12605,7 @@ static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const ch
     return true;
 }
 
-PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -12595,7 +12627,7 @@ PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Between the lines of a quoted scalar. */
-PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_text_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -12633,7 +12665,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
 
 /* ---- errors ---- */
 
-static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status status,
+static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = status;
@@ -12643,7 +12675,7 @@ static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status s
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -12660,11 +12692,11 @@ PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const c
     phi__yaml_text_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what) {
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what) {
     if (r->status != PHI_BUSY) return;
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
@@ -12672,11 +12704,11 @@ PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_
     r->error.column = column + 1;
 }
 
-PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what) {
+PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what) {
     phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r) {
     phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
@@ -12689,7 +12721,7 @@ static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
            ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe));
 }
 
-PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted) {
+PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
@@ -12718,7 +12750,7 @@ static const char *phi__yaml_text_run(const char *at, const char *stop) {
     return at;
 }
 
-PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
         size_t n;
@@ -12733,7 +12765,7 @@ PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
+PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     for (; at < stop; at++) {
         if (*at == ' ') continue;
@@ -12746,7 +12778,7 @@ PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
     return at < stop || at == r->end;
 }
 
-PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
     if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
     r->at++;
     r->line++;
@@ -12755,14 +12787,14 @@ PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
     r->fresh = true;
 }
 
-PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at) {
+PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
     return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
            phi__yaml_is_blank(r, at + 3);
 }
 
 /* ---- room ---- */
 
-PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
+PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
     phi__yaml_scalar *s = &r->scalar;
     size_t have, bytes;
     char *room;
@@ -12785,14 +12817,14 @@ PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len) {
+PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len) {
     if (!phi__yaml_text_room(r, len)) return false;
     if (len > 0) memcpy(r->scalar.to, at, len);
     r->scalar.to += len;
     return true;
 }
 
-PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     *s->to = '\0';
@@ -12810,7 +12842,7 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
+PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
@@ -12828,13 +12860,13 @@ PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
 }
 
 /* Where the scalar under way begins, on its line, from 0. */
-static uint32_t phi__yaml_tree_column(const phi_yaml_reader *r) {
+static uint32_t phi__yaml_tree_column(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     return s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0;
 }
 
 /* column: from 0 */
-static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32_t line,
+static void phi__yaml_tree_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
                                 uint32_t column) {
     if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
@@ -12844,7 +12876,7 @@ static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32
 static void phi__yaml_tree_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
 /* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
+static bool phi__yaml_tree_merge(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (outer->at == NULL) return true;
     if (inner->at == NULL) {
@@ -12865,11 +12897,11 @@ static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
     return true;
 }
 
-PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r) { return r->outer.at != NULL; }
+PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
 
 /* ---- anchors ---- */
 
-static bool phi__yaml_tree_anchor(phi_yaml_reader *r, const phi__yaml_props *props, phi_json *node,
+static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
                                   phi_str source) {
     phi__yaml_name *name;
     uint32_t hash;
@@ -12895,7 +12927,7 @@ static const char *phi__yaml_tree_tag_name(uint8_t tag) {
     return names[tag];
 }
 
-static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *props,
+static void phi__yaml_tree_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
                                     const char *what) {
     char message[96];
     const char *name = phi__yaml_tree_tag_name(props->tag);
@@ -12906,13 +12938,13 @@ static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *p
 }
 
 /* The scalar's text, as a terminated copy. */
-static bool phi__yaml_tree_text(phi_yaml_reader *r) {
+static bool phi__yaml_tree_text(phi__yaml_reader *r) {
     if (r->scalar.string == NULL) phi__yaml_text_end(r);
     return r->status == PHI_BUSY;
 }
 
 /* The kind of the scalar read, with *value; 0: an error was set. */
-static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *value) {
+static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *value) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
                                      : phi__str(s->mark, (size_t)(s->last - s->mark));
@@ -12934,7 +12966,7 @@ static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *valu
 }
 
 /* The scalar read as a node. Its properties are in `inner`. */
-static phi_json *phi__yaml_tree_scalar(phi_yaml_reader *r) {
+static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
     uint32_t kind = phi__yaml_tree_resolve(r, &value);
     phi_json *node;
@@ -12960,7 +12992,7 @@ static bool phi__yaml_tree_is_flow(uint8_t kind) {
     return kind >= PHI__YAML_FLOW_SEQ && kind <= PHI__YAML_FLOW_PAIR;
 }
 
-static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
+static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
     phi__yaml_frame *frame = r->unused;
     if (r->depth == r->options.max_depth) {
         phi__yaml_text_too_big(r, "collections are nested too deeply");
@@ -12985,7 +13017,7 @@ static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
     return frame;
 }
 
-PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
+PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_DOC);
     if (frame == NULL) return false;
     r->depth = 0;
@@ -12994,7 +13026,7 @@ PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
     return true;
 }
 
-static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
+static phi_json *phi__yaml_tree_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     phi__yaml_names_cut(&r->keys, frame->keys);
     if (phi__yaml_tree_is_flow(frame->kind)) r->flow_depth--;
@@ -13007,12 +13039,12 @@ static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection stand on earlier
    lines, since what stands on this one is its first key's. */
-static phi__yaml_props *phi__yaml_tree_props_of(phi_yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_tree_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_tree_merge(r) ? &r->inner : NULL;
 }
 
-PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
+PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
     phi__yaml_props *props = phi__yaml_tree_props_of(r, kind);
     phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_tree_push(r, kind);
@@ -13032,7 +13064,7 @@ PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t inden
     phi__yaml_tree_clear(props);
 }
 
-PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
+PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_FLOW_PAIR);
     if (frame == NULL) return;
     frame->want = want;
@@ -13043,7 +13075,7 @@ PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
         phi__yaml_tree_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
 }
 
-PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->line = r->top->line;
@@ -13055,7 +13087,7 @@ PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = s->mark = s->last = r->at;
@@ -13064,7 +13096,7 @@ PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
     s->style = PHI__YAML_STYLE_PLAIN;
 }
 
-static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
+static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
         r->root = node;
@@ -13086,7 +13118,7 @@ static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
     frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
 }
 
-PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r) {
     phi_json *node;
     if (r->status != PHI_BUSY) return;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -13109,12 +13141,12 @@ PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
 
 /* ---- keys ---- */
 
-static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
+static void phi__yaml_tree_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
     phi__yaml_text_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
-static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
+static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
@@ -13135,7 +13167,7 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
 }
 
 /* Checks a key of text; false: an error was set. */
-static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
+static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
     phi_json *node;
@@ -13155,7 +13187,7 @@ static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
     return true;
 }
 
-PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str key;
     if (r->status != PHI_BUSY) return;
@@ -13182,7 +13214,7 @@ PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
 /* ---- aliases ---- */
 
 /* A copy of a node without its children; texts are shared. */
-static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source) {
+static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
     phi_json *node;
@@ -13205,7 +13237,7 @@ static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source)
     return node;
 }
 
-static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source, phi_json *node) {
+static void phi__yaml_tree_copy_open(phi__yaml_reader *r, const phi_json *source, phi_json *node) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_ALIAS);
     if (frame == NULL) return;
     frame->node = node;
@@ -13213,7 +13245,7 @@ static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source,
     frame->source = source->v.last->next;
 }
 
-PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at) {
+PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at) {
     uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
     const phi__yaml_name *anchor =
         phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
@@ -13240,7 +13272,7 @@ PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *
         phi__yaml_tree_copy_open(r, anchor->node, s->node);
 }
 
-PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
+PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
     phi__yaml_frame *frame;
     phi_json *node;
     const phi_json *source;

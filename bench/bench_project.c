@@ -63,7 +63,7 @@ static void append(phi_thread *thread, phi_role role, phi_content *block, const 
         m.tool_call_id = phi_str_of(id);
         m.tool_name = phi_str_of("read_file");
     }
-    must(phi_thread_append_messages(thread, &m, 1, 0, UINT64_MAX, NULL) == PHI_OK);
+    must(phi_thread_append(thread, &m, 1, NULL) == PHI_OK);
 }
 
 static void append_text(phi_thread *thread, phi_role role, const char *text) {

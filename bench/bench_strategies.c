@@ -247,7 +247,7 @@ static double prompt_us(const arm *a, size_t *bytes) {
         while (phi_next_event(rt, &ev)) {}
     } while (runs > 0);
     us = (double)(bench_cpu_ns() - from) / 1000.0 / (double)bird.calls;
-    (void)phi_agent_memory_used(agent, bytes);
+    *bytes = phi_agent_get_info(agent).memory_peak;
     phi_runtime_free(rt);
     return us;
 }

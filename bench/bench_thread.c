@@ -53,7 +53,7 @@ static void say(phi_thread *thread, phi_role role, size_t bytes) {
     m.content = &block;
     m.content_count = 1;
     if (role == PHI_ROLE_ASSISTANT) m.stop_reason = PHI_STOP_REASON_STOP;
-    bench_expect(phi_thread_append(thread, &m), "append");
+    bench_expect(phi_thread_append(thread, &m, 1, NULL), "append");
 }
 
 static void name_of(char name[32], unsigned i) { (void)snprintf(name, 32, "what if %u", i); }
@@ -170,7 +170,7 @@ static void model_close(void *user_data, void *call) {
 static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
     counted *c = (counted *)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, filler, result_bytes(c->answers - 1), false);
+    (void)phi_call_replyf(call, "%.*s", (int)result_bytes(c->answers - 1), filler);
     return PHI_DONE;
 }
 
@@ -245,7 +245,8 @@ static void bench_long_run(void) {
     entries = phi_thread_count(phi_agent_thread(agent));
     bench_expect(store.read(store.user_data, "long", 0, each_counted, &stored, NULL, NULL, 0),
                  "read");
-    need(stored == entries && phi_message_count(agent) == 2 * TURNS, "the file lacks something");
+    need(stored == entries && phi_thread_message_count(phi_agent_thread(agent)) == 2 * TURNS,
+         "the file lacks something");
     bench_line("thread_run_compactions", c.compactions, "times");
     bench_line("thread_run_entries_in_the_file", (double)stored, "entries");
     bench_line("thread_run_peak_at_200", (double)c.early, "bytes");
@@ -315,7 +316,7 @@ static double talk_at_limit(phi_runtime *rt, phi_at_memory_limit how, const char
     size_t peak;
     need(agent.rt != NULL, "no agent");
     ns = talk(rt, agent, EXCHANGES);
-    (void)phi_agent_memory_used(agent, &peak);
+    peak = phi_agent_get_info(agent).memory_peak;
     bench_line(peak_name, (double)peak, "bytes");
     bench_expect(phi_agent_free(agent), "free");
     return ns;
@@ -330,10 +331,10 @@ static void bench_talk(void) {
     agent = talk_agent(rt, 0, PHI_AT_MEMORY_LIMIT_COMPACT, true);
     need(agent.rt != NULL, "no agent");
     (void)talk(rt, agent, 1000);
-    before = phi_agent_memory_used(agent, NULL);
+    before = phi_agent_get_info(agent).memory_used;
     (void)talk(rt, agent, 1000);
-    bench_line("talk_exchange_bytes", (double)(phi_agent_memory_used(agent, NULL) - before) / 1000,
-               "bytes");
+    bench_line("talk_exchange_bytes",
+               (double)(phi_agent_get_info(agent).memory_used - before) / 1000, "bytes");
     few = talk(rt, agent, EXCHANGES);
     bench_expect(phi_agent_free(agent), "free");
     compact = talk_at_limit(rt, PHI_AT_MEMORY_LIMIT_COMPACT, "talk_peak_compact_64k");

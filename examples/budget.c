@@ -19,15 +19,8 @@ typedef struct app {
 } app;
 
 static phi_flow look_start(void *user_data, phi_call call, phi_str arguments) {
-    phi_content content = PHI_ZERO;
-    phi_tool_result result = PHI_ZERO;
-    (void)user_data;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = arguments;
-    result.content = &content;
-    result.content_count = 1;
-    (void)phi_call_result(call,
-                          &result); /* without memory the call fails, and the run hears of it */
+    (void)user_data, (void)arguments;
+    phi_call_replyf(call, "It is quiet at the %s.", phi_call_arg_str(call, "place", "gate"));
     return PHI_DONE;
 }
 
@@ -147,8 +140,8 @@ int main(int argc, char **argv) {
     if (make(&a)) {
         work(&a);
         for (i = 0; i < SCOUTS; i++)
-            printf("scout %d spent $%.4f\n", i + 1, phi_agent_cost(a.scouts[i]));
-        spent = phi_agent_spending(a.chief);
+            printf("scout %d spent $%.4f\n", i + 1, phi_agent_get_info(a.scouts[i]).cost);
+        spent = phi_agent_get_info(a.chief).spending;
         printf("together $%.4f, %u calls\n", spent.cost, (unsigned)spent.requests);
     } else {
         (void)phi_last_error(a.rt, &why, NULL);

@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     work(&a);
-    spent = phi_agent_spending(agent);
+    spent = phi_agent_get_info(agent).spending;
     printf("\n%u model calls, %u tokens, $%.4f\n", (unsigned)spent.requests, (unsigned)spent.tokens,
            spent.cost);
     phi_runtime_free(a.rt);

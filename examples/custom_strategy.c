@@ -6,9 +6,8 @@
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
-#include "puppet.h"
-
 #include <stdio.h>
+#include <string.h>
 
 enum { VOTES = 3 };
 
@@ -84,7 +83,7 @@ static phi_status majority_load(void *state, const phi_json *saved, const phi_st
                                 phi_strategy_commands *out) {
     phi_json_iter it = phi_json_each(saved);
     const phi_json *item;
-    if (!phi_json_is_array(saved) || phi_json_count(saved) >= VOTES) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_ARRAY) || phi_json_count(saved) >= VOTES) return PHI_PARSE;
     while ((item = phi_json_next(&it)) != NULL)
         if (majority_keep((majority *)state, phi_json_str(item, ""), env->arena) != PHI_OK)
             return PHI_NO_MEMORY;
@@ -93,27 +92,22 @@ static phi_status majority_load(void *state, const phi_json *saved, const phi_st
 
 /* ---- a program with it; the model is one that errs now and then ---- */
 
-static const char *err(const phi_model_request *request, char *out, size_t size) {
-    static const char *const answers[] = {"It is 54.", "It is 56.", "It is 56."};
-    static size_t next;
-    (void)snprintf(out, size, "%s", puppet_heard(request).len > 0 ? answers[next++ % 3] : "What?");
-    return NULL;
-}
-
 int main(void) {
     phi_strategy strategy = {"majority",    sizeof(majority), majority_bill, majority_on,
                              majority_best, majority_save,    majority_load, NULL};
     phi_runtime *rt = phi_runtime_new(NULL);
     phi_strategy_desc how = PHI_ZERO;
     phi_agent_desc desc = PHI_ZERO;
-    phi_provider model, thinker;
-    puppet mind;
+    phi_provider thinker;
+    phi_mock *mock = phi_mock_new(rt); /* a model that errs once in three times */
     phi_event ev;
     int runs;
-    if (rt == NULL) return 1;
-    puppet_use(&desc, &model, &mind, err);
+    if (mock == NULL) return 1;
+    phi_mock_text(mock, "It is 54.");
+    phi_mock_text(mock, "It is 56.");
+    phi_mock_text(mock, "It is 56.");
+    desc.model = mock->model; /* makes the calls */
     how.strategy = &strategy;
-    how.provider = &model; /* makes the calls */
     thinker = phi_strategy_provider(&how);
     desc.provider = &thinker; /* makes the answer */
     if (phi_prompt(phi_agent_new(rt, &desc), "How much is 7 * 8?") != PHI_OK) return 1;

@@ -1,6 +1,6 @@
 /* frame_loop.c - a game at 60 frames a second with one NPC that thinks.
 
-   The NPC's tool walk_to takes 300 frames: start says PENDING, step moves one tile a frame. Esc
+   The NPC's tool walk_to takes 300 frames: start returns PHI_PENDING, step moves one tile a frame. Esc
    cancels the run. At the end it prints what phi_step cost: the thread's CPU time of the worst frame,
    of one in a thousand, and of the middle one.
    usage: frame_loop [fast]     fast: frames of 1 ms, for tests */
@@ -16,21 +16,22 @@ enum { WALK_FRAMES = 300, MOST_FRAMES = 20000 };
 
 typedef struct npc {
     phi_agent mind;
-    int walked; /* tiles of the walk under way */
+    char place[32]; /* where the walk under way leads */
+    int walked;     /* its tiles so far */
 } npc;
 
 static phi_flow walk_start(void *user_data, phi_call call, phi_str arguments) {
-    (void)call;
+    npc *smith = (npc *)user_data;
     (void)arguments;
-    ((npc *)user_data)->walked = 0;
+    phi_call_arg_copy(call, "place", smith->place, sizeof smith->place);
+    smith->walked = 0;
     return PHI_PENDING;
 }
 
 static phi_flow walk_step(void *user_data, phi_call call) {
     npc *smith = (npc *)user_data;
     if (++smith->walked < WALK_FRAMES) return PHI_PENDING;
-    /* The inbox is full: again in the next frame. */
-    (void)phi_call_finish(call, "You are there.", 14, false);
+    phi_call_replyf(call, "You are at the %s.", smith->place);
     return PHI_DONE;
 }
 

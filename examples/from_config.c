@@ -1,26 +1,12 @@
 /* from_config.c - agents out of a configuration file: a writer drafts, a critic judges.
 
-   Every fault of the file is printed, with its place. The model is a puppet in the process, so that
-   no key is needed: it is the base of every agent. Leave `with.base` out, and the file's provider
-   answers.
+   Every fault of the file is printed, with its place. The model is a scripted one, so that no key is
+   needed: it is the base of every agent. Leave `with.base` out, and the file's provider answers.
    usage: from_config [file] */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
-#include "puppet.h"
-
 #include <stdio.h>
-
-static const char *answer(const phi_model_request *request, char *out, size_t size) {
-    phi_str heard = puppet_heard(request);
-    bool judges = phi_str_of("You judge").len <= request->system_prompt.len &&
-                  memcmp(request->system_prompt.at, "You judge", 9) == 0;
-    if (judges)
-        (void)snprintf(out, size, "\"%.*s\" is short and clear.", (int)heard.len, heard.at);
-    else
-        (void)snprintf(out, size, "The sea is calm tonight.");
-    return NULL;
-}
 
 static void print_problem(const phi_config_problem *p) { fprintf(stderr, "%s\n", p->message.at); }
 
@@ -45,11 +31,10 @@ int main(int argc, char **argv) {
     phi_config_desc from = PHI_ZERO;
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc base = PHI_ZERO;
-    phi_config_problem problem;
+    const phi_config_problem *problem;
     phi_config *config;
     phi_agents *agents;
-    phi_provider model;
-    puppet mind;
+    phi_mock *mock;
     char draft[400] = "", verdict[500] = "";
     size_t i;
     bool done = false;
@@ -58,21 +43,26 @@ int main(int argc, char **argv) {
     from.path = argc > 1 ? argv[1] : "examples/from_config.toml";
     from.variable_fn = phi_config_environment;
     from.sections = phi_config_sections();
-    puppet_use(&base, &model, &mind, answer);
+    mock = phi_mock_new(rt);
+    if (mock == NULL) return 1;
+    phi_mock_text(mock, "The sea is calm tonight.");
+    phi_mock_text(mock, "\"The sea is calm tonight.\" is short and clear.");
+    base.provider = &mock->provider;
     with.base = &base;
     config = phi_config_load(&from);
-    for (i = 0; phi_config_problem_at(config, i, &problem); i++) print_problem(&problem);
+    for (i = 0; (problem = phi_config_problem_at(config, i)) != NULL; i++) print_problem(problem);
     agents = phi_agents_from_config(rt, config, &with);
     while (phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
-    if (phi_config_status(config) == PHI_OK)
-        for (i = 0; phi_agents_problem_at(agents, i, &problem); i++) print_problem(&problem);
+    if (phi_config_error(config) == NULL)
+        for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++)
+            print_problem(problem);
     if (phi_agents_step(agents) == PHI_OK) {
         done = ask(rt, phi_agents_get(agents, "writer"), "A line about the sea.", draft,
                    sizeof draft) &&
                ask(rt, phi_agents_get(agents, "critic"), draft, verdict, sizeof verdict);
         printf("writer: %s\ncritic: %s\n", draft, verdict);
     }
-    (void)phi_agents_free(agents); /* before the config and the runtime */
+    phi_agents_free(agents); /* before the config and the runtime */
     phi_config_free(config);
     phi_runtime_free(rt);
     return done ? 0 : 1;

@@ -63,6 +63,7 @@ static int evaluate(phi_runtime *rt, const char *question) {
     phi_agent_desc configs[WAYS], judge = describe(NULL), own = describe("You are helpful.");
     phi_evaluate_desc desc = PHI_ZERO;
     phi_agent agent = phi_agent_new(rt, &own);
+    const phi_message *last;
     const char *words = "";
     configs[0] = describe("Answer in one sentence.");
     configs[1] = describe("Think step by step, and say how sure you are.");
@@ -83,10 +84,8 @@ static int evaluate(phi_runtime *rt, const char *question) {
     if (phi_prompt(agent, "The same in five words, please.") != PHI_OK) return 1;
     run(rt);
     printf("\nin five words: ");
-    if (phi_message_count(agent) > 0) {
-        const phi_message *last = phi_message_at(agent, phi_message_count(agent) - 1);
-        print_text(last->content_count > 0 ? last->content[0].text : phi_str_of(""));
-    }
+    last = phi_thread_last(phi_agent_thread(agent), PHI_ROLE_ASSISTANT, true);
+    if (last != NULL) print_text(last->content[0].text);
     return 0;
 }
 

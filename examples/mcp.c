@@ -154,9 +154,13 @@ static int talk(phi_runtime *rt, phi_mcp *server, const char *task) {
 }
 
 int main(int argc, char **argv) {
-    phi_runtime *rt = phi_runtime_new(NULL);
+    static const phi_feature_fn features[] = {phi_feature_tool_sources, phi_feature_deferral, NULL};
+    phi_runtime_desc has = PHI_ZERO;
+    phi_runtime *rt;
     phi_mcp *server;
     int code = 1;
+    has.features = features;
+    rt = phi_runtime_new(&has);
     if (argc < 3) {
         printf("usage: mcp TASK URL | mcp TASK PROGRAM [ARGUMENT]\n");
         phi_runtime_free(rt);

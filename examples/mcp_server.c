@@ -56,7 +56,7 @@ static void world_frame(game *g) {
     y = x != g->x ? g->y : g->y + step_towards(g->y, g->to_y);
     if (g->land[y][x] == 'T') {
         g->walking = false;
-        (void)phi_call_finish(g->walk, "A tree is in the way.", 21, true);
+        phi_call_fail(g->walk, "A tree is in the way.");
         return;
     }
     g->x = x;
@@ -66,51 +66,52 @@ static void world_frame(game *g) {
     (void)phi_mcp_progress(phi_mcp_incoming_of(g->walk), g->steps - left, g->steps, NULL);
     if (left > 0) return;
     g->walking = false;
-    (void)phi_call_finish(g->walk, "The hero is there.", 18, false);
+    phi_call_reply(g->walk, "The hero is there.");
 }
 
 /* ---- what clients can do ---- */
 
-/* The schema was checked: x and y are there. */
-static bool place_of(phi_str arguments, int64_t *x, int64_t *y) {
-    phi_json_found found_x, found_y;
-    return phi_json_find(arguments, "x", &found_x) == PHI_OK && phi_json_found_int(&found_x, x) &&
-           phi_json_find(arguments, "y", &found_y) == PHI_OK && phi_json_found_int(&found_y, y) &&
-           on_land(*x, *y);
-}
-
-static phi_flow said(phi_call call, const char *text, bool is_error) {
-    (void)phi_call_finish(call, text, strlen(text), is_error);
-    return PHI_DONE;
-}
-
 static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
-    return said(call, world_drawn((game *)user_data), false);
+    phi_call_reply(call, world_drawn((game *)user_data));
+    return PHI_DONE;
 }
 
 static phi_flow plant(void *user_data, phi_call call, phi_str arguments) {
     game *g = (game *)user_data;
-    int64_t x, y;
-    if (!place_of(arguments, &x, &y)) return said(call, "That is in the sea.", true);
-    if (x == g->x && y == g->y) return said(call, "The hero stands there.", true);
-    g->land[y][x] = 'T';
-    phi_mcp_server_updated(g->server, map_uri);
-    return said(call, "A tree grows there.", false);
+    int64_t x = phi_call_arg_int(call, "x", -1), y = phi_call_arg_int(call, "y", -1);
+    (void)arguments;
+    if (!on_land(x, y)) {
+        phi_call_fail(call, "That is in the sea.");
+    } else if (x == g->x && y == g->y) {
+        phi_call_fail(call, "The hero stands there.");
+    } else {
+        g->land[y][x] = 'T';
+        phi_mcp_server_updated(g->server, map_uri);
+        phi_call_reply(call, "A tree grows there.");
+    }
+    return PHI_DONE;
 }
 
 static phi_flow walk(void *user_data, phi_call call, phi_str arguments) {
     game *g = (game *)user_data;
-    int64_t x, y;
-    if (!place_of(arguments, &x, &y)) return said(call, "That is in the sea.", true);
-    if (g->walking) return said(call, "The hero is walking already.", true);
-    g->to_x = (int)x;
-    g->to_y = (int)y;
-    g->steps = abs(g->to_x - g->x) + abs(g->to_y - g->y);
-    if (g->steps == 0) return said(call, "The hero is there.", false);
-    g->walk = call;
-    g->walking = true;
-    return PHI_PENDING; /* world_frame finishes it */
+    int64_t x = phi_call_arg_int(call, "x", -1), y = phi_call_arg_int(call, "y", -1);
+    (void)arguments;
+    if (!on_land(x, y)) {
+        phi_call_fail(call, "That is in the sea.");
+    } else if (g->walking) {
+        phi_call_fail(call, "The hero is walking already.");
+    } else if (x == g->x && y == g->y) {
+        phi_call_reply(call, "The hero is there.");
+    } else {
+        g->to_x = (int)x;
+        g->to_y = (int)y;
+        g->steps = abs(g->to_x - g->x) + abs(g->to_y - g->y);
+        g->walk = call;
+        g->walking = true;
+        return PHI_PENDING; /* world_frame finishes it */
+    }
+    return PHI_DONE;
 }
 
 static void walk_cancel(void *user_data, phi_call call) {

@@ -24,25 +24,29 @@ static phi_openapi *read_document(phi_runtime *rt, const char *where) {
     const phi_parse_error *error;
     const char *words = "";
     phi_openapi *api;
+    phi_status status;
     desc.base_url = pick_env("API_URL");
     desc.auth.bearer_token = pick_env("API_TOKEN");
     desc.destructive_needs_approval = true;
-    api = is_url(where) ? phi_openapi_from_url(rt, &desc, where)
-                        : phi_openapi_from_file(rt, &desc, where);
+    if (is_url(where))
+        desc.url = where;
+    else
+        desc.path = where;
+    api = phi_openapi_new(rt, &desc);
     if (api == NULL) {
         (void)phi_last_error(rt, &words, NULL);
         printf("%s\n", words);
         return NULL;
     }
-    while (phi_openapi_step(api) == PHI_BUSY) (void)phi_step(rt, is_url(where) ? 10 : 0);
-    if (phi_openapi_status(api) == PHI_OK) return api;
+    while ((status = phi_openapi_step(api)) == PHI_BUSY) (void)phi_step(rt, is_url(where) ? 10 : 0);
+    if (status == PHI_OK) return api;
     error = phi_openapi_error(api);
     if (error->line > 0)
         printf("%s:%u:%u: %s\n", where, (unsigned)error->line, (unsigned)error->column,
                error->message);
     else
         printf("%s: %s\n", where, error->message);
-    (void)phi_openapi_free(api);
+    phi_openapi_free(api);
     return NULL;
 }
 
@@ -50,7 +54,7 @@ static phi_openapi *read_document(phi_runtime *rt, const char *where) {
 static bool select_tools(phi_runtime *rt, phi_openapi *api, phi_openapi_tools *tools) {
     phi_openapi_filter filter = PHI_ZERO;
     const char *tags[2];
-    phi_openapi_operation op;
+    const phi_openapi_operation *op;
     phi_status status;
     size_t i;
     tags[0] = pick_env("API_TAG");
@@ -58,9 +62,9 @@ static bool select_tools(phi_runtime *rt, phi_openapi *api, phi_openapi_tools *t
     if (tags[0] != NULL) filter.tags = tags;
     while ((status = phi_openapi_select(api, &filter, tools)) == PHI_BUSY) (void)phi_step(rt, 0);
     for (i = 0; i < tools->skip_count; i++)
-        if (phi_openapi_operation_at(api, tools->skipped[i].operation, &op) == PHI_OK)
-            printf("skipped  %.*s %.*s: %s\n", (int)op.method.len, op.method.at, (int)op.path.len,
-                   op.path.at, tools->skipped[i].message);
+        if ((op = phi_openapi_operation_at(api, tools->skipped[i].operation)) != NULL)
+            printf("skipped  %.*s %.*s: %s\n", (int)op->method.len, op->method.at,
+                   (int)op->path.len, op->path.at, tools->skipped[i].message);
     for (i = 0; i < tools->count; i++)
         printf("tool     %s%s\n", tools->tools[i].name,
                tools->tools[i].needs_approval ? " (asks first)" : "");
@@ -141,7 +145,7 @@ int main(int argc, char **argv) {
     api = read_document(rt, argv[1]);
     if (api != NULL && select_tools(rt, api, &tools))
         code = talk(rt, &tools, argc > 2 ? argv[2] : "What can you do here?");
-    (void)phi_openapi_free(api);
+    phi_openapi_free(api);
     phi_runtime_free(rt);
     return code;
 }

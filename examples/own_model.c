@@ -61,16 +61,8 @@ static void guard_close(void *user_data, void *call) {
 }
 
 static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
-    phi_content content = PHI_ZERO;
-    phi_tool_result result = PHI_ZERO;
-    (void)user_data;
-    (void)arguments;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of("shut");
-    result.content = &content;
-    result.content_count = 1;
-    (void)phi_call_result(call,
-                          &result); /* without memory the call fails, and the run hears of it */
+    (void)user_data, (void)arguments;
+    phi_call_reply(call, "shut");
     return PHI_DONE;
 }
 

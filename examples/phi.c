@@ -49,16 +49,24 @@ static void drop_keys(app *a) {
             if (key == KEY_ESCAPE || key == KEY_CTRL('C')) press(a, key);
 }
 
+static phi_permission_call call_of(const phi_pending_item *item) {
+    phi_permission_call call = PHI_ZERO;
+    call.tool_name = item->tool_name;
+    call.arguments = item->arguments;
+    call.source = item->source;
+    return call;
+}
+
 /* What "always" would add: to the rules that ask. */
 static void propose(app *a, const phi_pending_item *item, phi_permission_rules *rules,
                     phi_str *why) {
     static const phi_permission_scope scopes[] = {PHI_PERMISSION_SCOPE_KIND,
                                                   PHI_PERMISSION_SCOPE_EXACT};
+    phi_permission_call call = call_of(item);
     phi_status status = PHI_REJECTED;
     int i;
     for (i = 0; i < 2 && status == PHI_REJECTED && item->permissions != NULL; i++)
-        status = phi_permissions_always_from(item->permissions, item->source, item->tool_name,
-                                             item->arguments, scopes[i], &a->arena, rules, why);
+        status = phi_permissions_always(item->permissions, &call, scopes[i], &a->arena, rules, why);
     if (status != PHI_OK) rules->count = 0;
     if (status == PHI_OK) *why = phi_str_of("");
 }
@@ -66,8 +74,7 @@ static void propose(app *a, const phi_pending_item *item, phi_permission_rules *
 static void begin_question(app *a, const phi_pending_item *item) {
     phi_permission_rules rules = PHI_ZERO;
     phi_str why = PHI_ZERO;
-    phi_pending_item own;
-    (void)phi_agent_waiting(a->agent, &own);
+    phi_pending_item own = phi_agent_get_info(a->agent).waiting;
     drop_keys(a);
     phi_arena_free(&a->arena);
     a->q.nested = !phi_str_equal(item->loop_id, own.loop_id);
@@ -92,10 +99,10 @@ static bool ask_next(app *a) {
     for (i = 0; i < n && i < WAITS; i++) {
         phi_pending_item *item = &items[i];
         bool tool = item->kind == PHI_WAITING_DECISION && item->point == PHI_HOOK_BEFORE_TOOL;
+        phi_permission_call call = call_of(item);
         if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
         if (tool && item->permissions != NULL &&
-            phi_permissions_check_from(item->permissions, item->source, item->tool_name,
-                                       item->arguments, NULL) == PHI_PERMISSION_ALLOW)
+            phi_permissions_check(item->permissions, &call, NULL) == PHI_PERMISSION_ALLOW)
             (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
         else if (is_asked(a, item))
             return true;
@@ -178,7 +185,7 @@ static int agent_of_config(app *a) {
         return keys_signal ? INTERRUPTED : complain(a, a->o.replay, "an MCP server is not ready");
     a->agent = phi_agents_get(a->agents, a->o.agent);
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
-    while (phi_agents_at(a->agents, a->which).index != a->agent.index) a->which++;
+    while (phi_agents_at(a->agents, a->which)->agent.index != a->agent.index) a->which++;
     a->why = a->o.config;
     to.system_prompt = a->o.system;
     if (a->o.system != NULL) (void)phi_agent_set(a->agent, &to, PHI_SET_SYSTEM_PROMPT);
@@ -277,7 +284,7 @@ static int tear_down(app *a, int code) {
     }
     while (a->rt != NULL && phi_runtime_close(a->rt) == PHI_BUSY && keys_now_ms() < end)
         (void)phi_step(a->rt, 10);
-    (void)phi_agents_free(a->agents);
+    phi_agents_free(a->agents);
     phi_config_free(a->config);
     phi_runtime_free(a->rt);
     phi_permissions_free(a->permissions);
@@ -390,7 +397,7 @@ static void draw(app *a) {
     memset(words, 0, sizeof words);
     count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
-    status_agent(&words[0], a->agent, phi_agents_name(a->agents, a->which));
+    status_agent(&words[0], a->agent, phi_agents_at(a->agents, a->which)->name);
     status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
     if (a->q.asking)
         question_keys(&words[2], &a->q);
@@ -429,7 +436,7 @@ static void say_agent(app *a) {
 }
 
 static void submit(app *a, const char *words) {
-    bool steers = phi_agent_running(a->agent);
+    bool steers = phi_agent_get_info(a->agent).running;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
@@ -450,7 +457,7 @@ static void fresh_lane(app *a) {
 }
 
 static void stop_or_quit(app *a, bool clears) {
-    if (phi_agent_running(a->agent) && a->code != INTERRUPTED) {
+    if (phi_agent_get_info(a->agent).running && a->code != INTERRUPTED) {
         a->code = INTERRUPTED; /* of this run; a second time quits */
         (void)phi_abort(a->agent);
     } else if (clears && a->line.text.len > 0)
@@ -496,9 +503,10 @@ static void press(app *a, int key) {
 
 /* The end of a conversation that is continued. */
 static void show_history(app *a) {
-    size_t count = phi_message_count(a->agent), i = count > 20 ? count - 20 : 0;
+    const phi_thread *thread = phi_agent_thread(a->agent);
+    size_t count = phi_thread_message_count(thread), i = count > 20 ? count - 20 : 0;
     for (; i < count; i++) {
-        const phi_message *message = phi_message_at(a->agent, i);
+        const phi_message *message = phi_thread_message_at(thread, i);
         phi_arena_mark mark = phi_arena_save(&a->arena);
         phi_str words = PHI_ZERO;
         if (message == NULL) continue;
@@ -516,7 +524,8 @@ static void show_history(app *a) {
 /* Sleeps until the terminal or the runtime has something, or the spinner turns. */
 static void wait_for_something(app *a) {
     struct pollfd two[2] = {{0, POLLIN, 0}, {(int)phi_runtime_fd(a->rt), POLLIN, 0}};
-    int most = phi_agent_running(a->agent) ? LOOK_MS : 5 * LOOK_MS, next = phi_next_timeout(a->rt);
+    int most = phi_agent_get_info(a->agent).running ? LOOK_MS : 5 * LOOK_MS,
+        next = phi_next_timeout(a->rt);
     if (a->keys.len > 0 || a->q.key != 0) most = KEYS_ESCAPE_MS;
     if (next >= 0 && next < most) most = next;
     (void)poll(two, two[1].fd >= 0 ? 2 : 1, two[1].fd >= 0 || most < 10 ? most : 10);
@@ -526,9 +535,9 @@ static void wait_for_something(app *a) {
 static int chat(app *a) {
     int key;
     char answer;
+    phi_str model = phi_agent_get_info(a->agent).model_id;
     a->chat = true;
-    note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", (int)phi_agent_model_id(a->agent).len,
-         phi_agent_model_id(a->agent).at, a->why);
+    note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", (int)model.len, model.at, a->why);
     show_history(a);
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);

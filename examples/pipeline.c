@@ -52,7 +52,7 @@ static void wait_for(office *o, const phi_response *responses, int count) {
     phi_event ev;
     int i = 0;
     while (i < count) {
-        if (phi_response_done(responses[i])) {
+        if (phi_response_get(responses[i]).done) {
             i++;
             continue;
         }
@@ -64,16 +64,21 @@ static void wait_for(office *o, const phi_response *responses, int count) {
 
 /* The answer into `out`; false: there is none. */
 static bool take(phi_response response, char *out, size_t size) {
-    phi_response_info info;
-    if (phi_response_get(response, &info) != PHI_OK || info.state != PHI_RESPONSE_COMPLETED)
-        return false;
+    phi_response_info info = phi_response_get(response);
+    if (info.state != PHI_RESPONSE_COMPLETED) return false;
     (void)snprintf(out, size, "%.*s", (int)info.text.len, info.text.len > 0 ? info.text.at : "");
     return true;
 }
 
+static bool begin(phi_agent who, const char *prompt, phi_response *response) {
+    phi_prompt_desc desc = PHI_ZERO;
+    desc.text = prompt;
+    return phi_prompt_with(who, &desc, response) == PHI_OK;
+}
+
 static bool ask(office *o, phi_agent who, const char *prompt, char *out, size_t size) {
     phi_response response;
-    if (phi_ask(who, prompt, &response) != PHI_OK) return false;
+    if (!begin(who, prompt, &response)) return false;
     wait_for(o, &response, 1);
     return take(response, out, size);
 }
@@ -87,7 +92,7 @@ static bool fan_out(office *o) {
     size_t at;
     int i;
     for (i = 0; i < CRITICS; i++)
-        if (phi_ask(o->critics[i], o->text, &responses[i]) != PHI_OK) return false;
+        if (!begin(o->critics[i], o->text, &responses[i])) return false;
     wait_for(o, responses, CRITICS);
     at = (size_t)snprintf(o->prompt, sizeof o->prompt, "Text:\n%s\n\nCritics:\n", o->text);
     for (i = 0; i < CRITICS; i++) {
@@ -132,7 +137,8 @@ int main(int argc, char **argv) {
                    argc > 1 ? argv[1] : "The moon are a planet which shines at night by itself.");
     open_office(&o);
     if (fan_out(&o) && supervise(&o, french, sizeof french))
-        printf("in French: %s\n%u calls\n", french, (unsigned)phi_agent_spending(o.chief).requests);
+        printf("in French: %s\n%u calls\n", french,
+               (unsigned)phi_agent_get_info(o.chief).spending.requests);
     else {
         (void)phi_last_error(o.rt, &why, NULL);
         printf("! it was not finished. %s\n", why);

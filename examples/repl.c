@@ -68,7 +68,7 @@ static void answer(repl *r, const char *text) {
 }
 
 static void command(repl *r, const char *line) {
-    phi_usage usage = phi_agent_usage(r->agent);
+    phi_usage usage = phi_agent_get_info(r->agent).usage;
     if (strcmp(line, "/clear") == 0) {
         if (phi_agent_reset(r->agent) != PHI_OK) complain(r);
         printf("(forgotten)\n");
@@ -79,7 +79,7 @@ static void command(repl *r, const char *line) {
         if (phi_agent_set(r->agent, &r->desc, PHI_SET_MODEL) != PHI_OK) complain(r);
         printf("(%s)\n", r->model_id);
     } else if (strcmp(line, "/model") == 0) {
-        phi_str id = phi_agent_model_id(r->agent);
+        phi_str id = phi_agent_get_info(r->agent).model_id;
         printf("(%.*s; %u tokens in, %u out)\n", (int)id.len, id.at, (unsigned)usage.input,
                (unsigned)usage.output);
     } else {

@@ -3,26 +3,17 @@
    The smith needs sixty frames for a sword. The player saves at frame 30 and quits; the program that loads the game
    is another one, as far as phi is concerned: a new runtime, a new agent, and the sword is finished in it. */
 #define PHI_IMPLEMENTATION
-#include "phi.h"
-
-#include "puppet.h"
+#include "phi_tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The game's own state, saved by the game: how far the sword is. */
 typedef struct smithy {
     int frames;
     phi_call call; /* the one that waits for the sword; a handle is not saved */
 } smithy;
-
-static const char *smith_says(const phi_model_request *request, char *out, size_t size) {
-    const phi_message *last = request->messages[request->message_count - 1];
-    phi_str heard = puppet_heard(request);
-    if (last->role == PHI_ROLE_USER) return "forge";
-    (void)snprintf(out, size, "Here it is: %.*s.", (int)heard.len, heard.at);
-    return NULL;
-}
 
 static phi_flow forge_start(void *user_data, phi_call call, phi_str arguments) {
     smithy *s = (smithy *)user_data;
@@ -44,15 +35,13 @@ static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) 
 static phi_flow forge_step(void *user_data, phi_call call) {
     smithy *s = (smithy *)user_data;
     if (++s->frames < 60) return PHI_PENDING;
-    /* The inbox is full: again in the next frame. */
-    (void)phi_call_finish(call, "a sword of good steel", 21, false);
+    phi_call_reply(call, "a sword of good steel");
     return PHI_DONE;
 }
 
 typedef struct game {
     smithy smithy;
-    puppet model;
-    phi_provider provider;
+    phi_mock *mock;
     phi_tool tool;
     phi_agent_desc desc;
     phi_runtime *rt;
@@ -70,10 +59,12 @@ static bool game_open(game *g) {
     tool.user_data = &g->smithy;
     g->tool = tool;
     g->desc = desc;
-    puppet_use(&g->desc, &g->provider, &g->model, smith_says);
+    g->mock = phi_mock_new(g->rt);
+    if (g->mock == NULL) return false;
+    g->desc.model = g->mock->model;
     g->desc.tools = &g->tool;
     g->desc.tool_count = 1;
-    return g->rt != NULL;
+    return true;
 }
 
 /* A frame; false: nothing goes on any more. */
@@ -110,12 +101,14 @@ int main(void) {
     char *saved = NULL;
     int frame;
     if (!game_open(&first)) return 1;
+    phi_mock_call(first.mock, "forge", NULL);
     first.smith = phi_agent_new(first.rt, &first.desc);
     if (phi_prompt(first.smith, "Make me a sword.") != PHI_OK) return 1;
     for (frame = 0; frame < 30; frame++) (void)game_frame(&first);
     saved = game_save(&first); /* F5 */
     phi_runtime_free(first.rt);
     if (saved == NULL || !game_open(&second)) return 1;
+    phi_mock_text(second.mock, "Here it is: a sword of good steel.");
     second.smithy.frames = first.smithy.frames; /* out of the game's own save */
     second.smith =
         phi_agent_restore(second.rt, &second.desc, phi_str_of(saved), PHI_RESTORE_RESUME); /* F9 */

@@ -36,6 +36,7 @@ static phi_status chooser_open(void *user_data, const phi_model_request *request
     chooser *c = (chooser *)user_data;
     const phi_message *last = request->messages[request->message_count - 1];
     phi_str heard = last->content_count > 0 ? last->content[0].text : phi_str_of("");
+    const phi_skill *skill;
     size_t i;
     c->text[0] = '\0';
     c->arguments = phi_str_of("");
@@ -44,8 +45,7 @@ static phi_status chooser_open(void *user_data, const phi_model_request *request
         (void)snprintf(c->text, sizeof c->text, "I follow:\n%.*s", (int)heard.len, heard.at);
         return PHI_OK;
     }
-    for (i = 0; i < phi_skills_count(c->skills) && c->arguments.len == 0; i++) {
-        const phi_skill *skill = phi_skills_at(c->skills, i);
+    for (i = 0; (skill = phi_skills_at(c->skills, i)) != NULL && c->arguments.len == 0; i++) {
         if (!share_a_word(skill->description, heard)) continue;
         (void)snprintf(c->text, sizeof c->text, "{\"name\":\"%s\"}", skill->name.at);
         c->arguments = phi_str_of(c->text);

@@ -2,48 +2,34 @@
 
    A knight buys a sword: the tool reads the state of the game and its result changes it. Then the same moment is played
    twice: each way on has the purse of its own past. At last the knight and a thief are asked what they know: facts of
-   the world are for both, the guards' password is not for the thief. */
+   the world are for both, the guards' password is not for the thief. The model is a scripted one. */
 #define PHI_IMPLEMENTATION
-#include "phi.h"
-
-#include "puppet.h"
+#include "phi_tools.h"
 
 #include <stdio.h>
 
 /* Buys a sword for 5, if the state has the gold for it. */
 static phi_flow buy(void *user_data, phi_call call, phi_str arguments) {
     phi_tool_result result = PHI_ZERO;
-    phi_content text = PHI_ZERO;
     phi_json_found found;
     int64_t gold = 0;
     char effects[200];
-    (void)user_data;
-    (void)arguments;
-    text.kind = PHI_CONTENT_TEXT;
-    text.text = phi_str_of("You cannot pay for it.");
+    (void)user_data, (void)arguments;
     if (phi_json_find(phi_call_tool_state(call), "gold", &found) == PHI_OK)
         (void)phi_json_found_int(&found, &gold);
-    if (gold >= 5) {
-        (void)snprintf(effects, sizeof effects,
-                       "[{\"op\":\"merge\",\"value\":{\"gold\":%d}},"
-                       "{\"op\":\"set_path\",\"path\":\"/bag/-\",\"value\":\"sword\"},"
-                       "{\"op\":\"emit\",\"name\":\"sold\",\"value\":\"sword\"}]",
-                       (int)gold - 5);
-        result.effects = effects;
-        text.text = phi_str_of("The sword is yours.");
+    if (gold < 5) {
+        phi_call_reply(call, "You cannot pay for it.");
+        return PHI_DONE;
     }
-    result.content = &text;
-    result.content_count = 1;
-    (void)phi_call_result(call, &result);
+    snprintf(effects, sizeof effects,
+             "[{\"op\":\"merge\",\"value\":{\"gold\":%d}},"
+             "{\"op\":\"set_path\",\"path\":\"/bag/-\",\"value\":\"sword\"},"
+             "{\"op\":\"emit\",\"name\":\"sold\",\"value\":\"sword\"}]",
+             (int)gold - 5);
+    result.text = "The sword is yours.";
+    result.effects = effects;
+    phi_call_result(call, &result);
     return PHI_DONE;
-}
-
-/* Buys once it is told to, and else repeats the newest message: that is the one with the facts. */
-static const char *character(const phi_model_request *request, char *out, size_t size) {
-    phi_str heard = puppet_heard(request);
-    if (phi_str_equal(heard, phi_str_of("Buy it."))) return "buy";
-    (void)snprintf(out, size, "%.*s", (int)heard.len, heard.at);
-    return NULL;
 }
 
 static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
@@ -65,9 +51,11 @@ static void show_state(const char *where, phi_agent agent) {
     printf("%s: %.*s\n", where, (int)state.len, state.at);
 }
 
-static void show_answer(const char *who, phi_agent agent) {
-    const phi_message *last = phi_message_at(agent, phi_message_count(agent) - 1);
-    printf("%s says: %.*s\n", who, (int)last->content[0].text.len, last->content[0].text.at);
+/* The newest message that the model was sent: the one with the facts. */
+static void show_told(const char *who, const phi_mock *mock) {
+    const phi_model_request *sent = &mock->requests[mock->request_count - 1];
+    phi_str text = sent->messages[sent->message_count - 1]->content[0].text;
+    printf("%s is told: %.*s\n", who, (int)text.len, text.at);
 }
 
 int main(void) {
@@ -75,22 +63,26 @@ int main(void) {
     phi_runtime *rt;
     phi_runtime_desc world = PHI_ZERO;
     phi_agent_desc desc = PHI_ZERO;
-    phi_provider provider;
-    puppet models[2];
+    phi_mock *mock;
     phi_tool tool = PHI_ZERO;
     phi_agent knight, thief;
     uint64_t moment;
     world.features = features;
     rt = phi_runtime_new(&world);
-    if (rt == NULL) return 1;
+    mock = phi_mock_new(rt);
+    if (mock == NULL) return 1;
+    phi_mock_text(mock, "Good day to you.");
+    phi_mock_call(mock, "buy", NULL);
+    phi_mock_text(mock, "A fine sword.");
+    phi_mock_text(mock, "A little.");
+    phi_mock_text(mock, "Enough.");
     tool.name = "buy";
     tool.description = "Buys the sword for 5 gold";
     tool.start = buy;
     desc.tools = &tool;
     desc.tool_count = 1;
-    puppet_use(&desc, &provider, &models[0], character);
+    desc.model = mock->model;
     knight = phi_agent_new(rt, &desc);
-    puppet_use(&desc, &provider, &models[1], character);
     thief = phi_agent_new(rt, &desc);
 
     if (phi_agent_set_tool_state(knight, phi_str_of("{\"gold\":8,\"bag\":[]}")) != PHI_OK) return 1;
@@ -107,9 +99,10 @@ int main(void) {
     (void)phi_fact_set(phi_fact_group(rt, "guards"), "password", phi_str_of("swordfish"), NULL);
     (void)phi_fact_set(phi_fact_agent(thief), "loot", phi_str_of("under the oak"), NULL);
     (void)phi_fact_join(knight, "guards");
-    if (!ask(rt, knight, "What do you know?") || !ask(rt, thief, "What do you know?")) return 1;
-    show_answer("the knight", knight);
-    show_answer("the thief", thief);
+    if (!ask(rt, knight, "What do you know?")) return 1;
+    show_told("the knight", mock);
+    if (!ask(rt, thief, "What do you know?")) return 1;
+    show_told("the thief", mock);
     phi_runtime_free(rt);
     return 0;
 }

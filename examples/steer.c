@@ -80,6 +80,7 @@ int main(int argc, char **argv) {
     phi_agent_desc desc = PHI_ZERO;
     phi_runtime *rt;
     phi_agent agent;
+    phi_agent_info info;
     struct sigaction action;
     const char *why = "";
     memset(&action, 0, sizeof action);
@@ -105,9 +106,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     work(rt, agent);
-    if (phi_queue_count(agent, PHI_INPUT_NONE) > 0)
+    info = phi_agent_get_info(agent);
+    if (info.queued > 0)
         printf("(%u said and not delivered: the next run would begin with it)\n",
-               (unsigned)phi_queue_count(agent, PHI_INPUT_NONE));
+               (unsigned)info.queued);
     phi_runtime_free(rt);
     return 0;
 }

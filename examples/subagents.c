@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     if (phi_spawn(chief, &clerk, "File it", NULL) != PHI_OK) return 1;
     run(rt);
     printf("%u model calls, the chief's and the children's\n",
-           (unsigned)phi_agent_spending(chief).requests);
+           (unsigned)phi_agent_get_info(chief).spending.requests);
     phi_runtime_free(rt);
     return 0;
 }

@@ -3,19 +3,20 @@
    Two turns are played once. From the end of the second one three lanes begin: each hears another question and gives
    another answer. They share what came before; going back is a switch, and nothing is lost. */
 #define PHI_IMPLEMENTATION
-#include "phi.h"
-
-#include "puppet.h"
+#include "phi_tools.h"
 
 #include <stdio.h>
 
 enum { WAYS = 3 };
 
-static const char *witness_says(const phi_model_request *request, char *out, size_t size) {
-    phi_str heard = puppet_heard(request);
-    (void)snprintf(out, size, "You asked \"%.*s\", and I have seen %d messages.", (int)heard.len,
-                   heard.at, (int)request->message_count);
-    return NULL;
+/* The model, a scripted one: writes its next answer. */
+static void witness_says(void *user_data, phi_mock *mock, const phi_model_request *request) {
+    phi_str heard = request->messages[request->message_count - 1]->content[0].text;
+    char text[400];
+    (void)user_data;
+    snprintf(text, sizeof text, "You asked \"%.*s\", and I have seen %d messages.", (int)heard.len,
+             heard.at, (int)request->message_count);
+    phi_mock_text(mock, text);
 }
 
 static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
@@ -28,8 +29,9 @@ static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
 }
 
 static void show(const char *name, phi_agent agent) {
-    const phi_message *last = phi_message_at(agent, phi_message_count(agent) - 1);
-    printf("%-6s %d messages, the last: %.*s\n", name, (int)phi_message_count(agent),
+    const phi_thread *thread = phi_agent_thread(agent);
+    const phi_message *last = phi_thread_last(thread, PHI_ROLE_ASSISTANT, true);
+    printf("%-6s %d messages, the last: %.*s\n", name, (int)phi_thread_message_count(thread),
            (int)last->content[0].text.len, last->content[0].text.at);
 }
 
@@ -39,14 +41,14 @@ int main(void) {
                                               {"sly", "Your brother has confessed."}};
     phi_runtime *rt = phi_runtime_new(NULL);
     phi_agent_desc desc = PHI_ZERO;
-    phi_provider provider;
-    puppet model;
+    phi_mock *mock = phi_mock_new(rt);
     phi_agent agent;
     phi_thread *thread;
     uint64_t moment;
     int i;
-    if (rt == NULL) return 1;
-    puppet_use(&desc, &provider, &model, witness_says);
+    if (mock == NULL) return 1;
+    mock->answer_fn = witness_says;
+    desc.model = mock->model;
     agent = phi_agent_new(rt, &desc);
     if (!ask(rt, agent, "Good evening.") || !ask(rt, agent, "May I sit down?")) return 1;
     thread = phi_agent_thread(agent);

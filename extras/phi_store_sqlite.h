@@ -635,6 +635,7 @@ PHI_API phi_status phi_sqlite_store_open(const phi_sqlite_store_desc *desc, phi_
     out->list_threads = phi__sql_list_threads;
     out->lock = phi__sql_lock_thread;
     out->unlock = phi__sql_unlock;
+    out->journal = phi_store_journal();
     return PHI_OK;
 }
 

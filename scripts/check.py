@@ -332,7 +332,7 @@ def with_tools(hello):
     """The same program, with two tools."""
     tools = hello.replace("int main(", """static phi_flow start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data, (void)arguments;
-    (void)phi_call_finish(call, "done", 4, false);
+    (void)phi_call_reply(call, "done");
     return PHI_DONE;
 }
 int main(""")

@@ -11,8 +11,8 @@ A comment just above the block adds what the reader need not see (it may span li
     <!-- top: bool game_running(void); void draw(void); -->     code before the block, outside
     <!-- before: const phi_message *m = ev.message; -->         code before the block, in its function
     <!-- c: top --> or <!-- c: body -->                         says what the block is
-Anything that is not meant to compile is marked ```text. One of those may be a file of the tree,
-word for word, when a comment just above it says which: <!-- file: tests/loop/story.txt -->
+Anything that is not meant to compile is marked ```text. A block may be a file of the tree, word for
+word, when a comment just above it says which: <!-- file: tests/loop/story.txt -->
 check_docs.py --write puts such files into their pages.
 """
 import concurrent.futures
@@ -29,7 +29,7 @@ sys.dont_write_bytecode = True
 import amalgamate  # noqa: E402
 
 BLOCK = re.compile(r"((?:^<!--(?:(?!-->).)*-->[ \t]*\n)*)^```(c|cpp)[ \t]*\n(.*?)^```[ \t]*$", re.M | re.S)
-COPY = re.compile(r"(^<!-- file: (\S+) -->\n```text\n)(.*?)(^```$)", re.M | re.S)
+COPY = re.compile(r"(^<!-- file: (\S+) -->\n```(?:text|c)\n)(.*?)(^```$)", re.M | re.S)
 NOTE = re.compile(r"<!--\s*(top|before|c):\s*(.*?)\s*-->", re.S)
 FUNCTION = re.compile(r"^(?!while|if|for|switch|else|do\b|return)[a-zA-Z_]\w*[ \t*]+[\w \t*]*\w\([^;{}]*\)\s*\{",
                       re.M)

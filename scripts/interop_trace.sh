@@ -1,6 +1,6 @@
 #!/bin/sh
-# Opens pages of phi_trace_html in headless Chromium (npm): nothing is loaded, keyboard, search, axe-core, attacks, 10,000
-# entries timed, pictures; and reads spans of phi_trace_otel by the OpenTelemetry collector's own reader (Go). Part of make
+# Opens pages of PHI_TRACE_HTML in headless Chromium (npm): nothing is loaded, keyboard, search, axe-core, attacks, 10,000
+# entries timed, pictures; and reads spans of PHI_TRACE_OTEL by the OpenTelemetry collector's own reader (Go). Part of make
 # interop. All is installed into build/interop/trace, and only that needs the network. CHROMIUM=path: another Chromium. Exit
 # code 1 where a check failed or a part did not run.
 set -eu

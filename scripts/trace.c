@@ -84,7 +84,7 @@ static void nothing(void *user_data, phi_transfer transfer) {
 
 static phi_flow echo(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
-    (void)phi_call_finish(call, arguments.at, arguments.len, false);
+    (void)phi_call_replyf(call, "%.*s", (int)arguments.len, arguments.at);
     return PHI_DONE;
 }
 
@@ -105,7 +105,7 @@ static bool talk(phi_runtime *rt, phi_agent agent) {
             if (event.kind == PHI_EV_AGENT_END) ended = event.status == PHI_OK;
     }
     (void)phi_step(rt, 0); /* what the events held is given back */
-    return ended && phi_message_count(agent) == 4;
+    return ended && phi_thread_message_count(phi_agent_thread(agent)) == 4;
 }
 
 int main(int argc, char **argv) {

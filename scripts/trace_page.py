@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/trace/trace_page.c, the page of phi_trace_html, from scripts/trace_page/: page.html with
+"""Writes src/trace/trace_page.c, the page of PHI_TRACE_HTML, from scripts/trace_page/: page.html with
 page.css and page.js in it, each without its comments and most blanks, and their hashes in the page's
 policy. --check writes nothing; exit code 1 when the file is stale."""
 import base64
@@ -84,7 +84,7 @@ def table(name, text):
 
 def source():
     head, tail = page()
-    return ("/* trace_page.c - the page of phi_trace_html before and behind its data. Written by\n"
+    return ("/* trace_page.c - the page of PHI_TRACE_HTML before and behind its data. Written by\n"
             "   scripts/trace_page.py from scripts/trace_page/. */\n"
             '#include "trace/trace_in.h"\n\n/* clang-format off */\n' +
             table("head", head) + "\n" + table("tail", tail) + "/* clang-format on */\n")

@@ -102,7 +102,7 @@ static inline void show_call(app *a, const phi_event *ev) {
 /* "Agent:" becomes "Agent (1234ms, $0.01):", where that row is still to be seen. */
 static inline void show_time(app *a, const phi_event *ev) {
     char words[64], cost[32] = "";
-    double dollars = phi_agent_run_cost(a->agent);
+    double dollars = phi_agent_get_info(a->agent).run_cost;
     if (dollars > 0) (void)snprintf(cost, sizeof cost, ", $%.4f", dollars);
     (void)snprintf(words, sizeof words, " (%dms%s)", (int)(ev->timestamp_ms - a->began_ms), cost);
     if (!screen_amend(&a->screen, words, a->below + 1)) note(a, STYLE_DIM, "%s", words + 1);

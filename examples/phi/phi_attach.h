@@ -113,7 +113,7 @@ static inline const char *attach_add(attachments *a, phi_agent agent, const char
     const char *slash = strrchr(path, '/');
     phi_content *c = &a->files[a->count];
     text *file = &a->bytes[a->count++];
-    phi_str model = phi_agent_model_id(agent);
+    phi_str model = phi_agent_get_info(agent).model_id;
     const attach_type *type;
     bool is_text;
     if (!attach_read(a, path, file)) return strerror(errno);
@@ -167,11 +167,14 @@ static inline void attach_free(attachments *a) {
 /* As phi_send, with the files before the words the first time. */
 static inline phi_status attach_send(attachments *a, phi_agent agent, const char *words) {
     phi_content *last = &a->files[a->count];
+    phi_prompt_desc prompt = PHI_ZERO;
     phi_status status;
     if (a->count == 0) return phi_send(agent, words);
     last->kind = PHI_CONTENT_TEXT;
     last->text = phi_str_of(words);
-    status = phi_prompt_content(agent, a->files, a->count + 1);
+    prompt.content = a->files;
+    prompt.content_count = a->count + 1;
+    status = phi_prompt_with(agent, &prompt, NULL);
     if (status == PHI_OK) attach_free(a);
     return status;
 }

@@ -35,8 +35,9 @@ static inline phi_str calls_argument(phi_arena *arena, phi_str arguments) {
         return arguments;
     found = calls_known(json);
     it = phi_json_each(json);
-    if (!phi_json_is_string(found) && phi_json_count(json) == 1) found = phi_json_next(&it);
-    return phi_json_is_string(found) ? phi_json_str(found, "") : arguments;
+    if (!phi_json_is(found, PHI_JSON_STRING) && phi_json_count(json) == 1)
+        found = phi_json_next(&it);
+    return phi_json_is(found, PHI_JSON_STRING) ? phi_json_str(found, "") : arguments;
 }
 
 /* True when the argument is the only one, under a known name; or when it is the arguments themselves. */

@@ -34,14 +34,14 @@ static inline size_t commands_problem(text *out, const phi_config_problem *probl
    How many are errors. */
 static inline size_t commands_problems(const phi_config *config, const phi_agents *agents, FILE *to,
                                        bool quiet) {
-    phi_config_problem problem;
+    const phi_config_problem *problem;
     text out = {NULL, 0, 0};
     size_t i, errors = 0;
-    for (i = 0; phi_config_problem_at(config, i, &problem); i++)
-        errors += commands_problem(&out, &problem, quiet);
+    for (i = 0; (problem = phi_config_problem_at(config, i)) != NULL; i++)
+        errors += commands_problem(&out, problem, quiet);
     if (errors > 0) agents = NULL;
-    for (i = 0; agents != NULL && phi_agents_problem_at(agents, i, &problem); i++)
-        errors += commands_problem(&out, &problem, quiet);
+    for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++)
+        errors += commands_problem(&out, problem, quiet);
     if (out.len > 0) (void)fwrite(out.at, 1, out.len, to);
     free(out.at);
     return errors;
@@ -80,7 +80,7 @@ static inline int commands_check(phi_runtime *rt, const char *path) {
     text_note(&name, phi_str_of(path));
     if (errors == 0) (void)printf("%s: ok\n", name.at);
     free(name.at);
-    (void)phi_agents_free(agents);
+    phi_agents_free(agents);
     phi_config_free(config);
     return errors > 0 ? 2 : 0;
 }
@@ -139,7 +139,7 @@ static inline int commands_models(phi_runtime *rt, const char *path) {
     it = phi_json_each(phi_json_get(node, "instances"));
     while ((node = phi_json_next(&it)) != NULL)
         commands_provider(agents, phi_json_str(phi_json_get(node, "id"), ""), node);
-    (void)phi_agents_free(agents);
+    phi_agents_free(agents);
     phi_config_free(config);
     return errors > 0 ? 2 : 0;
 }

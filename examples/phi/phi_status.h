@@ -15,29 +15,32 @@ static inline void status_amount(text *out, uint64_t n) {
 
 static inline void status_work(text *out, phi_agent agent) {
     static const char spinner[] = "|/-\\";
-    phi_pending_item item;
-    phi_waiting waiting = phi_agent_waiting(agent, &item);
-    if (!phi_agent_running(agent)) {
+    phi_agent_info info = phi_agent_get_info(agent);
+    phi_waiting waiting = info.waiting.kind;
+    if (!info.running) {
         text_say(out, "Ready");
         return;
     }
     text_print(out, "%c ", spinner[keys_now_ms() / 120 % 4]);
     if (waiting == PHI_WAITING_CALL)
-        text_fit(out, item.tool_name, 30);
-    else if (waiting == PHI_WAITING_DECISION && item.quiet) {
+        text_fit(out, info.waiting.tool_name, 30);
+    else if (waiting == PHI_WAITING_DECISION && info.waiting.quiet) {
         text_say(out, "A hook script decides ");
-        text_fit(out, item.tool_name.len > 0 ? item.tool_name : phi_str_of("(no key does)"), 30);
+        text_fit(out,
+                 info.waiting.tool_name.len > 0 ? info.waiting.tool_name
+                                                : phi_str_of("(no key does)"),
+                 30);
     } else
         text_say(out, waiting == PHI_WAITING_RETRY ? "Waiting to try again" : "Thinking");
 }
 
 static inline void status_agent(text *out, phi_agent agent, phi_str name) {
-    phi_str thread = phi_agent_thread_id(agent), id = phi_agent_model_id(agent);
+    phi_agent_info info = phi_agent_get_info(agent);
     text_say(out, "Agent: ");
-    text_fit(out, name.len > 0 ? name : id, 60);
+    text_fit(out, name.len > 0 ? name : info.model_id, 60);
     text_say(out, " | Thread: ");
-    text_fit(out, thread.len > 0 ? thread : phi_str_of("not kept"), 40);
-    text_print(out, " | Msgs: %u", (unsigned)phi_message_count(agent));
+    text_fit(out, info.thread_id.len > 0 ? info.thread_id : phi_str_of("not kept"), 40);
+    text_print(out, " | Msgs: %u", (unsigned)phi_thread_message_count(phi_agent_thread(agent)));
 }
 
 /* The tokens are the log's: they survive a crash, and other processes. The dollars are what this process spent: the log
@@ -45,7 +48,7 @@ static inline void status_agent(text *out, phi_agent agent, phi_str name) {
 static inline void status_tokens(text *out, phi_agent agent, bool brief, bool asking) {
     phi_usage all = phi_thread_usage(phi_agent_thread(agent));
     uint64_t in = all.input + all.cache_read + all.cache_write;
-    double cost = phi_agent_cost(agent);
+    double cost = phi_agent_get_info(agent).cost;
     if (!brief) text_say(out, "Tokens: ");
     status_amount(out, in + all.output);
     if (!brief) {
@@ -65,7 +68,7 @@ static inline void status_tokens(text *out, phi_agent agent, bool brief, bool as
 
 /* What the keys do now, while nothing waits for a person. */
 static inline void status_keys(text *out, phi_agent agent, bool settles) {
-    text_say(out, !phi_agent_running(agent)
+    text_say(out, !phi_agent_get_info(agent).running
                       ? "Enter: submit | Ctrl+R: fresh lane | Ctrl+U: clear | Esc: quit"
                   : settles ? "Enter: steer | Ctrl+S: take the best so far | Esc: stop"
                             : "Enter: steer | Ctrl+U: clear | Esc: stop");

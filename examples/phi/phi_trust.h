@@ -98,8 +98,8 @@ static inline void trust_key(text *out, phi_str key) {
 static inline void trust_walk(trust *t, const phi_json *node, phi_str key, const char *place,
                               phi_arena *arena, int deep) {
     phi_json_iter it = phi_json_each(node);
-    bool inner = phi_json_is_object(node) || phi_json_is_array(node),
-         is_array = phi_json_is_array(node);
+    bool inner = phi_json_is(node, PHI_JSON_OBJECT) || phi_json_is(node, PHI_JSON_ARRAY),
+         is_array = phi_json_is(node, PHI_JSON_ARRAY);
     phi_json *each;
     text name = {NULL, 0, 0};
     phi_str value = PHI_ZERO;
@@ -117,7 +117,7 @@ static inline void trust_walk(trust *t, const phi_json *node, phi_str key, const
     }
     free(name.at);
     if ((inner && (phi_json_count(node) > 0 || place[0] == '\0')) || t->why != NULL) return;
-    if (phi_json_is_string(node)) trust_value(t, key, place, phi_json_str(node, ""));
+    if (phi_json_is(node, PHI_JSON_STRING)) trust_value(t, key, place, phi_json_str(node, ""));
     if (phi_json_write(arena, node, 0, &value) != PHI_OK) t->why = "there is no memory to show it";
     if (value.len > TRUST_VALUE || strlen(place) > TRUST_VALUE)
         t->why = "a value is too long to be shown";

@@ -45,29 +45,18 @@ PHI_API bool phi_agent_alive(phi_agent handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
 }
 
-PHI_API bool phi_agent_running(phi_agent handle) {
+PHI_API phi_status phi_prompt(phi_agent handle, const char *text) {
     phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL && agent->run != NULL;
-}
-
-PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content, size_t count) {
-    phi__agent *agent = phi__find_agent(handle);
+    phi_content content;
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
-    status = phi__enqueue_check(handle.rt, "phi_prompt", content, count);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_prompt");
-    if (status != PHI_OK) return status;
-    return phi__agent_run(agent, "phi_prompt", content, count, PHI_CONTINUATION_INITIAL);
-}
-
-PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
-    phi_content content;
-    if (agent.rt == NULL) return PHI_BAD_ARG;
     if (text == NULL || text[0] == '\0')
-        return phi__error(agent.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
+    status = phi__agent_may_run(agent, "phi_prompt");
+    if (status != PHI_OK) return status;
     content = phi__input_text(phi_str_of(text));
-    return phi_prompt_content(agent, &content, 1);
+    return phi__agent_run(agent, "phi_prompt", &content, 1, PHI_CONTINUATION_INITIAL);
 }
 
 PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
@@ -211,13 +200,6 @@ PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
     return PHI_OK;
 }
 
-PHI_API phi_spending phi_agent_spending(phi_agent handle) {
-    const phi__agent *agent = phi__find_agent(handle);
-    phi_spending none;
-    memset(&none, 0, sizeof none);
-    return agent != NULL ? agent->budget.seen : none;
-}
-
 /* ---- public: the log ---- */
 
 PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
@@ -227,26 +209,10 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
 
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__find_agent(handle);
-    if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__deferred_rewrite(agent, rewrite, false) : PHI_STALE;
-}
-
-PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
-    const phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL && phi__deferred_waits(agent);
-}
-
-PHI_API phi_status phi_agent_rewrite_deferred(phi_agent handle, phi_arena *arena,
-                                              phi_rewrite *out) {
-    const phi__agent *agent = phi__find_agent(handle);
-    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__deferred_show(agent, arena, out) : PHI_STALE;
-}
-
-PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_id) {
-    phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__deferred_withdraw(agent, op_id) : PHI_STALE;
+    if (agent == NULL) return PHI_STALE;
+    return rewrite != NULL ? phi__deferred_rewrite(agent, rewrite, false)
+                           : phi__deferred_withdraw(agent);
 }
 
 /* ---- public: changing it ---- */
@@ -297,21 +263,6 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     return PHI_OK;
 }
 
-PHI_API phi_str phi_agent_id(phi_agent handle) {
-    phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL ? agent->agent_id : phi__str("", 0);
-}
-
-PHI_API phi_str phi_agent_session_id(phi_agent handle) {
-    phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL ? agent->line.session->id : phi__str("", 0);
-}
-
-PHI_API phi_str phi_agent_model_id(phi_agent handle) {
-    phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL ? phi_str_of(agent->desc.model.id) : phi__str("", 0);
-}
-
 PHI_API bool phi_agent_takes(phi_agent handle, phi_content_kind kind, phi_str mime_type) {
     const phi__agent *agent = phi__find_agent(handle);
     phi_content probe = PHI_ZERO;
@@ -324,44 +275,4 @@ PHI_API bool phi_agent_takes(phi_agent handle, phi_content_kind kind, phi_str mi
         return false;
     probe.data = PHI__LIT("AA==");
     return phi__render_way_of(agent->codec, &agent->desc.model, &probe) == PHI__RENDER_BLOCK;
-}
-
-PHI_API phi_str phi_agent_last_loop_id(phi_agent handle) {
-    phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL && agent->line.last_loop_id.at != NULL ? agent->line.last_loop_id
-                                                                : phi__str("", 0);
-}
-
-/* ---- public: usage ---- */
-
-static phi_usage phi__agent_no_usage(void) {
-    phi_usage none;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
-PHI_API phi_usage phi_agent_usage(phi_agent handle) {
-    phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL ? agent->spent.usage : phi__agent_no_usage();
-}
-
-PHI_API phi_usage phi_agent_run_usage(phi_agent handle) {
-    phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL ? agent->spent.run_usage : phi__agent_no_usage();
-}
-
-PHI_API double phi_agent_cost(phi_agent handle) {
-    phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL ? agent->spent.cost : 0.0;
-}
-
-PHI_API double phi_agent_run_cost(phi_agent handle) {
-    phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL ? agent->spent.run_cost : 0.0;
-}
-
-PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
-    phi__agent *agent = phi__find_agent(handle);
-    if (peak != NULL) *peak = agent != NULL ? agent->memory.peak_bytes : 0;
-    return agent != NULL ? agent->memory.used_bytes : 0;
 }

@@ -40,15 +40,57 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or
 PHI_API phi_status phi_agent_free(phi_agent agent);
 
 PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
-/* from phi_prompt until AGENT_END is queued, and until an AFTER_LOOP hook that waits is decided */
-PHI_API bool phi_agent_running(phi_agent agent);
+
+/* What an agent is, has and does. Strings are owned by the agent and valid until it is freed: the
+   session and thread ids until they change, the model id until the model does, the loop id until
+   the next run, the rewrite's id and those of `waiting` until the next phi_step. */
+typedef struct phi_agent_info {
+    phi_str agent_id, session_id;
+    phi_str thread_id; /* empty: the thread is in no store */
+    phi_str model_id;
+    phi_str loop_id; /* of the run that began last; empty: none did */
+    /* since that run began, if it is of this session, rounded up; 0: none is. A host that begins
+       sessions by age calls phi_agent_new_session where this is more than it allows. */
+    uint64_t idle_ms;
+    /* from phi_prompt until AGENT_END is queued, and until an AFTER_LOOP hook that waits is
+       decided */
+    bool running;
+    /* The first thing that phi_pending lists for the agent, or the model's answer. kind
+       PHI_WAITING_NOTHING: all but agent, loop_id and turn_index is zero. */
+    phi_pending_item waiting;
+    /* Messages in the queues, without those that a run has taken for its next turn, and texts that
+       were posted and not yet read by a phi_step. queued: in all of them. */
+    size_t steering, follow_ups, injected, queued;
+    phi_str deferred_op_id; /* of the rewrite that waits for the run's end; empty: none does */
+    /* Tokens, and dollars by the model's rates: of all runs, and of the active or else the last
+       run. Failed attempts count as far as the provider reported their usage. The figures of all
+       runs include the models that wrote summaries for the agent. */
+    phi_usage usage;
+    double cost;
+    phi_usage run_usage;
+    double run_cost;
+    phi_spending spending; /* its own, and of the agents below it */
+    /* of the last model call, before the hooks; zero where that had no policy */
+    phi_projection_meta projection;
+    phi_cache_stats cache;           /* of all runs; zero without phi_feature_cache_stats */
+    size_t memory_used, memory_peak; /* bytes of this agent now, and at most so far */
+} phi_agent_info;
+
+/* Zero, with empty strings, for a stale agent. Pumping thread. */
+PHI_API phi_agent_info phi_agent_get_info(phi_agent agent);
+
+/* True if the agent's present model takes a block of that kind and type, for tools that can give
+   one: (PHI_CONTENT_DOCUMENT, "application/pdf"), (PHI_CONTENT_AUDIO, "audio/wav"). A document
+   without a type is one by its text, which every model takes. False for thinking, calls and opaque
+   blocks, for documents and audio where a phi_provider answers, and when the agent is stale.
+   Pumping thread. */
+PHI_API bool phi_agent_takes(phi_agent agent, phi_content_kind kind, phi_str mime_type);
 
 /* ---- beginning a run ---- */
 
 /* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is active, or the events of the
    last one, which ended without memory, were not popped. On any failure nothing changed. */
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
-PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
 /* Starts a run that continues from the history as it is: after an error, a limit, an abort.
    PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while
@@ -88,8 +130,6 @@ PHI_API phi_status phi_stop(phi_agent agent);
 /* Raises the limits of a run and the agent's budget: a paused run continues, if that is enough.
    PHI_MISUSE: there is neither a run nor a budget to raise. Pumping thread. */
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
-PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the agents below it */
-
 /* ---- changing it ---- */
 
 /* What phi_agent_set takes out of a desc. Marked *: also during a run, see there. All other fields
@@ -146,21 +186,7 @@ PHI_API phi_status phi_agent_set(phi_agent agent, const phi_agent_desc *to, uint
    fresh lane of it begins, which needs memory. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
-/* ---- identity ---- */
-
-/* Owned by the agent, valid until it is freed, the session and thread ids until they change, the
-   model id until it is set anew, the last loop id until the next run. Empty for a stale agent,
-   or where there is none. */
-PHI_API phi_str phi_agent_id(phi_agent agent);
-PHI_API phi_str phi_agent_session_id(phi_agent agent);
-PHI_API phi_str phi_agent_model_id(phi_agent agent);
-/* True if the agent's present model takes a block of that kind and type, for tools that can give
-   one: (PHI_CONTENT_DOCUMENT, "application/pdf"), (PHI_CONTENT_AUDIO, "audio/wav"). A document
-   without a type is one by its text, which every model takes. False for thinking, calls and opaque
-   blocks, for documents and audio where a phi_provider answers, and when the agent is stale.
-   Pumping thread. */
-PHI_API bool phi_agent_takes(phi_agent agent, phi_content_kind kind, phi_str mime_type);
-PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
+/* ---- sessions ---- */
 
 /* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
    has no parent. The new log begins with copies of the messages in the active lane's view, durable
@@ -169,32 +195,19 @@ PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that bega
    begins at zero; the agent's own usage, its budget and its queues continue.
    The old log is freed, queued events are purged, responses are stale, and pointers out of popped
    events are invalid. A log in a store is saved there and left, whole, under its id; the new log is
-   in the same store under an id that phi makes (phi_agent_thread_id). PHI_BUSY while running;
+   in the same store under an id that phi makes (phi_agent_info.thread_id). PHI_BUSY while running;
    PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
    are both); the store's status; then nothing changed. */
-PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
-
-/* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An
-   agent that never ran in its session is left alone. */
-PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
-
-/* ---- usage ---- */
-
-/* Tokens and dollars by the model's rates: of all runs, and of the active or else the last run.
-   Failed attempts count as far as the provider reported their usage. The figures of all runs
-   include the models that wrote summaries for the agent. */
-PHI_API phi_usage phi_agent_usage(phi_agent agent);
-PHI_API double phi_agent_cost(phi_agent agent);
-PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
-PHI_API double phi_agent_run_cost(phi_agent agent);
+PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
 
 /* ---- the history ---- */
 
 /* The agent's whole log: to read, to fork, to rewrite while no run is active. Owned by the agent,
    valid until it is freed (of a phi_run: the thread that it runs over); NULL for a stale agent.
-   phi_agent_use_thread and phi_new_session begin another log in it, and so do phi_agent_reset,
-   phi_replace_messages, phi_clear_messages and phi_restore_messages; but a thread in a store keeps
-   its entries then, and a fresh lane begins. */
+   phi_thread_message_at reads it, phi_thread_append appends to it. phi_agent_use_thread and
+   phi_agent_new_session begin another log in it, and so do phi_agent_reset and
+   phi_agent_replace_messages; but a thread in a store keeps its entries then, and a fresh lane
+   begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Of an agent with a store: saves and leaves its thread, and continues with another, loaded or,
@@ -204,65 +217,43 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
    while running, or another writer has the thread; PHI_MISUSE: no store; or the store's status:
    then nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
-PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
-/* phi_agent_explain: which messages of the view the policy would send now, and why not the rest, as
-   phi_explain, and which opaque blocks the agent's protocol does not take, in the arena; during a
-   run of phi_ask_with with a policy of its own, by that policy.
-   phi_agent_projection: the figures of the last model call, before the hooks; zero where that had
-   no policy, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* Which messages of the view the policy would send now, and why not the rest, as phi_explain, and
+   which opaque blocks the agent's protocol does not take, in the arena; during a run of
+   phi_prompt_with with a policy of its own, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
+   */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
-PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
 /* As phi_thread_rewrite; during a run the rewrite is deferred until the run has ended, after its
    last entry. An agent has at most one deferred rewrite: a newer one replaces it. PHI_EV_REWRITE
    reports the outcome, unless memory runs out; of a duplicate its text says that nothing was done,
    and spans of entries that the agent forgot meanwhile are refused. Lanes can be switched during a
-   run in this way (switch_to): events of the run are about its own lane then, phi_message_at about
-   the new one. Copied. PHI_BAD_ARG: the rewrite is not valid, or, during a run, could never be;
-   PHI_BUSY: the agent is of a phi_run that is over, and another run uses its thread; PHI_STALE,
-   PHI_NO_MEMORY: nothing changed. */
+   run in this way (switch_to): events of the run are about its own lane then, phi_thread_message_at
+   about the new one. Copied. The deferred rewrite has an op_id in any case (phi_agent_info), and a
+   note of the log holds it (PHI_NOTE_DEFERRED): where the process ends before the run does, the
+   next agent that opens the thread out of its store applies it. rewrite NULL withdraws the deferred
+   one: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED.
+   PHI_NOT_FOUND: none is deferred. PHI_BAD_ARG: the rewrite is not valid, or, during a run, could
+   never be; PHI_BUSY: the agent is of a phi_run that is over, and another run uses its thread;
+   PHI_STALE, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
-/* Whether a rewrite is deferred until the run's end. False for a stale agent. */
-PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
-/* The deferred rewrite, copied into the arena. It always has an op_id, and a note of the log holds
-   it (PHI_NOTE_DEFERRED): where the process ends before the run does, the next agent that opens the
-   thread out of its store applies it. PHI_NOT_FOUND: none is deferred; PHI_STALE, PHI_BAD_ARG,
-   PHI_NO_MEMORY. */
-PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
-/* Withdraws the deferred rewrite: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED. op_id
-   NULL: any.
-   PHI_NOT_FOUND: none is deferred, or one with another op_id; PHI_STALE, PHI_BAD_ARG,
-   PHI_NO_MEMORY: nothing changed. */
-PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 
-/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
-   the messages of the active lane (log/thread.h), its parents' up to the fork too, as they came,
-   including those that a rewrite replaced, without those that it made. An agent that has forgotten
-   (memory.at_limit) counts from the first message it kept. Owned by the agent, valid until it is
-   freed, reset, or its messages or its thread are replaced, or it forgets; of a thread in a store,
-   messages outside of the view until the next phi_step (persist/store.h), and NULL where the store
-   cannot be read: phi_last_error. */
-PHI_API size_t phi_message_count(phi_agent agent);
-PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
+/* Replaces the history by copies of these messages; count 0: by nothing. Queued events are purged,
+   and pointers out of popped ones are invalid; usage and queues stay. The messages may be the
+   agent's own. For an agent with a memory limit whose thread is in a store it writes the entries
+   that the store lacks, so that the old messages are evicted at once. PHI_BUSY while running;
+   PHI_MISUSE: an agent of phi_run; PHI_BAD_ARG: phi_last_error names the message; PHI_NO_MEMORY,
+   PHI_STALE: nothing changed. */
+PHI_API phi_status phi_agent_replace_messages(phi_agent agent, const phi_message *messages,
+                                              size_t count);
 
-/* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing
-   changed. Messages are copied; all kinds are allowed, extensions too. Replacing and clearing also
-   purge queued events, and pointers out of popped ones are invalid; usage stays. For an agent with
-   a memory limit whose thread is in a store they write the entries that the store lacks, so that
-   the old messages are evicted at once. */
-PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
-PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
-PHI_API phi_status phi_clear_messages(phi_agent agent);
-
-/* The history, as phi_message_at has it, as a JSON array in the arena; during a run as far as it
-   has come; the store's status, when evicted messages cannot be recalled. And back, as
-   phi_replace_messages: *error says why it was not read, and then nothing changed. */
-PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
-PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
-
-/* Bytes of this agent in use and at most so far. */
-PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);
+/* The messages of the agent's thread as a JSON array in the arena; during a run as far as it has
+   come. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the store's status, when evicted messages cannot be
+   recalled. And back, as phi_agent_replace_messages: *error, where given, says why the text was not
+   read (PHI_PARSE), and then nothing changed. */
+PHI_API phi_status phi_agent_messages_to_json(phi_agent agent, phi_arena *arena, phi_str *out);
+PHI_API phi_status phi_agent_messages_from_json(phi_agent agent, phi_str json,
+                                                phi_parse_error *error);
 
 #ifdef __cplusplus
 }

@@ -168,6 +168,8 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
         return phi__error(rt, PHI_BAD_ARG,
                           "format.kind is %u: expected text, JSON object or schema",
                           (unsigned)format->kind);
+    if (rt->features.formats == NULL)
+        return phi__feature_missing(rt, "format", "phi_feature_formats");
     why = format->name != NULL ? phi__preflight_name(NULL, phi_str_of(format->name)) : NULL;
     if (why != NULL)
         return phi__error(rt, PHI_BAD_ARG, "format.name \"%.80s\": %s", format->name, why);
@@ -310,6 +312,8 @@ static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_des
     if (status == PHI_OK && desc->options.capture_requests)
         status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "options.capture_requests",
                                    "phi_feature_capture");
+    if (status == PHI_OK && desc->tool_options.source_count > 0 && rt->features.sources == NULL)
+        status = phi__feature_missing(rt, "tool_options.sources", "phi_feature_tool_sources");
     if (status == PHI_OK && desc->policy != NULL && desc->policy->summaries == PHI_SUMMARIES_WRITE)
         status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",
                                    "phi_feature_summaries");

@@ -47,8 +47,8 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__journal_free_thread(&agent->own);
     phi__toolset_free(&agent->toolset);
     phi__head_free(agent);
-    phi__deferral_free(agent);
-    if (agent->sources != NULL) phi__tool_sources_free(agent);
+    if (agent->prior.deferral != NULL) agent->rt->features.deferral->free(agent);
+    if (agent->sources != NULL) agent->rt->features.sources->free(agent);
     phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->said);

@@ -111,10 +111,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent);
 PHI__FN void phi__agent_end_of_step(phi_runtime *rt);
 PHI__FN void phi__agent_end_destroy_retired(phi_runtime *rt); /* those that were freed in it */
 
-/* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing
-   changed. */
-PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const phi_texts *texts,
-                                       const char *what, const phi_message *message);
+/* history.c */
 /* The last message that a model would see; NULL: none. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 /* Whether a run may continue there: PHI_OK, or PHI_MISUSE and a message that begins with `what`.

@@ -256,8 +256,9 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
            phi__agent_make_take_said(agent, desc) &&
            phi__agent_make_take_failover(agent, desc->failover) &&
            phi__agent_make_take_filters(agent, desc) &&
-           phi__tool_sources_make(agent, desc->tool_options.sources,
-                                  desc->tool_options.source_count) &&
+           (desc->tool_options.source_count == 0 ||
+            agent->rt->features.sources->make(agent, desc->tool_options.sources,
+                                              desc->tool_options.source_count)) &&
            phi__agent_make_copy_profile(agent, given->profile) &&
            phi__agent_make_take_focus(agent, desc) &&
            phi__agent_make_copy_text(agent, &agent->desc.tool_options.result_directory) &&
@@ -280,7 +281,7 @@ static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *
     agent->desc.memory.limit_bytes = desc->memory.limit_bytes;
     agent->desc.memory.at_limit = desc->memory.at_limit;
     phi_arena_init(&agent->arena, &agent->memory, 512);
-    phi__toolset_init(&agent->toolset, &agent->memory);
+    phi__toolset_init(&agent->toolset, &agent->memory, &rt->features);
     agent->tools = &agent->toolset;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi_arena_init(&agent->said, &agent->memory, 128);
@@ -323,7 +324,7 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         return NULL;
     }
     if (agent != NULL && agent->sources != NULL &&
-        phi__tool_sources_refresh(agent, true) != PHI_OK) {
+        rt->features.sources->refresh(agent, true) != PHI_OK) {
         (void)phi_agent_free(agent->handle);
         (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
         return NULL;

@@ -202,7 +202,7 @@ static bool phi__agent_set_take_tools(phi__agent_setting *s) {
     if (!phi__agent_set_has(s, PHI_SET_TOOLS)) return true;
     agent->desc.tool_options.timeout_ms = timeout;
     done = agent->sources != NULL
-               ? phi__tool_sources_own(agent, d->tools, d->tool_count) == PHI_OK
+               ? agent->rt->features.sources->own(agent, d->tools, d->tool_count) == PHI_OK
                : phi__toolset_take(&agent->toolset, d->tools, d->tool_count, timeout);
     agent->desc.tool_options.timeout_ms = before;
     return done;

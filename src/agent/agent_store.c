@@ -1,5 +1,6 @@
 /* agent_store.c - an agent whose thread is in a store: opens, continues and exchanges threads. */
 #include "agent/agent_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 
@@ -106,6 +107,10 @@ PHI__FN phi_status phi__agent_store_check(phi_runtime *rt, const phi_agent_desc 
                    : phi__error(rt, PHI_BAD_ARG, "thread_id is given, store is missing");
     if (store->append == NULL || store->read == NULL)
         return phi__error(rt, PHI_BAD_ARG, "store: append or read is missing");
+    if (store->journal == NULL)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "store: journal is missing: set phi_store.journal to "
+                          "phi_store_journal()");
     if (desc->thread_id != NULL && !phi__journal_id_fits(desc->thread_id))
         return phi__error(rt, PHI_BAD_ARG,
                           "thread_id \"%.140s\": expected 1 to 128 of A-Z a-z 0-9 . _ -, no dot in "
@@ -177,10 +182,4 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     if (!gone) phi__agent_store_emit_torn(agent, torn);
     if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
     return PHI_OK;
-}
-
-PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
-    const phi__agent *agent = phi__find_agent(handle);
-    const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
-    return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
 }

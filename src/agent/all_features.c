@@ -12,6 +12,9 @@ PHI_API const phi_feature_fn *phi_features_all(void) {
                                          phi_feature_capture,
                                          phi_feature_argument_stream,
                                          phi_feature_cache_stats,
+                                         phi_feature_formats,
+                                         phi_feature_deferral,
+                                         phi_feature_tool_sources,
                                          phi_feature_summaries,
                                          NULL};
     return all;

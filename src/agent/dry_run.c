@@ -3,8 +3,8 @@
 
 #include "model/message_in.h"
 #include "wire/codec_in.h"
-#include "wire/codec_in.h"
 #include "wire/extra_in.h"
+#include "wire/format_in.h"
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
@@ -34,7 +34,7 @@ static bool phi__dry_run_tools(phi__request_spec *spec, const phi_tool *tools, s
         views[i].description = phi_str_of(tools[i].description);
         views[i].schema = tools[i].schema != NULL ? phi_str_of(tools[i].schema)
                                                   : PHI__LIT("{\"type\":\"object\"}");
-        views[i].strict = tools[i].strict;
+        views[i].strict = tools[i].strict ? phi__format_ops() : NULL;
         views[i].is_raw = tools[i].raw != NULL && tools[i].schema == NULL;
     }
     spec->tools = views;

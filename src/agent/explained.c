@@ -89,10 +89,3 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
     *out = text;
     return PHI_OK;
 }
-
-PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {
-    const phi__agent *agent = phi__find_agent(handle);
-    phi_projection_meta none;
-    memset(&none, 0, sizeof none);
-    return agent != NULL && agent->projected != NULL ? agent->projected->last : none;
-}

@@ -1,4 +1,4 @@
-/* history.c - reads, changes, saves and restores an agent's messages for the host. */
+/* history.c - reads, appends and replaces the messages of a history for the host, also as JSON. */
 #include "agent/agent_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
@@ -9,44 +9,60 @@
 /* ---- checking messages ---- */
 
 /* What cannot be written as JSON would be lost when the history is saved. */
-static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi_str data) {
+static phi_status phi__history_check_data(const phi_thread *thread, const char *what,
+                                          phi_str data) {
     phi_arena scratch;
     phi__buf json;
     phi_status status = PHI_OK;
     if (data.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, &rt->memory, 0);
-    phi__buf_init(&json, &rt->memory);
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    phi__buf_init(&json, thread->log.memory);
     if (!phi__message_put_json(&json, NULL, data, true, &scratch)) status = PHI_BAD_ARG;
     if (json.failed) status = PHI_NO_MEMORY;
     phi__buf_free(&json);
     phi_arena_free(&scratch);
     if (status == PHI_OK) return PHI_OK;
-    return phi__error(rt, status, "%s: %s", what,
+    return phi__error(thread->rt, status, "%s: %s", what,
                       status == PHI_NO_MEMORY ? "out of memory" : "extension_data is no JSON");
 }
 
-static phi_status phi__history_check(phi_runtime *rt, const char *what, const phi_message *m) {
+static phi_status phi__history_check(const phi_thread *thread, const char *what,
+                                     const phi_message *m) {
     const char *fault;
     size_t block;
-    if (m == NULL) return phi__error(rt, PHI_BAD_ARG, "%s: the message is NULL", what);
     fault = phi__check_message(m, &block);
     if (fault != NULL && block == SIZE_MAX)
-        return phi__error(rt, PHI_BAD_ARG, "%s: %s", what, fault);
+        return phi__error(thread->rt, PHI_BAD_ARG, "%s: %s", what, fault);
     if (fault != NULL)
-        return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)block, fault);
-    return m->role == PHI_ROLE_EXTENSION ? phi__history_check_data(rt, what, m->extension_data)
+        return phi__error(thread->rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)block,
+                          fault);
+    return m->role == PHI_ROLE_EXTENSION ? phi__history_check_data(thread, what, m->extension_data)
                                          : PHI_OK;
+}
+
+static phi_status phi__history_check_all(const phi_thread *thread, const char *what,
+                                         const phi_message *messages, size_t count) {
+    phi_status status = PHI_OK;
+    size_t i;
+    if (messages == NULL && count > 0)
+        return phi__error(thread->rt, PHI_BAD_ARG, "%s: messages is missing", what);
+    for (i = 0; status == PHI_OK && i < count; i++) {
+        char place[64];
+        (void)snprintf(place, sizeof place, "%s: messages[%u]", what, (unsigned)i);
+        status = phi__history_check(thread, place, &messages[i]);
+    }
+    return status;
 }
 
 /* ---- changing a log ---- */
 
 /* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no
    memory. */
-static phi__entry *phi__history_draft(phi_runtime *rt, phi_thread *thread,
-                                      const phi_message *messages, size_t count, size_t more) {
+static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *messages, size_t count,
+                                      uint32_t flags, size_t more) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    int64_t now = phi__io_wall_ms(rt->io);
+    int64_t now = phi__thread_now(thread);
     phi__entry *entries;
     size_t i;
     if (!phi__append_reserve(thread, phi__add(count, more), count)) return NULL;
@@ -55,6 +71,7 @@ static phi__entry *phi__history_draft(phi_runtime *rt, phi_thread *thread,
         const phi_message *kept = phi__append_keep(thread, &messages[i]);
         if (kept == NULL || !phi__append_claim_calls(thread, kept)) break;
         entries[i].kind = PHI_ENTRY_MESSAGE;
+        entries[i].flags = flags & PHI_ENTRY_DURABLE;
         entries[i].at_ms = now;
         entries[i].loop_id = kept->loop_id;
         entries[i].turn_index = kept->turn_index;
@@ -65,12 +82,22 @@ static phi__entry *phi__history_draft(phi_runtime *rt, phi_thread *thread,
     return NULL;
 }
 
+/* Calls of a run that died get their results before the conversation goes on; a host's own results
+   come first. False: no memory. */
+static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_role role) {
+    size_t i = thread->fold.count;
+    if (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) return true;
+    while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
+    if (i == 0 || thread->fold.items[i - 1].message->loop_id.len == 0) return true;
+    return phi__append_answer_orphans(thread, texts);
+}
+
 /* Appends copies, all or none. */
-static bool phi__history_put(phi_runtime *rt, phi_thread *thread, const phi_message *messages,
-                             size_t count) {
+static bool phi__history_put(phi_thread *thread, const phi_message *messages, size_t count,
+                             uint32_t flags) {
     phi__entry *entries;
     if (!phi__thread_roll(thread, NULL)) return false;
-    entries = phi__history_draft(rt, thread, messages, count, 0);
+    entries = phi__history_draft(thread, messages, count, flags, 0);
     if (entries == NULL) return false;
     phi__append_attach(thread, entries, count);
     phi__loops_set_restored(thread, true); /* a call among them was not made here */
@@ -82,7 +109,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
     phi_thread *thread = agent->thread;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
+    phi__entry *entries = phi__history_draft(thread, messages, count, 0, 2);
     if (entries == NULL || phi_thread_fresh(thread) != PHI_OK) {
         phi_arena_reset(room, mark);
         return false;
@@ -90,17 +117,6 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
     phi__append_attach(thread, entries, count);
     phi__loops_set_restored(thread, true); /* a call among them was not made here */
     return true;
-}
-
-PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const phi_texts *texts,
-                                       const char *what, const phi_message *message) {
-    phi_status status = phi__history_check(rt, what, message);
-    if (status != PHI_OK) return status;
-    if (message->role != PHI_ROLE_TOOL_RESULT && !phi__append_answer_orphans(thread, texts))
-        return phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
-    return phi__history_put(rt, thread, message, 1)
-               ? PHI_OK
-               : phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
 }
 
 /* The messages may be the old log's own. */
@@ -111,7 +127,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     if (anew) {
         phi__exchange_begin(agent, &before);
         if (!phi__about_carry(agent->thread, &before) ||
-            (count > 0 && !phi__history_put(agent->rt, agent->thread, messages, count))) {
+            (count > 0 && !phi__history_put(agent->thread, messages, count, 0))) {
             phi__exchange_undo(agent, &before);
             return false;
         }
@@ -168,7 +184,7 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
         phi_json_parse(arena, json, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, error);
     if (status == PHI_TOO_BIG) return PHI_PARSE;
     if (status != PHI_OK) return status;
-    if (!phi_json_is_array(root)) {
+    if (!phi_json_is(root, PHI_JSON_ARRAY)) {
         error->line = error->column = 1;
         (void)snprintf(error->message, sizeof error->message, "expected an array of messages");
         return PHI_PARSE;
@@ -192,57 +208,58 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
 
 /* ---- public ---- */
 
-PHI_API size_t phi_message_count(phi_agent handle) {
-    const phi__agent *agent = phi__find_agent(handle);
-    return agent != NULL ? agent->thread->messages.count : 0;
+PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
+    return thread != NULL ? thread->messages.count : 0;
 }
 
-PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
-    const phi__agent *agent = phi__find_agent(handle);
+PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
     const phi_message *message;
     phi_status status;
-    if (agent == NULL) return NULL;
-    message = phi__recall_message(agent->thread, i, &status);
+    if (thread == NULL) return NULL;
+    message = phi__recall_message(thread, i, &status);
     if (status != PHI_OK)
-        (void)phi__error(handle.rt, status, "phi_message_at: %s", phi_status_text(status));
+        (void)phi__error(thread->rt, status, "phi_thread_message_at: %s", phi_status_text(status));
     return message;
 }
 
-PHI_API phi_status phi_append_message(phi_agent handle, const phi_message *message) {
+PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *messages, size_t count,
+                                     const phi_append *options) {
+    static const char *const what = "phi_thread_append";
     phi__agent *agent;
-    phi_status status = phi__history_open(handle, "phi_append_message", &agent);
+    phi_status status = PHI_OK;
+    if (thread == NULL) return PHI_BAD_ARG;
+    agent = thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
+    if (agent != NULL) status = phi__find_idle(agent, what);
+    if (agent == NULL && thread->user != NULL)
+        status = phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
     if (status != PHI_OK) return status;
-    return phi__history_append(handle.rt, agent->thread, agent->desc.texts, "phi_append_message",
-                               message);
+    if (options != NULL && options->has_expected && options->expected != thread->log.count)
+        return phi__error(thread->rt, PHI_STALE, "%s: the thread has %llu entries, not %llu", what,
+                          (unsigned long long)thread->log.count,
+                          (unsigned long long)options->expected);
+    if (count == 0) return phi__error(thread->rt, PHI_BAD_ARG, "%s: there are no messages", what);
+    status = phi__history_check_all(thread, what, messages, count);
+    if (status != PHI_OK) return status;
+    if (phi__history_settle(thread, agent != NULL ? agent->desc.texts : NULL, messages[0].role) &&
+        phi__history_put(thread, messages, count, options != NULL ? options->flags : 0))
+        return PHI_OK;
+    return phi__error(thread->rt, PHI_NO_MEMORY, "%s: out of memory", what);
 }
 
-PHI_API phi_status phi_replace_messages(phi_agent handle, const phi_message *messages,
-                                        size_t count) {
+PHI_API phi_status phi_agent_replace_messages(phi_agent handle, const phi_message *messages,
+                                              size_t count) {
     phi__agent *agent;
-    size_t i;
-    phi_status status = phi__history_open(handle, "phi_replace_messages", &agent);
-    if (status == PHI_OK && messages == NULL && count > 0)
-        return phi__error(handle.rt, PHI_BAD_ARG, "phi_replace_messages: messages is missing");
-    for (i = 0; status == PHI_OK && i < count; i++) {
-        char what[64];
-        (void)snprintf(what, sizeof what, "phi_replace_messages: messages[%u]", (unsigned)i);
-        status = phi__history_check(handle.rt, what, &messages[i]);
-    }
+    phi_status status = phi__history_open(handle, "phi_agent_replace_messages", &agent);
+    if (status == PHI_OK)
+        status =
+            phi__history_check_all(agent->thread, "phi_agent_replace_messages", messages, count);
     if (status != PHI_OK) return status;
     return phi__history_replace(agent, messages, count)
                ? PHI_OK
-               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_replace_messages: out of memory");
+               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_replace_messages: out of memory");
 }
 
-PHI_API phi_status phi_clear_messages(phi_agent handle) {
-    phi__agent *agent;
-    phi_status status = phi__history_open(handle, "phi_clear_messages", &agent);
-    if (status == PHI_OK && !phi__history_replace(agent, NULL, 0))
-        status = phi__error(handle.rt, PHI_NO_MEMORY, "phi_clear_messages: out of memory");
-    return status;
-}
-
-PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str *out) {
+PHI_API phi_status phi_agent_messages_to_json(phi_agent handle, phi_arena *arena, phi_str *out) {
     const phi__agent *agent = phi__find_agent(handle);
     phi__buf buf;
     phi_arena scratch;
@@ -251,10 +268,11 @@ PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str
     bool done;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
-        return phi__error(handle.rt, PHI_STALE, "phi_save_messages: the agent is gone");
+        return phi__error(handle.rt, PHI_STALE, "phi_agent_messages_to_json: the agent is gone");
     status = phi__recall(agent->thread);
     if (status != PHI_OK)
-        return phi__error(handle.rt, status, "phi_save_messages: %s", phi_status_text(status));
+        return phi__error(handle.rt, status, "phi_agent_messages_to_json: %s",
+                          phi_status_text(status));
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_char(&buf, '[');
@@ -266,16 +284,18 @@ PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str
     phi_arena_free(&scratch);
     done = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
     phi__buf_free(&buf);
-    return done ? PHI_OK : phi__error(handle.rt, PHI_NO_MEMORY, "phi_save_messages: out of memory");
+    return done ? PHI_OK
+                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_messages_to_json: out of memory");
 }
 
-PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_parse_error *error) {
+PHI_API phi_status phi_agent_messages_from_json(phi_agent handle, phi_str json,
+                                                phi_parse_error *error) {
     phi__agent *agent;
     phi_arena arena;
     phi_parse_error own;
     phi_message *messages = NULL;
     size_t count = 0;
-    phi_status status = phi__history_open(handle, "phi_restore_messages", &agent);
+    phi_status status = phi__history_open(handle, "phi_agent_messages_from_json", &agent);
     if (error == NULL) error = &own;
     memset(error, 0, sizeof *error);
     if (status != PHI_OK) return status;
@@ -284,6 +304,6 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
     if (status == PHI_OK && !phi__history_replace(agent, messages, count)) status = PHI_NO_MEMORY;
     phi_arena_free(&arena);
     if (status == PHI_OK) return status;
-    return phi__error(handle.rt, status, "phi_restore_messages: %s",
+    return phi__error(handle.rt, status, "phi_agent_messages_from_json: %s",
                       status == PHI_PARSE ? error->message : "out of memory");
 }

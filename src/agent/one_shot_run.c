@@ -217,15 +217,6 @@ PHI_API phi_status phi_thread_free(phi_thread *thread) {
     return PHI_OK;
 }
 
-PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
-    phi_status status;
-    if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->of_agent) return PHI_MISUSE;
-    status = phi__one_shot_run_idle(thread, "phi_thread_append");
-    if (status != PHI_OK) return status;
-    return phi__history_append(thread->rt, thread, NULL, "phi_thread_append", message);
-}
-
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     phi_thread *made;
     phi__fold fold;
@@ -256,20 +247,6 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     return NULL;
-}
-
-PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
-    return thread != NULL ? thread->messages.count : 0;
-}
-
-PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
-    const phi_message *message;
-    phi_status status;
-    if (thread == NULL) return NULL;
-    message = phi__recall_message(thread, i, &status);
-    if (status != PHI_OK && thread->rt != NULL)
-        (void)phi__error(thread->rt, status, "phi_thread_message_at: %s", phi_status_text(status));
-    return message;
 }
 
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {

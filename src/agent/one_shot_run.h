@@ -20,14 +20,6 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
    of popped ones are invalid. Free it before its runtime, which frees the threads that are left. */
 PHI_API phi_status phi_thread_free(phi_thread *thread);
 
-/* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
-PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
-
-/* Owned by the thread, valid until it is freed; of a thread in a store, messages outside of the
-   view until the next phi_step, and NULL where the store cannot be read: phi_last_error. */
-PHI_API size_t phi_thread_message_count(const phi_thread *thread);
-PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
-
 /* Zero means default for every field but agent and thread. Borrowed until phi_run returns. */
 typedef struct phi_run_desc {
     const phi_agent_desc *agent; /* how to run: copied as phi_agent_new does */
@@ -39,7 +31,7 @@ typedef struct phi_run_desc {
     /* UTF-8, used as it is; must be new to the thread (default: session.config.N) */
     const char *loop_id;
     const char *parent_loop_id; /* UTF-8 (default: none) */
-    const char *metadata;       /* JSON text, as phi_ask_desc.metadata; copied (default: none) */
+    const char *metadata;       /* JSON text, as phi_prompt_desc.metadata; copied (default: none) */
 } phi_run_desc;
 
 /* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes

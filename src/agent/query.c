@@ -319,7 +319,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     spec->temperature = -1.0;
     spec->cache = agent->desc.cache;
     spec->format = agent->desc.format;
-    spec->session_id = phi_agent_session_id(agent->handle);
+    spec->session_id = agent->line.session->id;
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
         !phi__deferral_change(agent, &q->work, &change, &spec->system_prompt))

@@ -1,5 +1,5 @@
-/* response.c - phi_ask and its responses: a prompt with a handle to the answer, and with options
-   for its run. */
+/* response.c - phi_prompt_with and its responses: a prompt with options for its run, and a handle
+   to the answer. */
 #include "agent/response.h"
 
 #include "agent/agent_in.h"
@@ -52,7 +52,7 @@ static bool phi__response_keep(phi__agent *agent, phi_str text, phi_str *out) {
 }
 
 /* The request's id and its query. */
-static bool phi__response_name(phi__response *response, const phi_ask_desc *desc) {
+static bool phi__response_name(phi__response *response, const phi_prompt_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str query = {NULL, 0};
     size_t i = 0;
@@ -65,7 +65,7 @@ static bool phi__response_name(phi__response *response, const phi_ask_desc *desc
 }
 
 /* The request's own tools, or the agent's, limited to the allowed ones. NULL: no memory. */
-static phi_tool *phi__response_tools(const phi__agent *agent, const phi_ask_desc *desc,
+static phi_tool *phi__response_tools(const phi__agent *agent, const phi_prompt_desc *desc,
                                      phi_arena *arena, size_t *count) {
     const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
     size_t total = desc->tools != NULL ? desc->tool_count : agent->toolset.count, i, j;
@@ -94,12 +94,12 @@ static phi_status phi__response_run(phi__agent *agent, const phi_model *model,
 }
 
 static phi_status phi__response_order(phi__agent *agent, phi__response *response,
-                                      const phi_ask_desc *desc, phi__buf *details,
+                                      const phi_prompt_desc *desc, phi__buf *details,
                                       phi_arena *scratch) {
     phi_message message;
     phi__run_order order;
     phi_limits limits;
-    if (!phi__response_name(response, desc)) return PHI_NO_MEMORY;
+    if (response != NULL && !phi__response_name(response, desc)) return PHI_NO_MEMORY;
     phi__enqueue_details(desc->id, desc->refs, details);
     if (details->failed) return PHI_NO_MEMORY;
     memset(&message, 0, sizeof message);
@@ -130,26 +130,28 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     return phi__response_run(agent, desc->model, &order);
 }
 
-static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
-                                      phi__response **out) {
-    phi__response *response = phi__response_new(agent);
+/* out NULL: no handle is wanted. */
+static phi_status phi__response_begin(phi__agent *agent, const phi_prompt_desc *desc,
+                                      phi_response *out) {
+    phi__response *response = out != NULL ? phi__response_new(agent) : NULL;
     phi_arena scratch;
     phi__buf details;
-    phi_status status = PHI_NO_MEMORY;
+    phi_status status;
+    if (out != NULL && response == NULL)
+        return phi__error(agent->rt, PHI_NO_MEMORY, "phi_prompt_with: out of memory");
     phi__buf_init(&details, &agent->memory);
     phi_arena_init(&scratch, &agent->memory, 0);
-    if (response != NULL) status = phi__response_order(agent, response, desc, &details, &scratch);
+    status = phi__response_order(agent, response, desc, &details, &scratch);
     phi__buf_free(&details);
     phi_arena_free(&scratch);
-    if (status != PHI_OK) {
-        if (response != NULL) phi__responses_drop_one(response);
-        if (response != NULL) return phi__agent_no_memory(agent, what);
-        return phi__error(agent->rt, status, "%s: out of memory", what);
-    }
+    if (status != PHI_OK && response != NULL) phi__responses_drop_one(response);
+    if (status != PHI_OK) return phi__agent_no_memory(agent, "phi_prompt_with");
+    if (response == NULL) return PHI_OK;
     agent->run->response = response;
     response->loop_id = agent->run->loop_id;
     phi__response_trim(agent);
-    *out = response;
+    out->index = response->index;
+    out->gen = response->gen;
     return PHI_OK;
 }
 
@@ -168,7 +170,8 @@ static phi_str phi__response_text(const phi_message *message) {
 
 /* ---- requests ---- */
 
-static phi_status phi__response_check(phi_runtime *rt, const char *what, const phi_ask_desc *desc) {
+static phi_status phi__response_check(phi_runtime *rt, const char *what,
+                                      const phi_prompt_desc *desc) {
     const char *fault = NULL;
     if (desc->thread_id != NULL && desc->new_thread)
         return phi__error(rt, PHI_BAD_ARG, "%s: thread_id is given, and new_thread is set", what);
@@ -178,7 +181,7 @@ static phi_status phi__response_check(phi_runtime *rt, const char *what, const p
 }
 
 static phi_status phi__response_check_allowed(const phi__agent *agent, const char *what,
-                                              const phi_ask_desc *desc) {
+                                              const phi_prompt_desc *desc) {
     const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
     size_t count = desc->tools != NULL ? desc->tool_count : agent->toolset.count, i, j;
     if (desc->allowed_count > 0 && desc->allowed_tools == NULL)
@@ -197,10 +200,10 @@ static phi_status phi__response_check_allowed(const phi__agent *agent, const cha
 }
 
 static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
-                                            const phi_ask_desc *desc) {
+                                            const phi_prompt_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->allowed_count > 0 && agent->sources != NULL && agent->run == NULL &&
-        agent->held == NULL && phi__tool_sources_refresh(agent, false) != PHI_OK)
+        agent->held == NULL && agent->rt->features.sources->refresh(agent, false) != PHI_OK)
         return phi__agent_no_memory(agent, what);
     if (desc->no_tools && (desc->tool_count > 0 || desc->allowed_count > 0))
         return phi__error(agent->rt, PHI_BAD_ARG, "%s: %s is given, and no_tools is set", what,
@@ -212,7 +215,7 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
 
 /* Of a request with a model, its extra too: the run has the agent's own provider, wherever a
    failover has put the agent. */
-static phi_status phi__response_check_extra(phi__agent *agent, const phi_ask_desc *desc) {
+static phi_status phi__response_check_extra(phi__agent *agent, const phi_prompt_desc *desc) {
     phi_agent_desc own = agent->desc;
     if (desc->model != NULL) phi__failover_own(agent, &own);
     return phi__agent_said_check_extra(agent->rt, "extra", own.provider,
@@ -220,7 +223,7 @@ static phi_status phi__response_check_extra(phi__agent *agent, const phi_ask_des
 }
 
 /* Its model, which must take the agent's extra and the names of the run's tools. */
-static phi_status phi__response_check_model(phi__agent *agent, const phi_ask_desc *desc) {
+static phi_status phi__response_check_model(phi__agent *agent, const phi_prompt_desc *desc) {
     phi_agent_desc own = agent->desc;
     phi__tool_rules rules;
     phi_status status;
@@ -246,7 +249,7 @@ static phi_status phi__response_check_context(phi__agent *agent, const char *wha
     if (text == NULL) return PHI_OK;
     phi_arena_init(&arena, &agent->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
-    good = status == PHI_OK && phi_json_is_object(root);
+    good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
     if (status == PHI_NO_MEMORY) return phi__agent_no_memory(agent, what);
     if (good) return PHI_OK;
@@ -255,7 +258,7 @@ static phi_status phi__response_check_context(phi__agent *agent, const char *wha
 
 /* Its format, its temperature, its metadata, and the context of its tools. */
 static phi_status phi__response_check_own(phi__agent *agent, const char *what,
-                                          const phi_ask_desc *desc) {
+                                          const phi_prompt_desc *desc) {
     phi_status status = phi__agent_check_format(
         agent->rt, desc->format, desc->tools != NULL ? desc->tools : agent->toolset.tools,
         desc->tools != NULL ? desc->tool_count : agent->toolset.count);
@@ -269,107 +272,90 @@ static phi_status phi__response_check_own(phi__agent *agent, const char *what,
 }
 
 /* In the thread that it names, of an agent that may have been freed while that was exchanged. */
-static phi_status phi__response_start(phi_agent handle, const char *what, const phi_ask_desc *desc,
-                                      phi__response **out) {
+static phi_status phi__response_start(phi_agent handle, const phi_prompt_desc *desc,
+                                      phi_response *out) {
     phi_status status = PHI_OK;
     phi__agent *agent;
     if (desc->thread_id != NULL || desc->new_thread)
         status = phi_agent_use_thread(handle, desc->thread_id);
     if (status != PHI_OK) return status;
     agent = phi__find_agent(handle);
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    status = phi__agent_may_run(agent, what);
-    return status == PHI_OK ? phi__response_begin(agent, what, desc, out) : status;
+    if (agent == NULL)
+        return phi__error(handle.rt, PHI_STALE, "phi_prompt_with: the agent is gone");
+    status = phi__agent_may_run(agent, "phi_prompt_with");
+    return status == PHI_OK ? phi__response_begin(agent, desc, out) : status;
 }
 
-static phi_status phi__response_ask(phi_agent handle, const char *what, const phi_ask_desc *desc,
-                                    phi_response *out) {
-    phi_ask_desc asked;
-    phi__response *response = NULL;
-    phi_content content;
-    phi_status status;
-    if (out != NULL) {
-        memset(out, 0, sizeof *out);
-        out->rt = handle.rt; /* generation 0 is never live */
-    }
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (out == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s: out is NULL", what);
-    if (phi__find_agent(handle) == NULL)
-        return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s: desc is NULL", what);
-    asked = *desc;
-    if (asked.content != NULL && asked.text != NULL)
-        return phi__error(handle.rt, PHI_BAD_ARG, "%s: text and content are both given", what);
-    if (asked.content == NULL) {
-        if (asked.text == NULL || asked.text[0] == '\0')
-            return phi__error(handle.rt, PHI_BAD_ARG, "%s: the text is empty", what);
-        memset(&content, 0, sizeof content);
-        content.kind = PHI_CONTENT_TEXT;
-        content.text = phi_str_of(asked.text);
-        asked.content = &content;
-        asked.content_count = 1;
-    }
-    status = phi__response_check(handle.rt, what, &asked);
+static phi_status phi__response_check_all(phi__agent *agent, const phi_prompt_desc *desc) {
+    static const char *const what = "phi_prompt_with";
+    phi_status status = phi__response_check(agent->rt, what, desc);
     if (status == PHI_OK)
-        status = phi__enqueue_check_details(handle.rt, what, asked.id, asked.refs);
-    if (status == PHI_OK) status = phi__response_check_tools(phi__find_agent(handle), what, &asked);
-    if (status == PHI_OK) status = phi__response_check_model(phi__find_agent(handle), &asked);
-    if (status == PHI_OK) status = phi__response_check_extra(phi__find_agent(handle), &asked);
-    if (status == PHI_OK) status = phi__response_check_own(phi__find_agent(handle), what, &asked);
-    if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
-    if (status != PHI_OK) return status;
-    out->index = response->index;
-    out->gen = response->gen;
-    return PHI_OK;
+        status = phi__enqueue_check_details(agent->rt, what, desc->id, desc->refs);
+    if (status == PHI_OK) status = phi__response_check_tools(agent, what, desc);
+    if (status == PHI_OK) status = phi__response_check_model(agent, desc);
+    if (status == PHI_OK) status = phi__response_check_extra(agent, desc);
+    return status == PHI_OK ? phi__response_check_own(agent, what, desc) : status;
 }
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out) {
-    phi_ask_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.text = text;
-    return phi__response_ask(agent, "phi_ask", &desc, out);
+PHI_API phi_status phi_prompt_with(phi_agent handle, const phi_prompt_desc *desc,
+                                   phi_response *response) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi_prompt_desc given;
+    phi_content content;
+    phi_status status;
+    if (response != NULL) {
+        memset(response, 0, sizeof *response);
+        response->rt = handle.rt; /* generation 0 is never live */
+    }
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL)
+        return phi__error(handle.rt, PHI_STALE, "phi_prompt_with: the agent is gone");
+    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_prompt_with: desc is NULL");
+    given = *desc;
+    if (given.content != NULL && given.text != NULL)
+        return phi__error(handle.rt, PHI_BAD_ARG,
+                          "phi_prompt_with: text and content are both given");
+    if (given.content == NULL) {
+        if (given.text == NULL || given.text[0] == '\0')
+            return phi__error(handle.rt, PHI_BAD_ARG, "phi_prompt_with: the text is empty");
+        content = phi__input_text(phi_str_of(given.text));
+        given.content = &content;
+        given.content_count = 1;
+    }
+    status = phi__response_check_all(agent, &given);
+    return status == PHI_OK ? phi__response_start(handle, &given, response) : status;
 }
 
-PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
-                              phi_response *out) {
-    phi_ask_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.text = text;
-    desc.thread_id = thread_id;
-    desc.new_thread = thread_id == NULL;
-    return phi__response_ask(agent, "phi_ask_in", &desc, out);
-}
-
-PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out) {
-    return phi__response_ask(agent, "phi_ask_with", desc, out);
-}
-
-PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out) {
+PHI_API phi_response_info phi_response_get(phi_response handle) {
     phi__response *response = phi__response_find(handle);
-    if (out != NULL) memset(out, 0, sizeof *out);
-    if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
-    if (response == NULL) return PHI_STALE;
+    phi_response_info info;
+    memset(&info, 0, sizeof info);
+    info.loop_id = info.id = info.query = info.text = phi__str("", 0);
+    info.status = PHI_STALE;
+    info.done = true;
+    if (response == NULL) return info;
     if (response->status == PHI_BUSY) phi__responses_update(response, response->agent->run);
-    out->state = phi__response_state(response->status);
-    out->status = response->status;
-    out->agent = response->agent->handle;
-    out->loop_id = response->loop_id;
-    out->id = response->id;
-    out->query = response->query;
-    out->message = response->message;
-    out->text = phi__response_text(response->message);
-    out->failure = response->failure;
-    out->usage = response->usage;
-    out->cost = response->cost;
-    out->asked_ms = response->asked_ms;
-    out->ended_ms = response->ended_ms;
-    out->first_event_ms = response->first_delta_ms;
-    return PHI_OK;
+    info.state = phi__response_state(response->status);
+    info.done = info.state != PHI_RESPONSE_RUNNING;
+    info.status = response->status;
+    info.agent = response->agent->handle;
+    info.loop_id = response->loop_id;
+    info.id = response->id;
+    info.query = response->query;
+    info.message = response->message;
+    info.text = phi__response_text(response->message);
+    info.failure = response->failure;
+    info.usage = response->usage;
+    info.cost = response->cost;
+    info.asked_ms = response->asked_ms;
+    info.ended_ms = response->ended_ms;
+    info.first_event_ms = response->first_delta_ms;
+    return info;
 }
 
-PHI_API bool phi_response_done(phi_response handle) {
+static bool phi__response_done(phi_response handle) {
     const phi__response *response = phi__response_find(handle);
     return response == NULL || response->status != PHI_BUSY;
 }
@@ -395,7 +381,7 @@ PHI_API phi_status phi_response_await(phi_response handle, uint32_t timeout_ms,
     end = phi__io_now_us(rt->io) + (uint64_t)timeout_ms * 1000;
     for (;;) {
         if (phi__response_find(handle) == NULL) return PHI_STALE;
-        if (phi_response_done(handle)) return PHI_OK;
+        if (phi__response_done(handle)) return PHI_OK;
         rest = phi__response_rest(rt, end, timeout_ms == PHI_UNLIMITED);
         runs = phi_step(rt, rest);
         if (runs < 0) return (phi_status)runs;
@@ -403,15 +389,12 @@ PHI_API phi_status phi_response_await(phi_response handle, uint32_t timeout_ms,
             if (event_fn != NULL) event_fn(user_data, &event);
         if (rest == 0)
             return phi__response_find(handle) == NULL ? PHI_STALE
-                   : phi_response_done(handle)        ? PHI_OK
+                   : phi__response_done(handle)       ? PHI_OK
                                                       : PHI_TIMEOUT;
     }
 }
 
-PHI_API phi_status phi_response_free(phi_response handle) {
+PHI_API void phi_response_free(phi_response handle) {
     phi__response *response = phi__response_find(handle);
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (response == NULL) return PHI_STALE;
-    phi__responses_drop_one(response);
-    return PHI_OK;
+    if (response != NULL) phi__responses_drop_one(response);
 }

@@ -1,7 +1,7 @@
-/* response.h - a prompt as a request: phi_ask returns a handle to the run and its answer.
+/* response.h - a prompt with options: phi_prompt_with gives a handle to the run and its answer.
 
-   For hosts that have many requests under way and do not want to follow events. Events come all the
-   same. */
+   The handle is for hosts that have many requests under way and do not want to follow events.
+   Events come all the same. */
 #ifndef PHI_AGENT_RESPONSE_H
 #define PHI_AGENT_RESPONSE_H
 
@@ -34,7 +34,8 @@ typedef enum phi_response_state {
    active, message, text and loop_id only until the next phi_step: call again. */
 typedef struct phi_response_info {
     phi_response_state state;
-    phi_status status; /* AGENT_END's; PHI_BUSY while running */
+    bool done;         /* not running; true for a stale handle */
+    phi_status status; /* AGENT_END's; PHI_BUSY while running; PHI_STALE */
     phi_agent agent;
     phi_str loop_id;
     phi_str id;                 /* of the request */
@@ -48,13 +49,9 @@ typedef struct phi_response_info {
     int64_t first_event_ms;     /* when the answer's first delta came; 0: none has */
 } phi_response_info;
 
-/* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale
-   one. */
-PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
-
 /* A prompt, and settings for this request only. Zero means default for every field but text or
    content: give one of the two, and not out of a thread that this request leaves. */
-typedef struct phi_ask_desc {
+typedef struct phi_prompt_desc {
     const char *text;           /* copied */
     const phi_content *content; /* a user message's blocks, in place of text; copied */
     size_t content_count;
@@ -101,21 +98,19 @@ typedef struct phi_ask_desc {
        does not have it: it continues with the model of phi_agent_restore's desc (default: the
        agent's) */
     const phi_model *model;
-} phi_ask_desc;
+} phi_prompt_desc;
 
-/* phi_ask with options. Where it changes the thread, responses of the former thread are stale.
-   PHI_BAD_ARG: phi_last_error names the field. A failure after the change of the thread leaves the
-   agent with the new one; else nothing changed. */
-PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
+/* As phi_prompt, with options, and a handle where `response` is given (NULL: none). Where it
+   changes the thread, responses of the former thread are stale; the thread is saved when the run is
+   over (PHI_EV_THREAD_UPDATED). PHI_BAD_ARG: phi_last_error names the field. A failure after the
+   change of the thread leaves the agent with the new one; else nothing changed, and *response is
+   stale. */
+PHI_API phi_status phi_prompt_with(phi_agent agent, const phi_prompt_desc *desc,
+                                   phi_response *response);
 
-/* phi_ask_with a thread_id; NULL: a new thread. The thread is saved when the run is over
-   (PHI_EV_THREAD_UPDATED). */
-PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
-                              phi_response *out);
-
-/* The state of the request now. PHI_STALE. Pumping thread. */
-PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
-PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale handle */
+/* The state of the request now; for a stale handle all but state, done and status is zero. Pumping
+   thread. */
+PHI_API phi_response_info phi_response_get(phi_response response);
 
 /* Calls phi_step until the request is done, for at most so long: PHI_TIMEOUT then, whatever hangs,
    and the run continues; phi_abort ends it. `event_fn` gets the events meanwhile, of every agent
@@ -126,13 +121,14 @@ PHI_API phi_status phi_response_await(phi_response response, uint32_t timeout_ms
                                       void (*event_fn)(void *user_data, const phi_event *event),
                                       void *user_data);
 
-/* Frees the handle; a run that is active continues. PHI_STALE. */
-PHI_API phi_status phi_response_free(phi_response response);
+/* Frees the handle; a run that is active continues. A stale one is harmless. */
+PHI_API void phi_response_free(phi_response response);
 
 #ifdef __cplusplus
 }
-inline phi_status phi_ask_with(phi_agent agent, const phi_ask_desc &desc, phi_response *out) {
-    return phi_ask_with(agent, &desc, out);
+inline phi_status phi_prompt_with(phi_agent agent, const phi_prompt_desc &desc,
+                                  phi_response *response) {
+    return phi_prompt_with(agent, &desc, response);
 }
 #endif
 #endif

@@ -140,7 +140,7 @@ static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc)
 /* The runtime's own struct is the one thing that is not counted: the counters are in it. */
 static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     phi_allocator allocator =
-        desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
+        desc->allocator.realloc_fn != NULL ? desc->allocator : phi__allocator_default();
     phi_runtime *rt = (phi_runtime *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *rt);
     if (rt == NULL) return NULL;
     memset(rt, 0, sizeof *rt);

@@ -2,11 +2,7 @@
 #ifndef PHI_AGENT_RUNTIME_H
 #define PHI_AGENT_RUNTIME_H
 
-#include "io/transport.h"
-#include "loop/events.h"
-#include "model/event.h"
-#include "codecs/presets.h"
-#include "features/features.h"
+#include "loop/feature.h"
 #include "model/model.h"
 
 #ifdef __cplusplus

@@ -197,7 +197,7 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
         return PHI_NO_MEMORY;
     if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
     status = phi__snapshot_read_queues(agent, root);
-    if (status == PHI_OK && phi_json_is_object(run)) {
+    if (status == PHI_OK && phi_json_is(run, PHI_JSON_OBJECT)) {
         phi__line_active(agent);
         status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }

@@ -16,14 +16,14 @@ extern "C" {
 
 struct phi__block;
 
-typedef struct phi_arena {
+struct phi_arena {
     phi_memory *memory; /* borrowed until phi_arena_free */
     struct phi__block *shared, *own;
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
     size_t first_block_bytes, next_block_bytes, most_block_bytes;
     bool rewound; /* keep blocks for later use, and round their sizes up for it */
-} phi_arena;
+};
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
 typedef struct phi_arena_mark {

@@ -132,6 +132,13 @@ static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes
     return realloc(ptr, new_bytes);
 }
 
+PHI__FN phi_allocator phi__allocator_default(void) {
+    phi_allocator a;
+    a.realloc_fn = phi__base_libc_realloc;
+    a.user_data = NULL;
+    return a;
+}
+
 /* ---- public ---- */
 
 PHI_API const char *phi_status_text(int status) {
@@ -144,18 +151,11 @@ PHI_API const char *phi_status_text(int status) {
     }
 }
 
-PHI_API phi_allocator phi_allocator_default(void) {
-    phi_allocator a;
-    a.realloc_fn = phi__base_libc_realloc;
-    a.user_data = NULL;
-    return a;
-}
-
 PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
                              size_t limit_bytes) {
     memset(memory, 0, sizeof *memory);
     memory->allocator =
-        allocator != NULL && allocator->realloc_fn != NULL ? *allocator : phi_allocator_default();
+        allocator != NULL && allocator->realloc_fn != NULL ? *allocator : phi__allocator_default();
     memory->limit_bytes = limit_bytes;
 }
 

@@ -50,6 +50,12 @@
 extern "C" {
 #endif
 
+/* Described where they are declared: the runtime, arenas, transports, tapes, features, codecs. */
+typedef struct phi_runtime phi_runtime;
+typedef struct phi_arena phi_arena;
+typedef struct phi_transport phi_transport;
+typedef struct phi_tape phi_tape; /* phi_tools.h */
+
 /* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
 typedef struct phi_str {
     const char *at;
@@ -94,9 +100,6 @@ typedef struct phi_allocator {
     void *(*realloc_fn)(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes);
     void *user_data;
 } phi_allocator;
-
-/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
-PHI_API phi_allocator phi_allocator_default(void);
 
 /* A budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a budget
    is counted in its parent as well, and either limit refuses. */

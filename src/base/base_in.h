@@ -76,6 +76,9 @@ static inline bool phi__str_is(phi_str s, const char *text) {
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
+/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
+PHI__FN phi_allocator phi__allocator_default(void);
+
 /* Takes, grows, shrinks or frees memory of a budget, with realloc_fn's contract. */
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes);
 

@@ -14,8 +14,8 @@ typedef struct phi__gemini_pieces {
 
 static phi_json *phi__gemini_pieces_get(phi_json *node, const phi__json_step *step) {
     size_t count = phi_json_count(node);
-    if (!step->is_index) return phi_json_get_n(node, step->key);
-    if (!phi_json_is_array(node) || step->index >= count) return NULL;
+    if (!step->is_index) return phi__json_get_n(node, step->key);
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || step->index >= count) return NULL;
     return step->index + 1 == count ? node->v.last : phi_json_at(node, step->index);
 }
 
@@ -24,9 +24,10 @@ static phi_status phi__gemini_pieces_put(phi__gemini_pieces *p, phi_json *node,
                                          const phi__json_step *step, phi_json *value) {
     if (value == NULL) return PHI_NO_MEMORY;
     if (!step->is_index)
-        return phi_json_is_object(node) ? phi_json_set_n(p->arena, node, step->key, value)
-                                        : PHI_PARSE;
-    if (!phi_json_is_array(node) || step->index != phi_json_count(node)) return PHI_PARSE;
+        return phi_json_is(node, PHI_JSON_OBJECT)
+                   ? phi__json_edit_set(p->arena, node, step->key, value)
+                   : PHI_PARSE;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || step->index != phi_json_count(node)) return PHI_PARSE;
     return phi_json_add(node, value);
 }
 
@@ -84,9 +85,10 @@ static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece)
     value = phi__gemini_pieces_value(piece);
     if (*path != '\0' || value == NULL) return PHI_PARSE;
     below = phi__gemini_pieces_get(node, &step);
-    if (below != NULL && phi_json_is_string(below) && phi_json_is_string(value) && !is_null)
+    if (below != NULL && phi_json_is(below, PHI_JSON_STRING) &&
+        phi_json_is(value, PHI_JSON_STRING) && !is_null)
         return phi__gemini_pieces_join_text(p, below, value);
-    return phi__gemini_pieces_put(p, node, &step, is_null ? phi_json_new_null(p->arena) : value);
+    return phi__gemini_pieces_put(p, node, &step, is_null ? phi__json_edit_null(p->arena) : value);
 }
 
 PHI__FN phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_str *out) {

@@ -149,7 +149,7 @@ static void phi__gemini_schema_follow_room(phi__gemini_schema_walk *g, const phi
 static void phi__gemini_schema_follow(phi__gemini_schema_walk *g, const phi_json *schema,
                                       phi__gemini_schema_ref *under) {
     phi_json_iter it = phi_json_each(schema);
-    if (!phi_json_is_object(schema) || !phi__gemini_schema_spend(g, 1 + it.left)) return;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__gemini_schema_spend(g, 1 + it.left)) return;
     if (g->depth >= PHI__GEMINI_SCHEMA_DEPTH) {
         (void)phi__gemini_schema_no(g, "this is nested too deeply");
         return;
@@ -206,7 +206,9 @@ static void phi__gemini_schema_lone_ref(phi__gemini_schema_walk *g, phi_json *no
 
 static void phi__gemini_schema_rewrite(phi__gemini_schema_walk *g, phi_json *node) {
     phi_json_iter it;
-    if (!phi_json_is_object(node) || !phi__gemini_schema_spend(g, 1 + phi_json_count(node))) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT) ||
+        !phi__gemini_schema_spend(g, 1 + phi_json_count(node)))
+        return;
     if (g->depth >= PHI__GEMINI_SCHEMA_DEPTH) {
         (void)phi__gemini_schema_no(g, "this is nested too deeply");
         return;

@@ -6,7 +6,7 @@ static bool phi__kept_is(phi_arena *arena, phi_str text, bool object, bool *no_m
     phi_json *root = NULL;
     phi_status status =
         phi_json_parse(arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    bool good = status == PHI_OK && (!object || phi_json_is_object(root));
+    bool good = status == PHI_OK && (!object || phi_json_is(root, PHI_JSON_OBJECT));
     if (status == PHI_NO_MEMORY) *no_memory = true;
     phi_arena_reset(arena, mark);
     return good;
@@ -24,7 +24,7 @@ PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) e->failed = true;
-    return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
+    return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }
 
 PHI__FN size_t phi__kept_text(const phi__assembly *a) {

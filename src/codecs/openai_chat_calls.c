@@ -64,7 +64,7 @@ static const phi_json *phi__openai_chat_calls_member(const phi_json *node, const
     size_t i;
     for (i = 0; i < count; i++) {
         const phi_json *member = phi_json_get(node, names[i]);
-        if (member != NULL && !phi_json_is_null(member)) return member;
+        if (member != NULL && !phi_json_is(member, PHI_JSON_NULL)) return member;
     }
     return NULL;
 }
@@ -75,14 +75,14 @@ static bool phi__openai_chat_calls_node(phi__openai_chat_read *r, const phi_json
     const phi_json *name = phi__openai_chat_calls_member(node, names, PHI__COUNT(names)), *value;
     phi_str arguments = PHI_ZERO;
     phi__buf buf;
-    if (phi_json_is_object(name)) { /* {"type":"function","function":{...}} */
+    if (phi_json_is(name, PHI_JSON_OBJECT)) { /* {"type":"function","function":{...}} */
         node = name;
         name = phi_json_get(node, "name");
     }
-    if (!phi_json_is_string(name)) return false;
+    if (!phi_json_is(name, PHI_JSON_STRING)) return false;
     value = phi__openai_chat_calls_member(node, values, PHI__COUNT(values));
     if (value == NULL && r->known) return false; /* data with a member `name` */
-    if (phi_json_is_string(value))
+    if (phi_json_is(value, PHI_JSON_STRING))
         arguments = phi_json_str(value, "");
     else if (value != NULL) {
         phi__buf_init(&buf, r->a->memory);
@@ -126,13 +126,14 @@ static bool phi__openai_chat_calls_json(phi__openai_chat_read *r, phi_str text) 
         if (at == end) return r->count > 0;
         if (*at != '{' && *at != '[') return false;
         if (!phi__openai_chat_calls_value(r, &at, end, &node)) return false;
-        if (phi_json_is_object(node)) {
+        if (phi_json_is(node, PHI_JSON_OBJECT)) {
             if (!phi__openai_chat_calls_node(r, node)) return false;
             continue;
         }
         it = phi_json_each(node);
         while ((item = phi_json_next(&it)) != NULL)
-            if (!phi_json_is_object(item) || !phi__openai_chat_calls_node(r, item)) return false;
+            if (!phi_json_is(item, PHI_JSON_OBJECT) || !phi__openai_chat_calls_node(r, item))
+                return false;
     }
 }
 
@@ -144,7 +145,7 @@ static phi_str phi__openai_chat_calls_type(const phi_json *schema, phi_str key, 
     const phi_json *property;
     while ((property = phi_json_next(&it)) != NULL) {
         if (!phi_str_equal(it.key, key)) continue;
-        *declared = phi_json_is_object(property);
+        *declared = phi_json_is(property, PHI_JSON_OBJECT);
         return phi_json_str(phi_json_get(property, "type"), "");
     }
     return phi_str_of("");

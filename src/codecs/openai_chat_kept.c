@@ -141,10 +141,10 @@ static void phi__openai_chat_kept_merge_members(phi__openai_chat_merge *p, phi_j
     phi_json_iter it = phi_json_each(more);
     const phi_json *member;
     while (!p->no_memory && (member = phi_json_next(&it)) != NULL) {
-        phi_json *old = phi_json_get_n(into, it.key);
+        phi_json *old = phi__json_get_n(into, it.key);
         phi_json *merged = phi__openai_chat_kept_merge(p, old, member, it.key, depth);
         if (merged != old)
-            phi__openai_chat_kept_check(p, phi_json_set_n(p->arena, into, it.key, merged));
+            phi__openai_chat_kept_check(p, phi__json_edit_set(p->arena, into, it.key, merged));
     }
 }
 
@@ -153,12 +153,12 @@ static phi_json *phi__openai_chat_kept_indexed(const phi_json *list, const phi_j
     const phi_json *index = phi_json_get(item, "index");
     phi_json_iter it;
     phi_json *old;
-    if (!phi_json_is_integer(index) || phi_json_count(list) > PHI__OPENAI_CHAT_MERGE_MOST)
+    if (!phi_json_is(index, PHI_JSON_INTEGER) || phi_json_count(list) > PHI__OPENAI_CHAT_MERGE_MOST)
         return NULL;
     it = phi_json_each(list);
     while ((old = phi_json_next(&it)) != NULL) {
         const phi_json *other = phi_json_get(old, "index");
-        if (other != NULL && phi_json_equal(other, index)) return old;
+        if (other != NULL && phi__json_get_equal(other, index)) return old;
     }
     return NULL;
 }
@@ -169,7 +169,7 @@ static void phi__openai_chat_kept_merge_items(phi__openai_chat_merge *p, phi_jso
     const phi_json *item;
     while (!p->no_memory && (item = phi_json_next(&it)) != NULL) {
         phi_json *old = phi__openai_chat_kept_indexed(into, item);
-        if (old != NULL && phi_json_is_object(item) &&
+        if (old != NULL && phi_json_is(item, PHI_JSON_OBJECT) &&
             phi_json_count(item) <= PHI__OPENAI_CHAT_MERGE_MOST)
             phi__openai_chat_kept_merge_members(p, old, item, depth);
         else
@@ -181,18 +181,18 @@ static void phi__openai_chat_kept_merge_items(phi__openai_chat_merge *p, phi_jso
 static phi_json *phi__openai_chat_kept_merge(phi__openai_chat_merge *p, phi_json *into,
                                              const phi_json *more, phi_str key, unsigned depth) {
     phi_json *copy;
-    if (into != NULL && phi_json_is_null(more)) return into;
+    if (into != NULL && phi_json_is(more, PHI_JSON_NULL)) return into;
     if (into != NULL && depth < PHI__OPENAI_CHAT_MERGE_DEPTH) {
-        if (phi_json_is_string(into) && phi_json_is_string(more) &&
+        if (phi_json_is(into, PHI_JSON_STRING) && phi_json_is(more, PHI_JSON_STRING) &&
             !phi__openai_chat_kept_names(key)) {
             phi__openai_chat_kept_join(p, into, more);
             return into;
         }
-        if (phi_json_is_array(into) && phi_json_is_array(more)) {
+        if (phi_json_is(into, PHI_JSON_ARRAY) && phi_json_is(more, PHI_JSON_ARRAY)) {
             phi__openai_chat_kept_merge_items(p, into, more, depth + 1);
             return into;
         }
-        if (phi_json_is_object(into) && phi_json_is_object(more) &&
+        if (phi_json_is(into, PHI_JSON_OBJECT) && phi_json_is(more, PHI_JSON_OBJECT) &&
             phi_json_count(into) <= PHI__OPENAI_CHAT_MERGE_MOST &&
             phi_json_count(more) <= PHI__OPENAI_CHAT_MERGE_MOST) {
             phi__openai_chat_kept_merge_members(p, into, more, depth + 1);
@@ -214,9 +214,9 @@ static phi_status phi__openai_chat_kept_tree(phi_arena *arena, const phi__buf *t
 static bool phi__openai_chat_kept_is_label(const phi_json *value, const phi_json *pieces) {
     phi_json_iter it = phi_json_each(pieces);
     const phi_json *piece;
-    if (!phi_json_is_string(value)) return false;
+    if (!phi_json_is(value, PHI_JSON_STRING)) return false;
     while ((piece = phi_json_next(&it)) != NULL)
-        if (!phi_json_equal(value, piece)) return false;
+        if (!phi__json_get_equal(value, piece)) return false;
     return true;
 }
 
@@ -232,7 +232,7 @@ static void phi__openai_chat_kept_pieces(phi__openai_chat_merge *p, phi_json *ro
     while (!p->no_memory && value != NULL && (piece = phi_json_next(&it)) != NULL) {
         phi_json *merged = phi__openai_chat_kept_merge(p, value, piece, key, 0);
         if (merged != value && !call)
-            phi__openai_chat_kept_check(p, phi_json_set_n(p->arena, root, key, merged));
+            phi__openai_chat_kept_check(p, phi__json_edit_set(p->arena, root, key, merged));
         if (!call) value = merged;
     }
     if (call) (void)phi_json_remove(value, "index"); /* only streams have it */

@@ -102,9 +102,9 @@ static phi__openai_chat_place phi__openai_chat_message_user_block(phi__encoder *
     const phi_json *root;
     if (!phi__kept_is_of(c, e->codec->names, NULL)) return out;
     root = phi__kept_tree(e, c->replay);
-    if (phi_json_is_string(phi_json_get(root, "role")))
+    if (phi_json_is(phi_json_get(root, "role"), PHI_JSON_STRING))
         out = PHI__OPENAI_CHAT_MESSAGE;
-    else if (phi_json_is_string(phi_json_get(root, "type")))
+    else if (phi_json_is(phi_json_get(root, "type"), PHI_JSON_STRING))
         out = PHI__OPENAI_CHAT_PART;
     phi_arena_reset(e->arena, mark);
     return out;

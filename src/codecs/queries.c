@@ -182,8 +182,8 @@ static uint64_t phi__queries_number(const phi_json *item, const char *const *nam
     size_t i;
     for (i = 0; i < count; i++) {
         const phi_json *value = phi_json_path(item, names[i]);
-        if (phi_json_is_integer(value) && phi_json_int(value, 0) > 0)
-            return phi_json_uint(value, 0);
+        if (phi_json_is(value, PHI_JSON_INTEGER) && phi_json_int(value, 0) > 0)
+            return phi__json_get_uint(value, 0);
     }
     return 0;
 }
@@ -202,7 +202,8 @@ static void phi__queries_thinks(const phi_json *item, phi_model_info *info) {
     const phi_json *parameters = phi_json_get(item, "supported_parameters"), *one;
     phi_json_iter it = phi_json_each(parameters);
     if (said == NULL) said = phi_json_get(item, "thinking");
-    info->reasoning_known = phi_json_is_bool(said) || phi_json_is_array(parameters);
+    info->reasoning_known =
+        phi_json_is(said, PHI_JSON_BOOL) || phi_json_is(parameters, PHI_JSON_ARRAY);
     info->reasoning = phi_json_bool(said, false);
     while ((one = phi_json_next(&it)) != NULL)
         if (phi__str_is(phi_json_str(one, ""), "reasoning")) info->reasoning = true;

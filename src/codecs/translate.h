@@ -27,14 +27,6 @@ PHI_API phi_status phi_translate(const phi_model *target, const phi_message *con
                                  size_t count, phi_arena *arena, const phi_message *const **out,
                                  size_t *out_count);
 
-/* A host's own translation (phi_agent_desc.translate_fn). It is called before each request and must
-   be pure too. PHI_OK: the list; its messages may be the given ones, others in the arena, or the
-   host's own, valid until the run ends. Anything else fails the model call. */
-typedef phi_status (*phi_translate_fn)(void *user_data, const phi_model *target,
-                                       const phi_message *const *messages, size_t count,
-                                       phi_arena *arena, const phi_message *const **out,
-                                       size_t *out_count);
-
 /* The default, as such a function. */
 PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
                                          const phi_message *const *messages, size_t count,

@@ -4,7 +4,7 @@
        from.path = "agent.toml";
        from.variable_fn = phi_config_environment;     // ${NAME} is read from the environment
        phi_config *config = phi_config_load(&from);
-       if (phi_config_status(config) != PHI_OK) show(phi_config_message(config));
+       if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
 
    A file is read whole and checked whole: every fault is a problem in a list, each with its file,
@@ -56,21 +56,16 @@ typedef struct phi_config_desc {
        of it (default: none: a file that has one is an error with words) */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* of a file (default 4 MiB) */
-    uint32_t max_problems; /* kept; further ones are counted (default 1,000) */
+    uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
 
 /* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
 PHI_API const char *phi_config_environment(void *user_data, const char *name);
 
-/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_status says
-   whether it can be used. */
+/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
+   it can be used. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
-
-/* PHI_OK: no error (there may be warnings). PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax.
-   PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a field, a variable or a reference.
-   PHI_TOO_BIG, PHI_NO_MEMORY. It is the first error's. */
-PHI_API phi_status phi_config_status(const phi_config *config);
 
 typedef struct phi_config_problem {
     bool is_warning;
@@ -83,12 +78,12 @@ typedef struct phi_config_problem {
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;
 
-/* In the order of the text; false past the last. */
-PHI_API size_t phi_config_problem_count(const phi_config *config);
-PHI_API size_t phi_config_error_count(const phi_config *config);
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index, phi_config_problem *out);
-/* The first error's message, or "". */
-PHI_API const char *phi_config_message(const phi_config *config);
+/* The first error; NULL: the config can be used (there may be warnings). Its status: PHI_NOT_FOUND,
+   PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a
+   field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY (also of a config at NULL). */
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config);
+/* Errors and warnings, in the order of the text; NULL past the last. */
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* The values, variables replaced; NULL: it could not be read. Do not change it. */
 PHI_API const phi_json *phi_config_tree(const phi_config *config);

@@ -194,23 +194,27 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__config_problems_init(&a->problems, &a->memory, 0);
-    a->status = phi_config_status(config);
-    a->refused = a->status != PHI_OK;
-    if (a->refused) return a;
+    if (phi_config_error(config) != NULL) {
+        a->status = phi_config_error(config)->status;
+        a->refused = true;
+        return a;
+    }
     a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
-PHI_API phi_status phi_agents_free(phi_agents *agents) {
+PHI_API void phi_agents_free(phi_agents *agents) {
     phi_runtime *rt;
-    if (agents == NULL) return PHI_OK;
+    if (agents == NULL) return;
     rt = agents->maker.ground.rt;
-    if (rt->in_step) return phi__config_agents_misuse(agents, "phi_agents_free");
+    if (rt->in_step) {
+        (void)phi__config_agents_misuse(agents, "phi_agents_free");
+        return;
+    }
     phi__config_agents_drop(agents);
     phi__config_problems_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
-    return PHI_OK;
 }
 
 PHI_API phi_status phi_agents_step(phi_agents *agents) {
@@ -299,46 +303,35 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     return status;
 }
 
-PHI_API size_t phi_agents_problem_count(const phi_agents *agents) {
-    if (agents == NULL) return 0;
-    if (agents->refused) return phi_config_problem_count(agents->maker.ground.config);
-    return agents->problems.count;
+PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
+    if (agents == NULL) return NULL;
+    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index);
+    return phi__config_problems_get(&agents->problems, index);
 }
 
-PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index,
-                                   phi_config_problem *out) {
-    if (agents == NULL || out == NULL) return false;
-    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index, out);
-    return phi__config_problems_get(&agents->problems, index, out);
-}
-
-PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index) {
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return agents != NULL && index < agents->agent_count ? agents->agents[index]->agent : none;
+PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
+    phi__config_job *job;
+    if (agents == NULL || index >= agents->agent_count) return NULL;
+    job = agents->agents[index];
+    job->shown.name = phi_str_of(job->making.name);
+    job->shown.agent = job->agent;
+    return &job->shown;
 }
 
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
+    phi_agent none = PHI_ZERO;
     size_t i;
-    for (i = 0; name != NULL && i < phi_agents_count(agents); i++)
-        if (strcmp(agents->agents[i]->making.name, name) == 0) return agents->agents[i]->agent;
-    return phi_agents_at(agents, name == NULL ? 0 : SIZE_MAX);
-}
-
-PHI_API size_t phi_agents_count(const phi_agents *agents) {
-    return agents != NULL ? agents->agent_count : 0;
-}
-
-PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index) {
-    bool is = agents != NULL && index < agents->agent_count;
-    return is ? phi_str_of(agents->agents[index]->making.name) : PHI__LIT("");
+    for (i = 0; agents != NULL && i < agents->agent_count; i++)
+        if (name == NULL || strcmp(agents->agents[i]->making.name, name) == 0)
+            return agents->agents[i]->agent;
+    return none;
 }
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     phi__config_ground *ground;
     const phi_json *node;
     if (agents == NULL || name == NULL || out == NULL ||
-        phi_config_status(agents->maker.ground.config) != PHI_OK)
+        phi_config_error(agents->maker.ground.config) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     ground = &agents->maker.ground;

@@ -78,29 +78,34 @@ typedef struct phi_agents_desc {
     bool hide_keys;
 } phi_agents_desc;
 
-/* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.
+/* Begins. A config with errors gives an object with the first one's status and all its problems.
    NULL: no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
-/* Frees the agents, and then all that they borrowed. NULL is harmless. Not inside a callback:
-   PHI_MISUSE, and nothing is freed. */
-PHI_API phi_status phi_agents_free(phi_agents *agents);
+/* Frees the agents, and then all that they borrowed. NULL is harmless. Inside a callback nothing is
+   freed, and phi_last_error says PHI_MISUSE. */
+PHI_API void phi_agents_free(phi_agents *agents);
 
 /* Does a bounded amount of work. PHI_BUSY: call phi_step, then this again. PHI_OK: all agents
    exist. All else stays: none exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
-   phi_config_problem_at; errors and warnings. False past the last. Of a config that has errors they
+   phi_config_problem_at; errors and warnings. NULL past the last. Of a config that has errors they
    are the config's own, all of them: show one of the two lists. */
-PHI_API size_t phi_agents_problem_count(const phi_agents *agents);
-PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index, phi_config_problem *out);
+PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name);
-PHI_API size_t phi_agents_count(const phi_agents *agents);
-PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index);
-PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
+
+typedef struct phi_named_agent {
+    phi_str name;
+    phi_agent agent;
+} phi_named_agent;
+
+/* The agents in the order of the file; NULL past the last, and before they exist. Valid until the
+   next call of this, phi_agents_reload or phi_agents_free. */
+PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index);
 
 /* Each agent of `to` goes on with what the agent of the same name in `from` has: its conversation,
    queues, spending, facts and run, in whatever state, as by phi_agent_snapshot and

@@ -26,6 +26,7 @@ typedef struct phi__config_job {
     bool begun;
     size_t section; /* that is next */
     phi_agent agent;
+    phi_named_agent shown; /* by phi_agents_at */
 } phi__config_job;
 
 /* A sub-agent that agents may share. */

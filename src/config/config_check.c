@@ -20,14 +20,14 @@ static void phi__config_check_invalid(phi__config_walk *walk, const phi__config_
                                       const phi_json *node, const char *expected,
                                       const char *hint) {
     phi__buf *words;
-    if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is_object(node) &&
-        !phi_json_is_array(node) && !phi__config_raws_hide(walk->config, node))
+    if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is(node, PHI_JSON_OBJECT) &&
+        !phi_json_is(node, PHI_JSON_ARRAY) && !phi__config_raws_hide(walk->config, node))
         walk->config->problems.no_memory = true;
     words = phi__config_path_words(walk);
     phi__buf_printf(words, "Invalid value for %s: ", phi__config_path_text(walk));
     phi__config_raws_show(walk->config, node, words);
     phi__buf_printf(words, " (expected %s)%s", expected, hint);
-    if ((field->flags & PHI__CONFIG_LENIENT) != 0 && phi_json_is_string(node)) {
+    if ((field->flags & PHI__CONFIG_LENIENT) != 0 && phi_json_is(node, PHI_JSON_STRING)) {
         phi__buf_printf(words, "; %s is used", field->fallback);
         phi__config_path_warning(walk, node);
     } else
@@ -68,7 +68,8 @@ static void phi__config_check_convert(phi__config_walk *walk, const phi__config_
     const char *bad, *end;
     phi__json_number n = PHI_ZERO;
     phi__json_value none = PHI_ZERO;
-    if (!phi_json_is_string(node) || !phi__config_raws_find(walk->config, node, &raw)) return;
+    if (!phi_json_is(node, PHI_JSON_STRING) || !phi__config_raws_find(walk->config, node, &raw))
+        return;
     if (field->kind == PHI__CONFIG_BOOL) {
         if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
             phi__config_check_as(
@@ -81,7 +82,7 @@ static void phi__config_check_convert(phi__config_walk *walk, const phi__config_
 }
 
 static bool phi__config_check_no_limit(const phi__config_field *field, const phi_json *node) {
-    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && phi_json_is_string(node) &&
+    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && phi_json_is(node, PHI_JSON_STRING) &&
            phi__str_is_nocase(phi__json_text_of(node), "unlimited");
 }
 
@@ -95,19 +96,19 @@ static void phi__config_check_number(phi__config_walk *walk, const phi__config_f
                                                             : "a number";
     const char *hint = "";
     if (phi__config_check_no_limit(field, node)) return;
-    if (phi_json_is_number(node) && (!whole || phi_json_is_integer(node)) && value >= field->min &&
-        value <= (field->max > 0 ? field->max : most))
+    if (phi_json_is(node, PHI_JSON_NUMBER) && (!whole || phi_json_is(node, PHI_JSON_INTEGER)) &&
+        value >= field->min && value <= (field->max > 0 ? field->max : most))
         return;
-    if (phi_json_is_number(node) && field->max <= 0 && value > most) {
+    if (phi_json_is(node, PHI_JSON_NUMBER) && field->max <= 0 && value > most) {
         phi__config_field bounded = *field;
         bounded.max = most;
         phi__config_check_bounds(&bounded, what, expected, sizeof expected);
     } else
         phi__config_check_bounds(field, what, expected, sizeof expected);
-    if (phi_json_is_number(node) && value <= 0 && field->min > 0 &&
+    if (phi_json_is(node, PHI_JSON_NUMBER) && value <= 0 && field->min > 0 &&
         strcmp(field->fallback, "null") == 0 && strncmp(field->key, "max_", 4) == 0)
         hint = ": leave it out where there is no limit";
-    if (phi_json_is_string(node)) {
+    if (phi_json_is(node, PHI_JSON_STRING)) {
         phi__json_number n;
         const char *bad;
         phi_str text = phi__json_text_of(node);
@@ -121,8 +122,8 @@ static void phi__config_check_text(phi__config_walk *walk, const phi__config_fie
                                    const phi_json *node) {
     phi_str text = phi__json_text_of(node);
     bool is_id = (field->flags & (PHI__CONFIG_ID | PHI__CONFIG_NAME)) != 0;
-    if (!phi_json_is_string(node)) {
-        bool scalar = phi_json_is_number(node) || phi_json_is_bool(node);
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
+        bool scalar = phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL);
         phi__config_check_invalid(walk, field, node, "a text",
                                   scalar ? ": write it in quotes" : "");
         return;
@@ -158,7 +159,7 @@ static void phi__config_check_choice(phi__config_walk *walk, const phi__config_f
     unsigned best = PHI__CONFIG_FAR + 1, count = 0;
     char hint[80] = "";
     phi__buf expected;
-    if (phi_json_is_string(node) && phi__config_take_choice(choice, text) != NULL) return;
+    if (phi_json_is(node, PHI_JSON_STRING) && phi__config_take_choice(choice, text) != NULL) return;
     phi__buf_init(&expected, &walk->config->memory);
     phi__buf_text(&expected, what);
     for (; choice->name[0] != '\0'; choice++) {
@@ -192,10 +193,10 @@ static void phi__config_check_texts(phi__config_walk *walk, const phi__config_fi
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     size_t i = 0;
-    if (!phi_json_is_array(node)) {
-        phi__config_check_invalid(walk, field, node, "an array of texts",
-                                  phi_json_is_string(node) ? ": write it in brackets, as [\"a\"]"
-                                                           : "");
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) {
+        phi__config_check_invalid(
+            walk, field, node, "an array of texts",
+            phi_json_is(node, PHI_JSON_STRING) ? ": write it in brackets, as [\"a\"]" : "");
         return;
     }
     while ((item = phi_json_next(&it)) != NULL) {
@@ -279,7 +280,7 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
                                         const phi_json *node) {
     char expected[120], several[240];
     const char *hint = "";
-    if (phi_json_is_object(node)) {
+    if (phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_check_table(walk, field->table(), node, false);
         return;
     }
@@ -287,11 +288,11 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
         snprintf(expected, sizeof expected, "a table, as [%s]", field->table()->name);
     else
         snprintf(expected, sizeof expected, "a table of fields");
-    if (strcmp(field->key, "profile") == 0 && phi_json_is_string(node))
+    if (strcmp(field->key, "profile") == 0 && phi_json_is(node, PHI_JSON_STRING))
         hint = ": a reference to a profile is written agent_profile = \"{{name}}\"";
-    if (hint[0] == '\0' && !phi_json_is_array(node))
+    if (hint[0] == '\0' && !phi_json_is(node, PHI_JSON_ARRAY))
         hint = phi__config_check_fields(field->table(), several, sizeof several);
-    if (phi_json_is_array(node) && walk->config->format == PHI_CONFIG_TOML) {
+    if (phi_json_is(node, PHI_JSON_ARRAY) && walk->config->format == PHI_CONFIG_TOML) {
         bool alone = field->table()->count == 1 && field->table()->base == NULL;
         hint = ": write single brackets";
         snprintf(several, sizeof several,
@@ -301,7 +302,7 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
         if (phi__config_fields_find(field->table(), PHI__LIT("instances"), NULL) != NULL)
             hint = several;
     }
-    if (phi_json_is_string(node) && walk->config->format == PHI_CONFIG_YAML &&
+    if (phi_json_is(node, PHI_JSON_STRING) && walk->config->format == PHI_CONFIG_YAML &&
         phi__str_find(phi__json_text_of(node), 0, ":") != SIZE_MAX)
         hint = ": write a blank behind the colon";
     phi__config_check_invalid(walk, field, node, expected, hint);
@@ -318,17 +319,17 @@ static void phi__config_check_tables(phi__config_walk *walk, const phi__config_f
         snprintf(expected, sizeof expected, "an array of tables, as [[%s]]", field->table()->name);
     else
         snprintf(expected, sizeof expected, "an array of tables");
-    if (!phi_json_is_array(node)) {
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) {
         bool toml = walk->config->format == PHI_CONFIG_TOML;
         phi__config_check_invalid(walk, field, node, expected,
-                                  !phi_json_is_object(node) ? ""
-                                  : toml                    ? ": write double brackets"
-                                                            : ": put the table into an array");
+                                  !phi_json_is(node, PHI_JSON_OBJECT) ? ""
+                                  : toml                              ? ": write double brackets"
+                                         : ": put the table into an array");
         return;
     }
     while ((item = phi_json_next(&it)) != NULL) {
         size_t len = phi__config_path_index(walk, i++);
-        if (phi_json_is_object(item))
+        if (phi_json_is(item, PHI_JSON_OBJECT))
             phi__config_check_table(walk, field->table(), item, false);
         else
             phi__config_check_invalid(walk, field, item, "a table of fields",
@@ -351,7 +352,7 @@ static void phi__config_check_map(phi__config_walk *walk, const phi__config_fiel
                                   const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
-    if (!phi_json_is_object(node)) {
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_check_invalid(
             walk, field, node,
             field->kind == PHI__CONFIG_MAP ? "a table of texts" : "a table of tables", "");
@@ -363,7 +364,7 @@ static void phi__config_check_map(phi__config_walk *walk, const phi__config_fiel
         phi__config_check_key(walk, it.key, item);
         if (field->kind == PHI__CONFIG_MAP)
             phi__config_check_text(walk, field, item);
-        else if (phi_json_is_object(item))
+        else if (phi_json_is(item, PHI_JSON_OBJECT))
             phi__config_check_table(walk, field->table(), item, false);
         else
             phi__config_check_invalid(walk, field, item, "a table of fields", "");
@@ -377,19 +378,21 @@ static void phi__config_check_value(phi__config_walk *walk, const phi__config_fi
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     size_t i = 0;
-    if (phi_json_is_string(node)) phi__config_check_text(walk, &phi__config_check_plain, node);
-    if (field->table != NULL && phi_json_is_object(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
+        phi__config_check_text(walk, &phi__config_check_plain, node);
+    if (field->table != NULL && phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_check_table(walk, field->table(), node, false);
-    while (phi_json_is_array(node) && (item = phi_json_next(&it)) != NULL) {
+    while (phi_json_is(node, PHI_JSON_ARRAY) && (item = phi_json_next(&it)) != NULL) {
         size_t len = phi__config_path_index(walk, i++);
-        if (phi_json_is_string(item)) phi__config_check_text(walk, &phi__config_check_plain, item);
+        if (phi_json_is(item, PHI_JSON_STRING))
+            phi__config_check_text(walk, &phi__config_check_plain, item);
         phi__config_path_back(walk, len);
     }
 }
 
 static const char *phi__config_check_bool_hint(const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    if (!phi_json_is_string(node)) return "";
+    if (!phi_json_is(node, PHI_JSON_STRING)) return "";
     if (phi__str_is_nocase(text, "yes") || phi__str_is_nocase(text, "on")) return ": write true";
     if (phi__str_is_nocase(text, "no") || phi__str_is_nocase(text, "off")) return ": write false";
     return phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false")
@@ -406,7 +409,7 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
     switch (field->kind) {
     case PHI__CONFIG_TEXT: phi__config_check_text(walk, field, node); break;
     case PHI__CONFIG_BOOL:
-        if (!phi_json_is_bool(node))
+        if (!phi_json_is(node, PHI_JSON_BOOL))
             phi__config_check_invalid(walk, field, node, "true or false",
                                       phi__config_check_bool_hint(node));
         break;
@@ -429,7 +432,8 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
 /* A key that no field has, of a table that takes texts by any name. */
 static void phi__config_check_open(phi__config_walk *walk, phi_str key, const phi_json *node) {
     size_t len = phi__config_path_name(walk, key);
-    if (!phi_json_is_null(node)) phi__config_check_text(walk, &phi__config_check_plain, node);
+    if (!phi_json_is(node, PHI_JSON_NULL))
+        phi__config_check_text(walk, &phi__config_check_plain, node);
     phi__config_path_back(walk, len);
 }
 
@@ -493,7 +497,7 @@ static void phi__config_check_member(phi__config_walk *walk, const phi__config_t
     len = phi__config_path_name(walk, key);
     if (field != NULL && (*set >> i & 1) != 0)
         phi__config_check_twice(walk, field, node);
-    else if (!phi_json_is_null(node)) {
+    else if (!phi_json_is(node, PHI_JSON_NULL)) {
         if (field != NULL) *set |= (uint64_t)1 << i;
         phi__config_check_field(walk, field != NULL ? field : section, node);
     }

@@ -23,7 +23,8 @@ typedef struct phi__config_cycles {
 
 /* The item after `item` (NULL: the first); NULL: none. */
 static const phi_json *phi__config_cycles_item(const phi_json *list, const phi_json *item) {
-    if (!phi_json_is_array(list) || phi_json_count(list) == 0 || item == list->v.last) return NULL;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0 || item == list->v.last)
+        return NULL;
     return item != NULL ? item->next : list->v.last->next;
 }
 
@@ -42,7 +43,7 @@ static phi__config_entity *phi__config_cycles_next(const phi_config *config,
         if (is_list) value = step->item = phi__config_cycles_item(value, step->item);
         if (!is_list || value == NULL) step->field++;
         step->place = value;
-        if (phi_json_is_string(value)) {
+        if (phi_json_is(value, PHI_JSON_STRING)) {
             const phi__config_entity *to =
                 phi__config_refs_entity(config, field->space, phi__json_text_of(value));
             if (to != NULL) return (phi__config_entity *)(uintptr_t)to;

@@ -72,7 +72,7 @@ static void phi__config_entities_instance(phi__config_walk *walk, const phi__con
             const phi_json *id;
             if ((field->flags & flags[f]) == 0) continue;
             id = phi_json_get(node, field->key);
-            if (!phi_json_is_string(id)) continue;
+            if (!phi_json_is(id, PHI_JSON_STRING)) continue;
             phi__config_entities_add(walk, table, field, node, id);
             return;
         }
@@ -86,7 +86,7 @@ static void phi__config_entities_field(phi__config_walk *walk, const phi__config
     size_t len = phi__config_path_name(walk, phi_str_of(field->key)), i = 0;
     if (field->kind == PHI__CONFIG_TABLE)
         phi__config_entities_table(walk, field->table(), node, depth + 1);
-    else if (phi_json_is_array(node)) {
+    else if (phi_json_is(node, PHI_JSON_ARRAY)) {
         phi_json_iter it = phi_json_each(node);
         const phi_json *child;
         while ((child = phi_json_next(&it)) != NULL) {
@@ -103,7 +103,7 @@ static void phi__config_entities_table(phi__config_walk *walk, const phi__config
                                        const phi_json *node, int depth) {
     const phi__config_field *field;
     size_t i;
-    if (depth > PHI__CONFIG_DEEPEST || !phi_json_is_object(node)) return;
+    if (depth > PHI__CONFIG_DEEPEST || !phi_json_is(node, PHI_JSON_OBJECT)) return;
     for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         const phi_json *child;
         if (field->kind != PHI__CONFIG_TABLE && field->kind != PHI__CONFIG_TABLES) continue;

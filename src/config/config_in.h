@@ -205,11 +205,11 @@ PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const p
                                          const char *words);
 /* Into the order of the text; problems without a place come last. */
 PHI__FN void phi__config_problems_sort(phi__config_problems *problems);
-/* PHI_OK: there is no error; else the first error's. */
+/* The first error; NULL: there is none. problems NULL: there was no memory for them. */
+PHI__FN const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems);
 PHI__FN phi_status phi__config_problems_status(const phi__config_problems *problems);
-PHI__FN const char *phi__config_problems_message(const phi__config_problems *problems);
-PHI__FN bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
-                                      phi_config_problem *out);
+PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                           size_t index);
 
 /* ---- names that are nearly right (config_nearest.c) ---- */
 

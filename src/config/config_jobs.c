@@ -25,7 +25,7 @@ static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config
         if (!phi__config_take(arena, nodes[i], phi__config_tables_profile(), out))
             return PHI_NO_MEMORY;
         if (phi_json_str(text, "").len > 0) *prompt = text;
-        if (phi_json_is_string(workspace)) *place = workspace;
+        if (phi_json_is(workspace, PHI_JSON_STRING)) *place = workspace;
     }
     return PHI_OK;
 }

@@ -17,7 +17,7 @@ PHI__FN phi_status phi__config_json_end(const phi__config_json *r, const char **
 /* The member, or NULL where it is missing or null. */
 PHI__FN const phi_json *phi__config_json_get(const phi_json *node, const char *key) {
     const phi_json *member = phi_json_get(node, key);
-    return phi_json_is_null(member) ? NULL : member;
+    return phi_json_is(member, PHI_JSON_NULL) ? NULL : member;
 }
 
 PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, const char *key,
@@ -25,12 +25,12 @@ PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, co
                                    const char *error) {
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return false;
-    if (!phi_json_is_integer(member) || phi_json_num(member, -1) < 0 ||
-        phi_json_uint(member, 0) < least || phi_json_uint(member, 0) > most) {
+    if (!phi_json_is(member, PHI_JSON_INTEGER) || phi_json_num(member, -1) < 0 ||
+        phi__json_get_uint(member, 0) < least || phi__json_get_uint(member, 0) > most) {
         phi__config_json_fail(r, error);
         return false;
     }
-    *out = phi_json_uint(member, 0);
+    *out = phi__json_get_uint(member, 0);
     return true;
 }
 
@@ -47,7 +47,7 @@ PHI__FN void phi__config_json_num(phi__config_json *r, const phi_json *node, con
     const phi_json *member = phi__config_json_get(node, key);
     double value = phi_json_num(member, -1);
     if (member == NULL) return;
-    if (phi_json_is_number(member) && value >= least && value <= most)
+    if (phi_json_is(member, PHI_JSON_NUMBER) && value >= least && value <= most)
         *out = value;
     else
         phi__config_json_fail(r, error);
@@ -57,7 +57,7 @@ PHI__FN void phi__config_json_bool(phi__config_json *r, const phi_json *node, co
                                    bool *out, const char *error) {
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return;
-    if (phi_json_is_bool(member))
+    if (phi_json_is(member, PHI_JSON_BOOL))
         *out = phi_json_bool(member, false);
     else
         phi__config_json_fail(r, error);
@@ -68,7 +68,8 @@ PHI__FN void phi__config_json_text(phi__config_json *r, const phi_json *node, co
     const phi_json *member = phi__config_json_get(node, key);
     phi_str text = phi_json_str(member, "");
     if (member == NULL) return;
-    if (phi_json_is_string(member) && (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
+    if (phi_json_is(member, PHI_JSON_STRING) &&
+        (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
         *out = text.at;
     else
         phi__config_json_fail(r, error);
@@ -83,7 +84,7 @@ static void phi__config_json_duration(phi__config_json *r, const phi_json *node,
         "max_duration: expected {\"secs\": 600, \"nanos\": 0}, above 0 and below 4294967 seconds";
     uint64_t secs = 0, nanos = 0, ms;
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, error);
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, error);
     (void)phi__config_json_uint(r, node, "secs", 0, 4294967, &secs, error);
     (void)phi__config_json_uint(r, node, "nanos", 0, 999999999, &nanos, error);
     ms = secs * PHI__CONFIG_JSON_MS + nanos / PHI__CONFIG_JSON_NANOS;
@@ -108,7 +109,7 @@ PHI__FN void phi__config_json_put(phi__config_json_writer *w, const char *key, p
 
 PHI__FN void phi__config_json_put_uint(phi__config_json_writer *w, const char *key,
                                        uint64_t value) {
-    phi__config_json_put(w, key, phi_json_new_uint(w->arena, value));
+    phi__config_json_put(w, key, phi__json_edit_uint(w->arena, value));
 }
 
 PHI__FN void phi__config_json_put_or(phi__config_json_writer *w, const char *key, uint64_t value,
@@ -126,8 +127,9 @@ PHI__FN void phi__config_json_put_bool(phi__config_json_writer *w, const char *k
 
 PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *key,
                                        const char *value) {
-    phi__config_json_put(
-        w, key, value != NULL ? phi_json_new_text(w->arena, value) : phi_json_new_null(w->arena));
+    phi__config_json_put(w, key,
+                         value != NULL ? phi__json_edit_text(w->arena, value)
+                                       : phi__json_edit_null(w->arena));
 }
 
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
@@ -136,7 +138,7 @@ PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
 
 /* ---- limits ---- */
 
-phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
+PHI__FN phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits) {
     phi__config_json_writer w = phi__config_json_begin(arena), time = phi__config_json_begin(arena);
     phi_limits l = PHI_ZERO;
     uint64_t ms;
@@ -160,11 +162,13 @@ phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error) {
+PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits *out,
+                                                const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_limits l = PHI_ZERO;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "limits: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "limits: expected an object");
     (void)phi__config_json_u32(&r, node, "max_turns", 1, &l.max_turns,
                                "max_turns: expected an integer from 1 to 4294967295");
     (void)phi__config_json_uint(&r, node, "max_total_tokens", 1, UINT64_MAX, &l.max_tokens,
@@ -180,7 +184,7 @@ phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const cha
 
 /* ---- retries ---- */
 
-phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
+PHI__FN phi_json *phi__config_json_retry_write(phi_arena *arena, const phi_retry *retry) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_retry v = PHI_ZERO;
     if (retry != NULL) v = *retry;
@@ -197,11 +201,12 @@ phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error) {
+PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_retry v = PHI_ZERO;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "retry: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "retry: expected an object");
     if (phi__config_json_u32(&r, node, "max_retries", 0, &v.max_retries,
                              "max_retries: expected an integer from 0 to 4294967295"))
         v.disable = v.max_retries == 0;
@@ -220,7 +225,7 @@ phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char 
 
 /* ---- caching ---- */
 
-phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache) {
+PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache) {
     phi__config_json_writer w = phi__config_json_begin(arena), manual, marks;
     phi_cache c = PHI_ZERO;
     if (cache != NULL) c = *cache;
@@ -250,7 +255,7 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
         out->mode = PHI_CACHE_DISABLED;
         return;
     }
-    if (!phi_json_is_object(marks)) {
+    if (!phi_json_is(marks, PHI_JSON_OBJECT)) {
         phi__config_json_fail(r,
                               "strategy: expected \"auto\", \"disabled\" or {\"manual\": {...}}");
         return;
@@ -264,12 +269,13 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
                           "cache_messages: expected true or false");
 }
 
-phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error) {
+PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_cache c = PHI_ZERO;
     bool enabled = true;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "cache: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "cache: expected an object");
     phi__config_json_bool(&r, node, "enabled", &enabled, "enabled: expected true or false");
     phi__config_json_bool(&r, node, "one_hour", &c.one_hour, "one_hour: expected true or false");
     phi__config_json_strategy(&r, phi__config_json_get(node, "strategy"), &c);
@@ -284,7 +290,8 @@ phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char 
 
 /* ---- tools and thinking ---- */
 
-phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch) {
+PHI__FN phi_json *phi__config_json_tool_mode_write(phi_arena *arena, phi_tool_mode mode,
+                                                   uint32_t batch) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi__config_json_put_text(&w, "type",
                               mode == PHI_TOOLS_SEQUENTIAL ? "sequential"
@@ -294,8 +301,8 @@ phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t b
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, uint32_t *batch,
-                                   const char **error) {
+PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
+                                                   uint32_t *batch, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_str type = phi_json_str(phi_json_get(node, "type"), "");
     phi_tool_mode m = PHI_TOOLS_PARALLEL;
@@ -317,19 +324,21 @@ phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, ui
     return status;
 }
 
-phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level) {
+PHI__FN phi_json *phi__config_json_thinking_write(phi_arena *arena, phi_thinking level) {
     const phi__config_choice *choice = phi__config_tables_thinking();
     while (choice->name[0] != '\0' && (choice->alias || choice->value != (int)level)) choice++;
-    return phi_json_new_text(arena, choice->name[0] != '\0' ? choice->name : "off");
+    return phi__json_edit_text(arena, choice->name[0] != '\0' ? choice->name : "off");
 }
 
-phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const char **error) {
+PHI__FN phi_status phi__config_json_thinking_read(const phi_json *node, phi_thinking *out,
+                                                  const char **error) {
     phi__config_json r = PHI_ZERO;
     const phi__config_choice *choice =
         phi__config_take_choice(phi__config_tables_thinking(), phi_json_str(node, ""));
     if (choice != NULL)
         *out = (phi_thinking)choice->value;
     else
-        phi__config_json_fail(&r, "expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
+        phi__config_json_fail(
+            &r, "thinking_level: expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
     return phi__config_json_end(&r, error);
 }

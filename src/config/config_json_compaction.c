@@ -13,7 +13,7 @@ enum {
 static phi_json *phi__config_json_compaction_scope(phi_arena *arena,
                                                    const phi_compaction_config *c) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    if (c->scope == PHI_COMPACTION_TOKENS) return phi_json_new_text(arena, "TokenBudget");
+    if (c->scope == PHI_COMPACTION_TOKENS) return phi__json_edit_text(arena, "TokenBudget");
     phi__config_json_put_uint(&w, "FixedCount",
                               c->scope_runs == PHI_COMPACTION_NO_RUNS ? 0
                               : c->scope_runs != 0                    ? c->scope_runs
@@ -85,7 +85,8 @@ static void phi__config_json_compaction_read_kept(phi__config_json *r, const phi
 static void phi__config_json_compaction_read_inner(phi__config_json *r, const phi_json *inner,
                                                    phi_compaction_config *c) {
     if (inner == NULL) return;
-    if (!phi_json_is_object(inner)) phi__config_json_fail(r, "compaction: expected an object");
+    if (!phi_json_is(inner, PHI_JSON_OBJECT))
+        phi__config_json_fail(r, "compaction: expected an object");
     phi__config_json_num(r, inner, "compact_at_pct", 1e-9, 1, &c->compact_at_pct,
                          "compact_at_pct: expected a number above 0, at most 1");
     phi__config_json_num(r, inner, "compact_budget_threshold_pct", 1e-9, 1,
@@ -102,9 +103,8 @@ static void phi__config_json_compaction_read_inner(phi__config_json *r, const ph
     phi__config_json_bool(r, inner, "disable", &c->disable, "disable: expected true or false");
 }
 
-/* ---- public ---- */
-
-phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_config *config) {
+PHI__FN phi_json *phi__config_json_compaction_write(phi_arena *arena,
+                                                    const phi_compaction_config *config) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_compaction_config c = PHI_ZERO;
     if (config != NULL) c = *config;
@@ -119,13 +119,15 @@ phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_c
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
-                                           const char **error) {
+PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
+                                                    phi_compaction_config *out,
+                                                    const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_compaction_config c = PHI_ZERO;
     const phi_json *inner = phi__config_json_get(node, "compaction");
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "context: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "context: expected an object");
     (void)phi__config_json_uint(&r, node, "max_context_tokens", 1, UINT64_MAX,
                                 &c.max_context_tokens,
                                 "max_context_tokens: expected an integer of at least 1");

@@ -32,7 +32,7 @@ static phi_json *phi__config_json_model_put_extra(phi_arena *arena, const char *
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, phi_str_of(extra), 0, &root, NULL);
     if (status == PHI_NO_MEMORY) return NULL;
-    return status == PHI_OK ? root : phi_json_new_text(arena, extra);
+    return status == PHI_OK ? root : phi__json_edit_text(arena, extra);
 }
 
 static const char *phi__config_json_model_format(uint64_t quirks) {
@@ -62,7 +62,7 @@ static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint64_t qu
     phi__config_json_put_text(&w, "thinking_format", phi__config_json_model_format(quirks));
     for (; list != NULL && names->name[0] != '\0'; names++)
         if ((quirks & phi__config_tables_quirk_bit(names)) != 0 &&
-            phi_json_add(list, phi_json_new_text(arena, names->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(arena, names->name)) != PHI_OK)
             return NULL;
     phi__config_json_put(&w, "quirks", list);
     return phi__config_json_tree(&w);
@@ -84,7 +84,7 @@ static void phi__config_json_model_api(phi__config_json *r, const phi_json *node
 static void phi__config_json_model_read_cost(phi__config_json *r, const phi_json *node,
                                              phi_cost *out) {
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, "cost: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, "cost: expected an object");
     phi__config_json_num(r, node, "input_per_million", 0, 1e9, &out->input,
                          "cost.input_per_million: expected a number of at least 0");
     phi__config_json_num(r, node, "output_per_million", 0, 1e9, &out->output,
@@ -104,12 +104,12 @@ static bool phi__config_json_model_headers(phi__config_json *r, const phi_json *
     size_t n = phi_json_count(node), i = 0;
     phi_str name;
     if (node == NULL) return true;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, error);
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, error);
     if (n == 0 || r->error != NULL) return true;
     headers = (phi_model_header *)phi_arena_alloc(arena, phi__mul(n, sizeof *headers));
     if (headers == NULL) return false;
     while ((value = phi_json_next(&it)) != NULL) {
-        if (!phi_json_is_string(value)) phi__config_json_fail(r, error);
+        if (!phi_json_is(value, PHI_JSON_STRING)) phi__config_json_fail(r, error);
         if (!phi__arena_str(arena, it.key, &name)) return false;
         headers[i].name = name.at;
         headers[i++].value = phi_json_str(value, "").at;
@@ -161,12 +161,14 @@ static void phi__config_json_model_compat(phi__config_json *r, const phi_json *n
     const phi_json *list = phi__config_json_get(node, "quirks"), *item;
     phi_json_iter it = phi_json_each(list);
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, "compat: expected an object or null");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(r, "compat: expected an object or null");
     if (list == NULL) {
         phi__config_json_model_flags(r, node, quirks);
         return;
     }
-    if (!phi_json_is_array(list)) phi__config_json_fail(r, "compat.quirks: expected an array");
+    if (!phi_json_is(list, PHI_JSON_ARRAY))
+        phi__config_json_fail(r, "compat.quirks: expected an array");
     while ((item = phi_json_next(&it)) != NULL) {
         const phi__config_choice *choice =
             phi__config_take_choice(phi__config_tables_quirk_names(), phi_json_str(item, ""));
@@ -183,9 +185,9 @@ static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *no
     phi_str text = PHI__LIT("");
     phi_status status;
     if (node == NULL) return true;
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         text = phi_json_str(node, "");
-    else if (!phi_json_is_object(node))
+    else if (!phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_json_fail(r, "extra: expected an object, or its JSON as a text");
     else {
         status = phi_json_write(arena, node, 0, &text);
@@ -196,11 +198,10 @@ static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *no
     return true;
 }
 
-/* ---- public ---- */
-
-phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags) {
+PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model *model,
+                                               uint32_t flags) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    bool secrets = (flags & PHI_MODEL_JSON_SECRETS) != 0;
+    bool secrets = (flags & PHI_SETTINGS_SECRETS) != 0;
     phi_model m = PHI_ZERO;
     const char *api;
     if (model != NULL) m = *model;
@@ -228,13 +229,13 @@ phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t f
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
-                               const char **error) {
+PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
+                                               phi_model *out, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_model m = PHI_ZERO;
     phi_status status;
     if (error != NULL) *error = NULL;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "model: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "model: expected an object");
     phi__config_json_text(&r, node, "id", &m.id, "id: expected a text");
     phi__config_json_text(&r, node, "name", &m.name, "name: expected a text");
     phi__config_json_model_api(&r, node, &m);

@@ -2,8 +2,8 @@
    checks. */
 #include "config/config_own_in.h"
 #include "io/files_in.h"
-#include "formats/toml.h"
-#include "formats/yaml.h"
+#include "formats/toml_in.h"
+#include "formats/yaml_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,11 +99,11 @@ static bool phi__config_load_format(phi_config *config, bool is_file) {
 
 static phi_status phi__config_load_json(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_json_reader reader;
-    phi_json_reader_begin(&reader, &config->arena, text, 0, 0);
+    phi__json_reader reader;
+    phi__json_read_begin(&reader, &config->arena, text, 0, 0);
     reader.marks = &config->marks;
-    while (phi_json_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_json_reader_result(&reader, root, error);
+    while (phi__json_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__json_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_unsupported(phi_parse_error *error, const char *words) {
@@ -114,20 +114,20 @@ static phi_status phi__config_load_unsupported(phi_parse_error *error, const cha
 
 static phi_status phi__config_load_yaml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_yaml_reader reader;
-    phi_yaml_reader_begin(&reader, &config->arena, text, NULL);
+    phi__yaml_reader reader;
+    phi__yaml_read_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
-    while (phi_yaml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_yaml_reader_result(&reader, root, error);
+    while (phi__yaml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__yaml_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_toml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_toml_reader reader;
-    phi_toml_reader_begin(&reader, &config->arena, text, NULL);
+    phi__toml_reader reader;
+    phi__toml_read_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
-    while (phi_toml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_toml_reader_result(&reader, root, error);
+    while (phi__toml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__toml_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_as(phi_config *config, phi_config_format format, phi_str text,
@@ -153,7 +153,7 @@ static phi_status phi__config_load_any(phi_config *config, phi_str text, phi_jso
         phi_parse_error now;
         phi_status got = phi__config_load_as(config, formats[i], text, root, &now);
         if (got == PHI_NO_MEMORY) return got;
-        if (got == PHI_OK && phi_json_is_object(*root)) {
+        if (got == PHI_OK && phi_json_is(*root, PHI_JSON_OBJECT)) {
             config->format = formats[i];
             return PHI_OK;
         }
@@ -179,12 +179,12 @@ static bool phi__config_load_parse(phi_config *config, phi_str text) {
         snprintf(line, sizeof line, "Config parse error: %s", error.message);
         phi__config_problems_add_at(&config->problems, config, error.line, error.column, status,
                                     line);
-    } else if (phi_json_is_null(root)) { /* an empty file in YAML */
+    } else if (phi_json_is(root, PHI_JSON_NULL)) { /* an empty file in YAML */
         root = phi_json_new_object(&config->arena);
         config->problems.no_memory |= root == NULL;
-    } else if (!phi_json_is_object(root)) {
+    } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
         snprintf(line, sizeof line, "Config parse error: expected a table of sections, found %s %s",
-                 phi_json_is_array(root) ? "an" : "a", phi_json_type_name(root));
+                 phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_get_type_name(root));
         phi__config_problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL,
                                  line);
         root = NULL;
@@ -297,26 +297,12 @@ PHI_API const char *phi_config_environment(void *user_data, const char *name) {
     return name != NULL ? getenv(name) : NULL;
 }
 
-PHI_API phi_status phi_config_status(const phi_config *config) {
-    return config != NULL ? phi__config_problems_status(&config->problems) : PHI_NO_MEMORY;
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
+    return phi__config_problems_error(config != NULL ? &config->problems : NULL);
 }
 
-PHI_API size_t phi_config_problem_count(const phi_config *config) {
-    return config != NULL ? config->problems.count : 0;
-}
-
-PHI_API size_t phi_config_error_count(const phi_config *config) {
-    return config != NULL ? config->problems.errors : 0;
-}
-
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index,
-                                   phi_config_problem *out) {
-    return config != NULL && out != NULL && phi__config_problems_get(&config->problems, index, out);
-}
-
-PHI_API const char *phi_config_message(const phi_config *config) {
-    return config != NULL ? phi__config_problems_message(&config->problems)
-                          : "There was not enough memory to read the configuration";
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
+    return config != NULL ? phi__config_problems_get(&config->problems, index) : NULL;
 }
 
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {

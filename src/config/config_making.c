@@ -1,6 +1,7 @@
 /* config_making.c - an agent under construction: the lists of tools, sources and names that
    sections fill. */
 #include "config/config_section_in.h"
+#include "loop/tool_source.h"
 
 static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *cap, size_t count,
                                     size_t size) {
@@ -19,8 +20,8 @@ static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *
 static const phi_json *phi__config_making_item(phi__config_making *making, const phi_json *list,
                                                size_t i) {
     const phi_json *item = NULL;
-    if (phi_json_is_string(list)) return i == 0 ? list : NULL;
-    if (!phi_json_is_array(list)) return NULL;
+    if (phi_json_is(list, PHI_JSON_STRING)) return i == 0 ? list : NULL;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return NULL;
     if (making->list != list || i < making->list_at) {
         making->list = list;
         making->items = phi_json_each(list);
@@ -40,7 +41,7 @@ PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key
     memset(out, 0, sizeof *out);
     if (list == NULL) {
         const phi_json *instances =
-            phi_json_is_array(section) ? section : phi_json_get(section, "instances");
+            phi_json_is(section, PHI_JSON_ARRAY) ? section : phi_json_get(section, "instances");
         out->node = out->from =
             making->is_child ? NULL : phi__config_making_item(making, instances, i);
         out->keep = true;

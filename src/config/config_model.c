@@ -171,7 +171,7 @@ PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, c
     if (name != NULL) node = phi__config_refs_find(maker->ground.config, "provider", name);
     if (node != top) return node;
     while ((value = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(value) && !phi__str_is(it.key, "instances")) return top;
+        if (!phi_json_is(value, PHI_JSON_NULL) && !phi__str_is(it.key, "instances")) return top;
     return NULL;
 }
 

@@ -51,10 +51,11 @@ static phi_str phi__config_problems_line(phi__config_problems *problems,
 static phi_str phi__config_problems_value(phi__config_problems *problems, const phi_config *config,
                                           const phi_json *node) {
     phi_str value = PHI__LIT("");
-    if (node == NULL || phi_json_is_object(node) || phi_json_is_array(node)) return value;
+    if (node == NULL || phi_json_is(node, PHI_JSON_OBJECT) || phi_json_is(node, PHI_JSON_ARRAY))
+        return value;
     if (config != NULL && phi__config_raws_find(config, node, &value))
         return phi__config_problems_copy(problems, value);
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         return phi__config_problems_copy(problems, phi__json_text_of(node));
     if (phi__config_raws_odd(node) != NULL)
         return phi__config_problems_copy(problems, phi_str_of(phi__config_raws_odd(node)));
@@ -187,31 +188,30 @@ void phi__config_problems_sort(phi__config_problems *problems) {
 
 /* ---- looking ---- */
 
-static const phi_config_problem *phi__config_problems_first(const phi__config_problems *problems) {
+/* Problems without a place: no memory to note them, and more than are kept. */
+static const phi_config_problem *phi__config_problems_fixed(bool no_memory) {
+    static const char lack[] = "There was not enough memory to read the configuration",
+                      more[] = "There are errors beyond the problems that are kept";
+    static const phi_config_problem fixed[] = {
+        {false, PHI_BAD_ARG, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {more, sizeof more - 1}},
+        {false, PHI_NO_MEMORY, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {lack, sizeof lack - 1}}};
+    return &fixed[no_memory ? 1 : 0];
+}
+
+const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems) {
     size_t i;
+    if (problems == NULL || problems->no_memory) return phi__config_problems_fixed(true);
     for (i = 0; i < problems->count; i++)
         if (!problems->at[i].is.is_warning) return &problems->at[i].is;
-    return NULL;
+    return problems->errors > 0 ? phi__config_problems_fixed(false) : NULL;
 }
 
 phi_status phi__config_problems_status(const phi__config_problems *problems) {
-    const phi_config_problem *first = phi__config_problems_first(problems);
-    if (problems->no_memory) return PHI_NO_MEMORY;
-    if (first == NULL) return problems->errors > 0 ? PHI_BAD_ARG : PHI_OK;
-    return first->status;
+    const phi_config_problem *error = phi__config_problems_error(problems);
+    return error != NULL ? error->status : PHI_OK;
 }
 
-const char *phi__config_problems_message(const phi__config_problems *problems) {
-    const phi_config_problem *first = phi__config_problems_first(problems);
-    if (problems->no_memory) return "There was not enough memory to read the configuration";
-    if (first == NULL)
-        return problems->errors > 0 ? "There are errors beyond the problems that are kept" : "";
-    return first->message.at;
-}
-
-bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
-                              phi_config_problem *out) {
-    if (index >= problems->count) return false;
-    *out = problems->at[index].is;
-    return true;
+const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                   size_t index) {
+    return index < problems->count ? &problems->at[index].is : NULL;
 }

@@ -153,7 +153,7 @@ PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi
     phi__config_prompt_place place;
     const phi_json *prompt;
     *out = NULL;
-    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
     place.ground = ground;
     place.workspace = workspace;
     prompt = phi__config_refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);

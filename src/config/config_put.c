@@ -30,7 +30,7 @@ static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_fiel
     memcpy(&value, at, sizeof value);
     while (choice->name[0] != '\0' && (choice->value != value || choice->alias)) choice++;
     *skip = choice->name[0] == '\0';
-    return phi_json_new_text(arena, choice->name);
+    return phi__json_edit_text(arena, choice->name);
 }
 
 PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text) {
@@ -63,7 +63,8 @@ static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field
         memcpy(&text, at, sizeof text);
         *skip = text == NULL || text[0] == '\0';
         if (*skip) return NULL;
-        if ((field->flags & PHI__CONFIG_SECRET) != 0) return phi_json_new_text(arena, "${API_KEY}");
+        if ((field->flags & PHI__CONFIG_SECRET) != 0)
+            return phi__json_edit_text(arena, "${API_KEY}");
         return phi__config_put_text(arena, text);
     case PHI__CONFIG_BOOL:
         memcpy(&flag, at, sizeof flag);
@@ -77,9 +78,9 @@ static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field
     case PHI__CONFIG_SECONDS:
         value = phi__config_put_unsigned(field, at);
         *skip = value == 0 && !has;
-        if (phi__config_put_is_most(field, value)) return phi_json_new_text(arena, "unlimited");
+        if (phi__config_put_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
         return field->kind == PHI__CONFIG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
-                                                  : phi_json_new_uint(arena, value);
+                                                  : phi__json_edit_uint(arena, value);
     case PHI__CONFIG_CHOICE: return phi__config_put_choice(arena, field, at, skip);
     default: *skip = true; return NULL; /* the caller's */
     }
@@ -117,7 +118,7 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
     if (bits == 0) return true;
     for (; choices->name[0] != '\0'; choices++)
         if (!choices->alias && (bits & (uint32_t)choices->value) != 0 &&
-            phi_json_add(list, phi_json_new_text(arena, choices->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(arena, choices->name)) != PHI_OK)
             return false;
     return phi_json_set(arena, out, key, list) == PHI_OK;
 }

@@ -140,7 +140,7 @@ static void phi__config_raws_quote(phi_str text, phi__buf *out) {
 
 const char *phi__config_raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
-    if (!phi_json_is_number(node) || isfinite(d)) return NULL;
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
     return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
 }
 
@@ -148,11 +148,11 @@ void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__
     phi_str text;
     if (phi__config_raws_find(config, node, &text))
         phi__config_raws_quote(text, out);
-    else if (phi_json_is_object(node))
+    else if (phi_json_is(node, PHI_JSON_OBJECT))
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty table" : "a table");
-    else if (phi_json_is_array(node))
+    else if (phi_json_is(node, PHI_JSON_ARRAY))
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty array" : "an array");
-    else if (phi_json_is_string(node))
+    else if (phi_json_is(node, PHI_JSON_STRING))
         phi__config_raws_quote(phi__json_text_of(node), out);
     else if (phi__config_raws_odd(node) != NULL)
         phi__buf_text(out, phi__config_raws_odd(node));

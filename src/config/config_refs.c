@@ -195,7 +195,8 @@ static phi__config_refs_found phi__config_refs_look(const phi_config *config, co
         }
         r->name = phi__str(text.at + 1, text.len - 1);
         alias = phi__config_names_find(config, "models", r->name);
-        if (alias == NULL || !phi_json_is_string(alias->node)) return PHI__CONFIG_REFS_NO_ALIAS;
+        if (alias == NULL || !phi_json_is(alias->node, PHI_JSON_STRING))
+            return PHI__CONFIG_REFS_NO_ALIAS;
         hidden = hidden || phi__config_raws_find(config, alias->node, &raw);
         text = phi__json_text_of(alias->node);
     }

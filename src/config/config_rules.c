@@ -30,7 +30,7 @@ static void phi__config_rules_fail(phi__config_walk *walk, const char *path, con
 /* Whether a choice has that value; its default where it is not set. */
 static bool phi__config_rules_is(const phi_json *table, const char *key, const char *value) {
     const phi_json *node = phi_json_get(table, key);
-    return phi_json_is_string(node) && phi__str_is_nocase(phi__json_text_of(node), value);
+    return phi_json_is(node, PHI_JSON_STRING) && phi__str_is_nocase(phi__json_text_of(node), value);
 }
 
 /* Calls `rule` for the table at `section` and each of its instances. */
@@ -97,10 +97,11 @@ static void phi__config_rules_address(phi__config_walk *walk, const char *path,
     for (i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *node = phi_json_get(table, keys[i]);
         const phi__config_choice *choice =
-            phi_json_is_string(node) ? phi__config_take_choice(i == 0 ? phi__config_tables_preset()
-                                                                      : phi__config_tables_api(),
-                                                               phi__json_text_of(node))
-                                     : NULL;
+            phi_json_is(node, PHI_JSON_STRING)
+                ? phi__config_take_choice(i == 0 ? phi__config_tables_preset()
+                                                 : phi__config_tables_api(),
+                                          phi__json_text_of(node))
+                : NULL;
         bool needs;
         if (choice == NULL) continue;
         needs = i == 0 ? choice->value == PHI__CONFIG_PRESET_AZURE ||
@@ -152,7 +153,7 @@ static bool phi__config_rules_any_rates(const phi_config *config) {
 static void phi__config_rules_max_cost(phi__config_walk *walk, const char *path,
                                        const phi_json *table) {
     const phi_json *cost = phi_json_get(table, "max_cost");
-    if (cost == NULL || phi_json_is_null(cost)) return;
+    if (cost == NULL || phi_json_is(cost, PHI_JSON_NULL)) return;
     phi__config_rules_warn(walk, path, "max_cost", cost,
                            " has no effect: no provider has cost rates; add [provider.cost] with "
                            "input_per_million and output_per_million");
@@ -175,7 +176,7 @@ static void phi__config_rules_compaction_off(phi__config_walk *walk, const char 
     phi_json_iter it = phi_json_each(table);
     const phi_json *node;
     if (phi_json_get(table, "max_context_tokens") != NULL ||
-        (enabled != NULL && !phi_json_is_bool(enabled)) ||
+        (enabled != NULL && !phi_json_is(enabled, PHI_JSON_BOOL)) ||
         (enabled != NULL && !phi_json_bool(enabled, true)))
         return;
     while ((node = phi_json_next(&it)) != NULL) {
@@ -236,7 +237,7 @@ static void phi__config_rules_need(phi__config_walk *walk) {
         const phi__config_need *need = &phi__config_rules_needs[i];
         const phi_json *table = phi_json_path(walk->config->root, need->path);
         const phi_json *node = phi_json_get(table, need->field);
-        if (node == NULL || phi_json_is_null(node)) continue;
+        if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) continue;
         if (phi__config_rules_is(table, need->key, need->value)) continue;
         if (strcmp(need->path, "tools") == 0 &&
             phi__config_rules_is(table, "strategy", need->value))
@@ -313,7 +314,8 @@ static bool phi__config_rules_template(const phi_config *config, phi_str text,
         return phi__config_rules_built_in(
             ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(text) : ref.name, out);
     table = phi_json_get(table, "blocks");
-    if (!phi_json_is_array(table) || phi_json_count(table) > PHI__CONFIG_BLOCKS) return false;
+    if (!phi_json_is(table, PHI_JSON_ARRAY) || phi_json_count(table) > PHI__CONFIG_BLOCKS)
+        return false;
     it = phi_json_each(table);
     while ((block = phi_json_next(&it)) != NULL) {
         const phi_json *name = phi_json_get(block, "name");

@@ -4,7 +4,7 @@
 
 PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
-    if (phi_json_is_string(node)) return phi_json_str(node, "").at;
+    if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
     return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
@@ -13,8 +13,8 @@ PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi
     char words[200];
     const char *text;
     phi_status status;
-    if (node == NULL || phi_json_is_null(node)) return PHI_OK;
-    if (!phi_json_is_string(node) && !phi_json_is_object(node)) {
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_words_error(ground, node, PHI_PARSE, field,
                                 "%s: expected a table, or JSON as a text", field);
         return PHI_OK;

@@ -5,6 +5,7 @@
 
 #include "config/config_agents.h"
 #include "config/config_in.h"
+#include "loop/tool_source.h"
 
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {

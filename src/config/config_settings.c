@@ -92,7 +92,7 @@ static phi_status phi__config_settings_format(phi__config_ground *ground, const 
     taken.strict = desc->format.strict;
     if (!phi__config_take(ground->arena, node, phi__config_tables_format(), &taken))
         return PHI_NO_MEMORY;
-    if (phi_json_is_string(taken.schema)) {
+    if (phi_json_is(taken.schema, PHI_JSON_STRING)) {
         phi_status status =
             phi__config_prompt_make(ground, taken.schema, ground->directory, &schema);
         if (status != PHI_OK) return status;

@@ -49,19 +49,19 @@ static void phi__config_take_put(const phi__config_field *field, void *to, uint6
 static bool phi__config_take_integer(const phi__config_field *field, const phi_json *node,
                                      void *to) {
     uint64_t value;
-    if (phi_json_is_string(node)) {
+    if (phi_json_is(node, PHI_JSON_STRING)) {
         if ((field->flags & PHI__CONFIG_NO_LIMIT) == 0) return false;
         value = UINT64_MAX;
     } else if (field->kind == PHI__CONFIG_SECONDS) {
         double ms = phi_json_num(node, -1) * 1000;
         if (!(ms >= 0 && ms < (double)UINT32_MAX)) return false;
         value = (uint64_t)(ms + 0.5);
-    } else if (!phi_json_is_integer(node))
+    } else if (!phi_json_is(node, PHI_JSON_INTEGER))
         return false;
     else if (phi_json_num(node, 0) < 0)
         value = (uint64_t)phi_json_int(node, 0);
     else
-        value = phi_json_uint(node, 0);
+        value = phi__json_get_uint(node, 0);
     phi__config_take_put(field, to, value);
     return true;
 }
@@ -81,14 +81,14 @@ static bool phi__config_take_texts(phi_arena *arena, const phi_json *node, void 
     const char **texts;
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
-    if (!phi_json_is_array(node)) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return false;
     texts = (const char **)phi_arena_alloc(arena, (phi_json_count(node) + 1) * sizeof *texts);
     if (texts == NULL) {
         *no_memory = true;
         return false;
     }
     while ((item = phi_json_next(&it)) != NULL)
-        if (phi_json_is_string(item)) texts[list.count++] = item->v.str;
+        if (phi_json_is(item, PHI_JSON_STRING)) texts[list.count++] = item->v.str;
     texts[list.count] = NULL;
     list.at = texts;
     memcpy(to, &list, sizeof list);
@@ -100,12 +100,12 @@ static bool phi__config_take_field(phi_arena *arena, const phi__config_field *fi
                                    const phi_json *node, void *to, bool *no_memory) {
     switch (field->kind) {
     case PHI__CONFIG_TEXT:
-        if (!phi_json_is_string(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_STRING)) return false;
         memcpy(to, &node->v.str, sizeof node->v.str);
         return true;
     case PHI__CONFIG_BOOL: {
         bool value = phi_json_bool(node, false);
-        if (!phi_json_is_bool(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_BOOL)) return false;
         memcpy(to, &value, sizeof value);
         return true;
     }
@@ -113,7 +113,7 @@ static bool phi__config_take_field(phi_arena *arena, const phi__config_field *fi
     case PHI__CONFIG_SECONDS: return phi__config_take_integer(field, node, to);
     case PHI__CONFIG_NUMBER: {
         double value = phi_json_num(node, 0);
-        if (!phi_json_is_number(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_NUMBER)) return false;
         memcpy(to, &value, sizeof value);
         return true;
     }
@@ -130,11 +130,11 @@ bool phi__config_take(phi_arena *arena, const phi_json *node, const phi__config_
     uint64_t set;
     bool no_memory = false;
     memcpy(&set, out, sizeof set);
-    if (!phi_json_is_object(node)) return true;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return true;
     while ((child = phi_json_next(&it)) != NULL && !no_memory) {
         size_t i;
         const phi__config_field *field = phi__config_fields_find(table, it.key, &i);
-        if (field == NULL || phi_json_is_null(child)) continue;
+        if (field == NULL || phi_json_is(child, PHI_JSON_NULL)) continue;
         if (phi__config_take_field(arena, field, child, (char *)out + field->offset, &no_memory))
             set |= (uint64_t)1 << i;
     }

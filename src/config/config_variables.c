@@ -181,15 +181,15 @@ static void phi__config_variables_node(phi__config_variables *v, phi_json *node)
 /* As deep as the tree is, which its reader bounds. */
 static void phi__config_variables_tree(phi__config_variables *v, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    bool is_array = phi_json_is_array(node);
+    bool is_array = phi_json_is(node, PHI_JSON_ARRAY);
     phi_json *child;
     size_t i;
     for (i = 0; (child = phi_json_next(&it)) != NULL && !v->too_big; i++) {
         size_t len;
-        if (phi_json_is_number(child) || phi_json_is_bool(child)) continue;
+        if (phi_json_is(child, PHI_JSON_NUMBER) || phi_json_is(child, PHI_JSON_BOOL)) continue;
         len = is_array ? phi__config_path_index(&v->walk, i)
                        : phi__config_path_name(&v->walk, it.key);
-        if (phi_json_is_string(child))
+        if (phi_json_is(child, PHI_JSON_STRING))
             phi__config_variables_node(v, child);
         else
             phi__config_variables_tree(v, child);

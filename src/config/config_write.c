@@ -46,7 +46,7 @@ static bool phi__config_write_headers(const phi__config_write *w, const phi_mode
             text[j + 2] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : letter ? c : '_';
         }
         memcpy(text + n + 2, "}", 2);
-        if (phi_json_set(w->arena, node, name, phi_json_new_text(w->arena, text)) != PHI_OK)
+        if (phi_json_set(w->arena, node, name, phi__json_edit_text(w->arena, text)) != PHI_OK)
             return false;
     }
     return phi__config_write_put(w, to, "headers", node);
@@ -99,7 +99,7 @@ static bool phi__config_write_quirks(const phi__config_write *w, uint64_t quirks
     list = phi_json_new_array(w->arena);
     for (; name->name[0] != '\0'; name++)
         if ((quirks & phi__config_tables_quirk_bit(name)) != 0 &&
-            phi_json_add(list, phi_json_new_text(w->arena, name->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(w->arena, name->name)) != PHI_OK)
             return false;
     return phi_json_set(w->arena, to, key, list) == PHI_OK;
 }

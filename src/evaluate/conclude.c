@@ -9,6 +9,7 @@
 #include "model/message_in.h"
 #include "persist/recall_in.h"
 #include "text/records_in.h"
+#include "model/event_parts.h"
 
 /* ---- events ---- */
 

@@ -75,7 +75,7 @@ static phi_status phi__saving_parse(phi__agent *agent, phi_arena *arena, phi_jso
     phi_str text = phi__attached_saved(agent, "phi.evaluation");
     phi_status status = PHI_NOT_FOUND;
     if (text.len > 0) status = phi_json_parse(arena, text, 0, root, NULL);
-    if (status == PHI_OK && !phi_json_is_object(*root)) status = PHI_NOT_FOUND;
+    if (status == PHI_OK && !phi_json_is(*root, PHI_JSON_OBJECT)) status = PHI_NOT_FOUND;
     return status;
 }
 
@@ -119,7 +119,7 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
     phi_status status = PHI_NO_MEMORY;
     phi_agent child;
     phi__buf text;
-    if (!phi_json_is_object(node)) return PHI_OK; /* the host had freed it */
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK; /* the host had freed it */
     phi__buf_init(&text, &e->agent->memory);
     if (phi__json_write(&text, node, 0) == PHI_OK) {
         child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);

@@ -113,7 +113,7 @@ static phi_status phi__attached_load(phi__agent *agent, const phi_json *node) {
     phi_status status = PHI_OK;
     const phi_json *member;
     phi__buf text;
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi__buf_init(&text, &agent->memory);
     while (status == PHI_OK && (member = phi_json_next(&each)) != NULL) {
         phi__buf_clear(&text);

@@ -39,7 +39,7 @@ static uint64_t phi__caching_tools(const phi__request_spec *spec) {
     for (i = 0; i < spec->tool_count; i++) {
         n = phi__hash(spec->tools[i].name, n);
         n = phi__hash(spec->tools[i].description, n);
-        n = phi__hash(spec->tools[i].schema, n + (spec->tools[i].strict ? 1 : 0));
+        n = phi__hash(spec->tools[i].schema, n + (spec->tools[i].strict != NULL ? 1 : 0));
         n = phi__hash(spec->tools[i].raw, n);
     }
     return n;
@@ -162,6 +162,12 @@ static phi__state phi__caching_take(phi__moment *moment) {
     return PHI__RUN_ON;
 }
 
+static void phi__caching_show(const phi__agent *agent, phi_cache_stats *out) {
+    *out = ((const phi__caching *)phi__feature_agent_state(agent, phi_feature_cache_stats))->stats;
+}
+
+static void phi__caching_open(phi_runtime *rt) { rt->features.cache_stats_fn = phi__caching_show; }
+
 PHI_API const phi__feature *phi_feature_cache_stats(void) {
     static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
                                              PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
@@ -170,19 +176,7 @@ PHI_API const phi__feature *phi_feature_cache_stats(void) {
                                          phi__caching_take,
                                          NULL,
                                          PHI__FEATURE_AT_CACHING,
-                                         NULL,
+                                         phi__caching_open,
                                          NULL};
     return &feature;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
-    const phi__agent *agent = phi__find_agent(handle);
-    const phi__caching *c = NULL;
-    phi_cache_stats none;
-    memset(&none, 0, sizeof none);
-    if (agent != NULL)
-        c = (const phi__caching *)phi__feature_agent_state(agent, phi_feature_cache_stats);
-    return c != NULL ? c->stats : none;
 }

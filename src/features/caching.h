@@ -35,9 +35,6 @@ typedef struct phi_cache_stats {
     uint32_t changed;
 } phi_cache_stats;
 
-/* Over all its runs. Zero for a stale agent. */
-PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
-
 #ifdef __cplusplus
 }
 #endif

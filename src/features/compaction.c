@@ -10,6 +10,7 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "history/compact_in.h"
+#include "model/event_parts.h"
 
 enum {
     PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they save */
@@ -425,7 +426,7 @@ static phi__state phi__compaction_take(phi__moment *moment) {
         phi__json_number_put_u64(moment->out, by->tokens);
         break;
     case PHI__POINT_AGENT_LOAD:
-        by->tokens = phi_json_uint(phi_json_get(moment->json, "compacted_tokens"), 0);
+        by->tokens = phi__json_get_uint(phi_json_get(moment->json, "compacted_tokens"), 0);
         break;
     default: return phi__compaction_at_run(moment);
     }

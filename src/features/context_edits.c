@@ -9,6 +9,7 @@
 #include "text/json_in.h"
 #include "history/prune.h"
 #include "history/step_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 
@@ -233,14 +234,14 @@ static void phi__context_edits_save(phi__buf *out, const phi__context_edits *edi
 
 static phi_status phi__context_edits_load(phi__run *run, phi__context_edits *edits,
                                           const phi_json *node) {
-    uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
+    uint64_t category = phi__json_get_uint(phi_json_get(node, "revert"), 0);
     if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
     phi__context_edits_begin(run, edits);
-    edits->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
+    edits->prune_tokens = phi__json_get_uint(phi_json_get(node, "prune"), 0);
     phi__buf_add_str(&edits->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
     edits->reverts = category > 0;
     edits->category = (phi_revert_category)category;
-    edits->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
+    edits->step = phi__json_get_uint(phi_json_get(node, "revert_step"), 0);
     phi__buf_add_str(&edits->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
     return edits->memo.failed || edits->summary.failed ? PHI_NO_MEMORY : PHI_OK;
 }

@@ -186,25 +186,10 @@ static phi_status phi__deferred_recover(phi__agent *agent) {
 
 /* ---- looking at it ---- */
 
-PHI__FN bool phi__deferred_waits(const phi__agent *agent) {
+PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent) {
     const phi__deferrals *all = phi__deferred_of(agent);
-    return all != NULL && all->waits != NULL;
-}
-
-PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
-    phi_rewrite copy;
-    if (!phi__deferred_waits(agent)) return PHI_NOT_FOUND;
-    if (!phi__rewrite_copy(arena, &phi__deferred_of(agent)->waits->rewrite, &copy))
-        return PHI_NO_MEMORY;
-    *out = copy;
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id) {
-    phi__deferred *slot = phi__deferred_waits(agent) ? phi__deferred_of(agent)->waits : NULL;
+    const phi__deferred *slot = all != NULL ? all->waits : NULL;
     if (slot == NULL) return PHI_NOT_FOUND;
-    if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
-        return PHI_NOT_FOUND;
     if (phi__deferred_note_over(agent) != PHI_OK) return PHI_NO_MEMORY;
     (void)phi__deferred_emit(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
     phi__deferred_forget(agent);
@@ -231,6 +216,13 @@ static phi__state phi__deferred_at(phi__moment *moment) {
     return PHI__RUN_ON;
 }
 
+static phi_str phi__deferred_op_id(const phi__agent *agent) {
+    const phi__deferred *slot = phi__deferred_of(agent)->waits;
+    return slot != NULL ? phi_str_of(slot->rewrite.op_id) : phi__str("", 0);
+}
+
+static void phi__deferred_open(phi_runtime *rt) { rt->features.deferred_fn = phi__deferred_op_id; }
+
 PHI_API const phi__feature *phi_feature_deferred_rewrites(void) {
     static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
                                              PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
@@ -240,7 +232,7 @@ PHI_API const phi__feature *phi_feature_deferred_rewrites(void) {
                                          phi__deferred_at,
                                          NULL,
                                          PHI__FEATURE_AT_DEFERRED,
-                                         NULL,
+                                         phi__deferred_open,
                                          NULL};
     return &feature;
 }

@@ -10,9 +10,8 @@
    in view. */
 PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                          bool must_gain);
-PHI__FN bool phi__deferred_waits(const phi__agent *agent);
-PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
-PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id);
+/* PHI_NOT_FOUND: none is deferred; PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent);
 
 /* deferred_note.c: such a rewrite as an object; and back, passed to `take`. PHI_PARSE,
    PHI_NO_MEMORY; of any other status of `take` the host has got an event. */

@@ -171,6 +171,8 @@ static phi__state phi__effects_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
+static void phi__effects_open(phi_runtime *rt) { rt->features.carry_state = phi__tool_state_carry; }
+
 PHI_API const phi__feature *phi_feature_tool_state(void) {
     static const phi__feature feature = {PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS |
                                              PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
@@ -180,7 +182,7 @@ PHI_API const phi__feature *phi_feature_tool_state(void) {
                                          phi__effects_take,
                                          phi__feature_late,
                                          PHI__FEATURE_AT_EFFECTS,
-                                         NULL,
+                                         phi__effects_open,
                                          NULL};
     return &feature;
 }

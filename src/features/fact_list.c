@@ -123,11 +123,11 @@ PHI__FN phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
     phi_json_iter it = phi_json_each(node);
     phi_status status = PHI_OK;
     const phi_json *each;
-    if (node != NULL && !phi_json_is_object(node)) return PHI_PARSE;
+    if (node != NULL && !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_PARSE;
     while (status == PHI_OK && (each = phi_json_next(&it)) != NULL) {
         phi_str value = phi__records_get_str(each, "value");
-        if (!phi_json_is_string(phi_json_get(each, "value")) || !phi__fact_list_key_fits(it.key) ||
-            !phi__fact_list_value_fits(value))
+        if (!phi_json_is(phi_json_get(each, "value"), PHI_JSON_STRING) ||
+            !phi__fact_list_key_fits(it.key) || !phi__fact_list_value_fits(value))
             return PHI_PARSE;
         status = phi__fact_list_set(list, memory, it.key, value,
                                     phi__max(phi__records_get_size(each, "version"), 1));

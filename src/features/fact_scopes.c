@@ -68,7 +68,7 @@ static phi_status phi__fact_scopes_read(phi__facts *facts, phi_memory *memory,
                                         const phi_json *root) {
     phi_json_iter it = phi_json_each(phi_json_get(root, "groups"));
     const phi_json *group;
-    phi_status status = phi_json_is_object(root) ? PHI_OK : PHI_PARSE;
+    phi_status status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
     size_t at;
     if (status == PHI_OK)
         status = phi__fact_list_get(&facts->all, memory, phi_json_get(root, "all"));

@@ -144,7 +144,7 @@ static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_
 static bool phi__failover_ready(phi__agent *agent) {
     const phi__run *run = agent->run; /* NULL: out of a snapshot, which emits nothing */
     return agent->sources == NULL || (run != NULL && run->own.toolset != NULL) ||
-           phi__tool_sources_refresh(agent, run == NULL) == PHI_OK;
+           agent->rt->features.sources->refresh(agent, run == NULL) == PHI_OK;
 }
 
 static uint32_t phi__failover_do_leave(phi__agent *agent) {
@@ -429,7 +429,7 @@ static void phi__failover_save_run(phi__buf *out, const phi__failover_run *r) {
 static phi_status phi__failover_load_run(phi__run *run, phi__failover_run *r,
                                          const phi_json *node) {
     const phi_json *saved = phi_json_get(node, "failover");
-    if (!phi_json_is_object(saved)) return PHI_OK;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_OK;
     phi__feature_join(run, phi_feature_failover); /* frees it, should the rest not be readable */
     r->switches = phi__records_get_u32(saved, "switches");
     r->turn = phi__records_get_u32(saved, "turn");

@@ -8,8 +8,8 @@
 
    Each model is tried as phi_retry says. Its attempts are charged by its own rates; budgets and
    limits hold for the sum, and a model for which they leave no room is passed over; where none is
-   left, a run with limits.pause waits for phi_budget_raise. Meanwhile phi_agent_model_id says which
-   model answers; phi_agent_get_desc shows the agent's own. */
+   left, a run with limits.pause waits for phi_budget_raise. Meanwhile phi_agent_info.model_id says
+   which model answers; phi_agent_get_desc shows the agent's own. */
 #ifndef PHI_FEATURES_FAILOVER_H
 #define PHI_FEATURES_FAILOVER_H
 

@@ -18,7 +18,11 @@ enum {
     PHI__FEATURE_AT_ASK_MODEL,
     PHI__FEATURE_AT_COMPACTION,
     PHI__FEATURE_AT_ATTACHED,
-    PHI__FEATURE_AT_SUMMARIES
+    PHI__FEATURE_AT_SUMMARIES,
+    /* these want no point: they are reached by a pointer in phi__features */
+    PHI__FEATURE_AT_FORMATS,
+    PHI__FEATURE_AT_DEFERRAL,
+    PHI__FEATURE_AT_SOURCES
 };
 
 #endif

@@ -11,11 +11,11 @@
    remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. */
+   Threads: a tree is used by one at a time. */
 #ifndef PHI_FORMATS_TOML_H
 #define PHI_FORMATS_TOML_H
 
-#include "text/json.h"
+#include "formats/reader.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,45 +33,9 @@ typedef struct phi_toml_options {
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_toml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at;            /* where the line begins */
-    struct phi__toml_frame *top;    /* open arrays and inline tables */
-    struct phi__toml_frame *unused; /* for later ones */
-    struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
-    phi_json *root;                 /* the table of the whole text */
-    phi_json *section;              /* the table of the last header */
-    phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
-    const char *key_at, *value_at;  /* where they begin */
-    const char *line_key_at;        /* where the key's first part begins */
-    phi_str key;                    /* the last part that was read */
-    size_t name_cap, name_count;
-    uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
-    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint32_t key_line, key_column, value_line, value_column;
-    uint8_t state, style, back; /* back: the state behind a comment */
-    bool in_header, tables_header, is_key, joined;
-    phi_status status;
-    phi_parse_error error;
-} phi_toml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI_API void phi_toml_reader_begin(phi_toml_reader *reader, phi_arena *arena, phi_str text,
-                                   const phi_toml_options *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
+/* The same in slices: see reader.h. `text` is borrowed until the result. */
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_options *options);
 
 /* ---- types and dates ---- */
 

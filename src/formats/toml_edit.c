@@ -8,7 +8,7 @@
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
 typedef struct phi__toml_editor {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi__marks marks;
     phi__toml_change change;
     phi__toml_writer writer; /* into change.texts; its path is that of the table */
@@ -72,7 +72,7 @@ static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index 
     size_t probe = 0;
     const phi_json *node;
     if (index->map.cap == 0)
-        node = phi_json_get_n(index->object, key);
+        node = phi__json_get_n(index->object, key);
     else {
         hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
         while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
@@ -169,7 +169,7 @@ static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
     phi_toml_type type = phi_toml_type_of(a);
     if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
-    if (type != PHI_TOML_FLOAT) return phi_json_equal(a, b);
+    if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
 }
 
@@ -203,8 +203,8 @@ static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is_object(a)) return phi__toml_edit_equal_members(e, a, b);
-    if (!phi_json_is_array(a)) return phi__toml_edit_same(a, b);
+    if (phi_json_is(a, PHI_JSON_OBJECT)) return phi__toml_edit_equal_members(e, a, b);
+    if (!phi_json_is(a, PHI_JSON_ARRAY)) return phi__toml_edit_same(a, b);
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
         if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
@@ -370,15 +370,15 @@ static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *tab
 /* Whether an array can be one of tables: it has some, and nothing else. */
 static bool phi__toml_edit_is_list(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    if (!phi_json_is_array(node) || it.left == 0) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || it.left == 0) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_object(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_OBJECT)) return false;
     return true;
 }
 
 /* Whether the old member, which has a header or a dotted key, can become the new one. */
 static bool phi__toml_edit_stays(uint8_t how, const phi_json *now) {
-    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is_object(now);
+    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is(now, PHI_JSON_OBJECT);
 }
 
 /* A member that the old table has not, or not in a form that can be changed. */
@@ -547,10 +547,10 @@ static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi
     phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
-    phi_toml_reader_begin(&e->reader, arena, text, &options);
+    phi__toml_read_begin(&e->reader, arena, text, &options);
     e->reader.marks = &e->marks;
-    while (phi_toml_reader_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&e->reader, NULL, error);
+    while (phi__toml_read_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
+    status = phi__toml_read_result(&e->reader, NULL, error);
     return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
 }
 
@@ -560,7 +560,7 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     phi_arena scratch;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(tree)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(tree, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     memset(&e, 0, sizeof e);
     phi_arena_init(&scratch, arena->memory, 0);

@@ -12,6 +12,7 @@
 
 #include "text/json_in.h"
 #include "text/marks_in.h"
+#include "formats/reader_in.h"
 #include "formats/toml.h"
 
 enum {
@@ -55,6 +56,46 @@ enum phi__toml_how {
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__toml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at;            /* where the line begins */
+    struct phi__toml_frame *top;    /* open arrays and inline tables */
+    struct phi__toml_frame *unused; /* for later ones */
+    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    phi_json *root;                 /* the table of the whole text */
+    phi_json *section;              /* the table of the last header */
+    phi_json *table;                /* where the key under way belongs */
+    phi_json *spare, *spare_end;    /* room for nodes */
+    char *room, *room_end;          /* room for text */
+    char *string, *to;              /* a copy under way; NULL: none is needed yet */
+    const char *mark;               /* text not yet copied */
+    const char *key_at, *value_at;  /* where they begin */
+    const char *line_key_at;        /* where the key's first part begins */
+    phi_str key;                    /* the last part that was read */
+    size_t name_cap, name_count;
+    uint32_t max_depth, line, section_number;
+    uint32_t first_header;               /* its offset, where section_number is not 0 */
+    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
+    uint32_t key_line, key_column, value_line, value_column;
+    uint8_t state, style, back; /* back: the state behind a comment */
+    bool in_header, tables_header, is_key, joined;
+    phi_status status;
+    phi_parse_error error;
+} phi__toml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_toml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 typedef struct phi__toml_frame {
     struct phi__toml_frame *up;
     phi_json *node;
@@ -71,43 +112,43 @@ typedef struct phi__toml_name {
 
 /* ---- toml_text.c: errors, characters, lines, room ---- */
 
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
 /* At the part of a key that was read last, which stands between the two in the message. */
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind);
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r);
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind);
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r);
 /* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
    may have, and the error is set. Line breaks are none. */
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at);
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at);
 /* Skips spaces and tabs. True: something else, or the end of the text. */
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop);
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop);
 /* Whether a line break is at `at`. */
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at);
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at);
 /* Past the line break at r->at. */
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r);
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r);
 /* Adds to the copy under way. */
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len);
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len);
 /* Ends the copy of all up to `at`: terminated. */
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at);
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at);
 /* The text ended last is not needed. */
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text);
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text);
 
 static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
-static inline uint32_t phi__toml_column(const phi_toml_reader *r, const char *at) {
+static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
 /* ---- toml_names.c ---- */
 
 /* The member of that table, or NULL. */
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key);
 /* A member that is not in there; its key is in the node. False: no memory. */
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
 
 /* ---- toml_date.c ---- */
@@ -129,35 +170,35 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
 /* ---- toml_tree.c: tables, keys, values ---- */
 
 /* The root; false: no memory. */
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r);
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
 /* "[" or "[[" was read: parts of the key follow. */
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r);
 /* A key of the section, or of the inline table on top, begins. */
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r);
 /* A dot is behind the part that was read. */
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r);
 /* The part that was read was the header's last. */
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r);
 /* The part that was read was the key's last: its value may come. */
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r);
 /* A value begins here: remembers the place. */
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r);
 /* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
    set. */
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at);
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at);
 /* "[" or "{" of a value. */
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table);
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table);
 /* Its closing bracket at r->at. */
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
 /* The state behind a value. */
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r);
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
 /* ---- toml_string.c ---- */
 
 /* A quote at r->at, of a value or of a key. */
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key);
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop);
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key);
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop);
 
 /* ---- toml_write.c ---- */
 

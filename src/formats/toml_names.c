@@ -11,7 +11,7 @@ static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
 }
 
 /* The slot of that member, or the free one where it would be. There is a free one. */
-static phi__toml_name *phi__toml_names_slot(const phi_toml_reader *r, const phi_json *table,
+static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi_json *table,
                                             phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
     for (;; i = (i + 1) & mask) {
@@ -28,7 +28,7 @@ static phi_str phi__toml_names_key(const phi_json *node) {
     return phi__str(node->key, phi__json_key_len(node));
 }
 
-static bool phi__toml_names_grow(phi_toml_reader *r) {
+static bool phi__toml_names_grow(phi__toml_reader *r) {
     phi__toml_name *old = r->names, *names;
     size_t cap = r->name_cap, i;
     size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
@@ -45,7 +45,7 @@ static bool phi__toml_names_grow(phi_toml_reader *r) {
     return true;
 }
 
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key) {
     phi__toml_name *name;
     if (r->name_cap == 0) return NULL;
@@ -53,7 +53,7 @@ PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi
     return name->table == NULL ? NULL : name;
 }
 
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how) {
     uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
     phi__toml_name *name;

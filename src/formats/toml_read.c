@@ -5,7 +5,7 @@ enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 /* ---- keys ---- */
 
-static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_key(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     r->key_at = r->at;
     r->key_line = r->line;
@@ -22,7 +22,7 @@ static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "a key");
 }
 
-static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && phi__toml_is_bare(*at)) at++;
     r->at = at;
@@ -35,7 +35,7 @@ static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
     r->state = PHI__TOML_KEY_AFTER;
 }
 
-static void phi__toml_read_header_end(phi_toml_reader *r) {
+static void phi__toml_read_header_end(phi__toml_reader *r) {
     if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
         phi__toml_text_expected(r, r->at + 1, "']' right behind the first one");
         return;
@@ -44,7 +44,7 @@ static void phi__toml_read_header_end(phi_toml_reader *r) {
     phi__toml_tree_section(r);
 }
 
-static void phi__toml_read_key_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
     char c;
     if (!phi__toml_text_space(r, stop)) return;
     c = r->at < r->end ? *r->at : '\0';
@@ -73,7 +73,7 @@ static bool phi__toml_read_is_token(char c) {
 
 /* The bare value at r->at, at most one byte more than a number may have. A space may be between a
    date and its time. */
-static phi_str phi__toml_read_token(const phi_toml_reader *r) {
+static phi_str phi__toml_read_token(const phi__toml_reader *r) {
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
@@ -84,7 +84,7 @@ static phi_str phi__toml_read_token(const phi_toml_reader *r) {
     return phi__str(r->at, n);
 }
 
-static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
+static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
     phi_str text;
@@ -109,7 +109,7 @@ static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
 }
 
 /* The number without its underscores is in the room for text only until it is read. */
-static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
+static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
     uint32_t kind;
@@ -128,7 +128,7 @@ static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
     if (node != NULL) node->v = value;
 }
 
-static void phi__toml_read_value(phi_toml_reader *r) {
+static void phi__toml_read_value(phi__toml_reader *r) {
     phi_str token;
     char c = r->at < r->end ? *r->at : '\0';
     phi__toml_tree_value(r);
@@ -154,13 +154,13 @@ static void phi__toml_read_value(phi_toml_reader *r) {
 
 /* ---- containers ---- */
 
-static void phi__toml_read_comment_begin(phi_toml_reader *r) {
+static void phi__toml_read_comment_begin(phi__toml_reader *r) {
     r->back = r->state;
     r->state = PHI__TOML_COMMENT;
 }
 
 /* White space, line breaks and comments. True: something else, which is at r->at. */
-static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
+static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return false;
     if (r->at == r->end) {
         phi__toml_text_expected(r, r->at,
@@ -176,7 +176,7 @@ static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
     return false;
 }
 
-static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_item(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_tree_close(r);
@@ -184,7 +184,7 @@ static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
         phi__toml_read_value(r);
 }
 
-static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_item_after(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_tree_close(r);
@@ -195,7 +195,7 @@ static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "',' or ']'");
 }
 
-static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_member(phi__toml_reader *r, const char *stop) {
     bool first = r->state == PHI__TOML_FIRST_MEMBER;
     if (!phi__toml_text_space(r, stop)) return;
     if (phi__toml_text_at_break(r, r->at))
@@ -208,7 +208,7 @@ static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_key(r);
 }
 
-static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_member_after(phi__toml_reader *r, const char *stop) {
     char c;
     if (!phi__toml_text_space(r, stop)) return;
     c = r->at < r->end ? *r->at : '\0';
@@ -225,7 +225,7 @@ static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_line(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (r->at == r->end)
         r->status = PHI_OK;
@@ -242,7 +242,7 @@ static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_key(r);
 }
 
-static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#')
         phi__toml_read_comment_begin(r);
@@ -257,7 +257,7 @@ static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
 }
 
 /* Up to the end of the line, which is left for the state behind. */
-static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_comment(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && r->status == PHI_BUSY) {
         while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;
         if (r->at == stop || phi__toml_text_at_break(r, r->at)) break;
@@ -266,7 +266,7 @@ static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
     if (r->at == r->end || phi__toml_text_at_break(r, r->at)) r->state = r->back;
 }
 
-static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__TOML_LINE: phi__toml_read_line(r, stop); break;
     case PHI__TOML_KEY: phi__toml_read_key(r, stop); break;
@@ -288,7 +288,7 @@ static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
 }
 
 /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__toml_read_slack(phi_toml_reader *r) {
+static void phi__toml_read_slack(phi__toml_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
@@ -296,8 +296,8 @@ static void phi__toml_read_slack(phi_toml_reader *r) {
 
 /* ---- public ---- */
 
-PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str text,
-                                   const phi_toml_options *options) {
+PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
+                                  const phi_toml_options *options) {
     uint32_t depth = options == NULL ? 0 : options->max_depth;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -315,7 +315,7 @@ PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str
         r->at = r->line_at = text.at + 3;
 }
 
-PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -326,8 +326,8 @@ PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -335,14 +335,38 @@ PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **o
 
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
                                   phi_json **out, phi_parse_error *error) {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_toml_reader_begin(&reader, arena, text, options);
-    while ((status = phi_toml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_toml_reader_result(&reader, out, error);
+    phi__toml_read_begin(&reader, arena, text, options);
+    while ((status = phi__toml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__toml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
+}
+
+typedef struct phi__toml_slices {
+    phi_reader head;
+    phi__toml_reader reader;
+} phi__toml_slices;
+
+static phi_status phi__toml_read_slice(phi_reader *reader, size_t units) {
+    return phi__toml_read_advance(&((phi__toml_slices *)reader)->reader, units);
+}
+
+static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_json **out,
+                                               phi_parse_error *error) {
+    return phi__toml_read_result(&((const phi__toml_slices *)reader)->reader, out, error);
+}
+
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_options *options) {
+    phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__toml_read_slice;
+    r->head.result = phi__toml_read_slices_result;
+    phi__toml_read_begin(&r->reader, arena, text, options);
+    return &r->head;
 }

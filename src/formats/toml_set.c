@@ -16,17 +16,17 @@ static bool phi__toml_set_step(const char **path, phi__json_step *step) {
 
 /* The node of a step, or NULL. */
 static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_at(node, step->index) : phi_json_get_n(node, step->key);
+    return step->is_index ? phi_json_at(node, step->index) : phi__json_get_n(node, step->key);
 }
 
 static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_is_array(node) : phi_json_is_object(node);
+    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
 }
 
 /* A new node where a step leads; node: of the right kind. */
 static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
                                     phi_json *value) {
-    if (!step->is_index) return phi_json_set_n(arena, node, step->key, value);
+    if (!step->is_index) return phi__json_edit_set(arena, node, step->key, value);
     return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
 }
 
@@ -42,7 +42,7 @@ static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
                                        const phi__json_step *step) {
     phi_str key;
     if (step->is_index)
-        return phi_json_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
     if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
     return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
 }
@@ -53,7 +53,7 @@ static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi
     phi_status status = PHI_OK;
     if (value == NULL) return phi__toml_set_remove(arena, node, step);
     if (child == NULL) {
-        child = phi_json_new_null(arena);
+        child = phi__json_edit_null(arena);
         status = phi__toml_set_add(arena, node, step, child);
     }
     if (status == PHI_OK) phi__toml_set_become(child, value);

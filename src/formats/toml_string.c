@@ -5,15 +5,15 @@
 #include "base/utf8_in.h"
 #include "formats/toml_in.h"
 
-static bool phi__toml_string_is_basic(const phi_toml_reader *r) {
+static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
 }
 
-static bool phi__toml_string_is_multi(const phi_toml_reader *r) {
+static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
 
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
     char quote = *r->at;
     bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
     if (is_key && multi) {
@@ -30,7 +30,7 @@ PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
 }
 
 /* The text ends at `at`; the value is complete at `behind`. */
-static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char *behind) {
+static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
     phi_str text = phi__toml_text_end(r, at);
     phi_json *node;
     if (r->status != PHI_BUSY) return;
@@ -49,7 +49,7 @@ static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char
 }
 
 /* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
-static void phi__toml_string_quotes(phi_toml_reader *r) {
+static void phi__toml_string_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
     if (!phi__toml_string_is_multi(r)) {
@@ -63,7 +63,7 @@ static void phi__toml_string_quotes(phi_toml_reader *r) {
         r->at += n;
 }
 
-static void phi__toml_string_break(phi_toml_reader *r) {
+static void phi__toml_string_break(phi__toml_reader *r) {
     if (!phi__toml_string_is_multi(r)) {
         phi__toml_text_wrong(r, r->at,
                              r->is_key ? "a key must end on its line"
@@ -88,7 +88,7 @@ static uint32_t phi__toml_string_letter(char c) {
 }
 
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
-static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
+static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
         phi__toml_text_wrong(r, r->at,
@@ -101,7 +101,7 @@ static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
     return r->status == PHI_BUSY ? code : UINT32_MAX;
 }
 
-static void phi__toml_string_escape(phi_toml_reader *r) {
+static void phi__toml_string_escape(phi__toml_reader *r) {
     char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
     size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
     uint32_t code;
@@ -124,7 +124,7 @@ static void phi__toml_string_escape(phi_toml_reader *r) {
     r->mark = r->at;
 }
 
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop) {
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (phi__toml_text_at_break(r, r->at)) {
         phi__toml_text_newline(r);
@@ -146,7 +146,7 @@ static const char *phi__toml_string_run(const char *at, const char *stop, char q
     return at;
 }
 
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
     char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         r->at = phi__toml_string_run(r->at, stop, quote);

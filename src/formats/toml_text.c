@@ -7,7 +7,7 @@ enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
 
 /* ---- errors ---- */
 
-static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status status,
+static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = status;
@@ -17,7 +17,7 @@ static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status s
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -37,11 +37,11 @@ PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const c
     phi__toml_text_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
     phi__toml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind) {
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
     size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
     if (r->status != PHI_BUSY) return;
@@ -57,17 +57,17 @@ PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, co
     r->error.column = r->key_column;
 }
 
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
     phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r) {
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
     phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
 
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
@@ -88,17 +88,17 @@ PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop) {
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
     return r->at < stop || r->at == r->end;
 }
 
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at) {
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
     if (at >= r->end) return false;
     return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
 }
 
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
     r->at += *r->at == '\r' ? 2 : 1;
     r->line++;
     r->line_at = r->at;
@@ -107,7 +107,7 @@ PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
 /* ---- room ---- */
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
-static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
+static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
     size_t have, bytes;
     char *room;
     if (r->string == NULL) r->string = r->to = r->room;
@@ -127,14 +127,14 @@ static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len) {
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
     if (!phi__toml_text_room(r, len)) return false;
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;
 }
 
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
     phi_str text = phi__str("", 0);
     if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
@@ -144,6 +144,6 @@ PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
     return text;
 }
 
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }

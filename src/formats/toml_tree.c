@@ -3,7 +3,7 @@
 
 enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
 
-static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
@@ -23,7 +23,7 @@ static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
 /* ---- places ---- */
 
 /* The place of a value, or of a header, that begins at `value_at`. */
-static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const char *end) {
+static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->value_line, r->value_column);
@@ -33,7 +33,7 @@ static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const 
     entry->to = (uint32_t)(end - r->text);
 }
 
-static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
+static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
@@ -42,7 +42,7 @@ static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
 }
 
 /* The place of a header whose table is r->table. */
-static void phi__toml_tree_mark_header(phi_toml_reader *r) {
+static void phi__toml_tree_mark_header(phi__toml_reader *r) {
     const phi__marks_entry *before;
     phi__marks_entry *entry;
     phi__toml_tree_mark(r, r->table, r->at);
@@ -53,7 +53,7 @@ static void phi__toml_tree_mark_header(phi_toml_reader *r) {
 }
 
 /* A value ended at `end`: so does, for now, the section it is in. */
-static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, const char *end) {
+static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     entry = phi__marks_at(r->marks, node);
@@ -65,7 +65,7 @@ static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, co
 
 /* ---- tables ---- */
 
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
     r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
     if (r->root == NULL) return false;
     r->section = r->table = r->root;
@@ -76,14 +76,14 @@ PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
     return true;
 }
 
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
     r->in_header = true;
     r->table = r->root;
     r->table_depth = 1;
     r->state = PHI__TOML_KEY;
 }
 
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
     r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
@@ -91,14 +91,14 @@ PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
     r->state = PHI__TOML_KEY;
 }
 
-static bool phi__toml_tree_deeper(phi_toml_reader *r, uint32_t depth) {
+static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
     phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
     return false;
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
-static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_t how) {
+static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_tree_node(r, meta);
     if (node == NULL) return NULL;
     node->key = r->key.at;
@@ -109,14 +109,14 @@ static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_
     return node;
 }
 
-static void phi__toml_tree_enter(phi_toml_reader *r, phi_json *table, uint32_t deeper) {
+static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
     r->table = table;
     r->table_depth += deeper;
     (void)phi__toml_tree_deeper(r, r->table_depth);
 }
 
 /* The way of a header through a member that is there. */
-static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) {
+static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_text_wrong_key(r, "the key \"",
                                  phi__json_kind_of(name->node) == PHI__JSON_OBJECT
@@ -130,7 +130,7 @@ static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) 
 
 /* The way of a dotted key: only through tables that dotted keys of this section made, or that have
    no definition yet. */
-static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
         phi__toml_tree_pass(r, name);
@@ -146,7 +146,7 @@ static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name)
     phi__toml_tree_enter(r, name->node, 1);
 }
 
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     phi_json *node;
     if (name == NULL) {
@@ -170,14 +170,14 @@ PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
 }
 
 /* Another table at the end of an array of tables. */
-static void phi__toml_tree_another(phi_toml_reader *r, phi_json *list) {
+static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
     phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
     if (node == NULL) return;
     phi__json_append(list, node);
     phi__toml_tree_enter(r, node, 2);
 }
 
-static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *list =
         name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
                                              PHI__TOML_LIST)
@@ -197,7 +197,7 @@ static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
     if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
 }
 
-static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *node;
     if (name == NULL) {
         node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
@@ -219,7 +219,7 @@ static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
     if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
 }
 
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     if (r->tables_header)
         phi__toml_tree_list(r, name);
@@ -237,7 +237,7 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
     const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     if (name != NULL)
         phi__toml_text_wrong_key(r, "the key \"",
@@ -245,18 +245,18 @@ PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
     r->state = PHI__TOML_VALUE;
 }
 
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
     r->value_at = r->at;
     r->value_line = r->line;
     r->value_column = phi__toml_column(r, r->at);
 }
 
-static bool phi__toml_tree_in_array(const phi_toml_reader *r) {
+static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
 /* A new value in its table or array. */
-static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
     node = phi__toml_tree_node(r, meta);
@@ -264,12 +264,12 @@ static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
     return node;
 }
 
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r) {
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
     if (r->top == NULL) return PHI__TOML_REST;
     return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
 }
 
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at) {
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
     phi_json *node = phi__toml_tree_join(r, meta);
     if (node == NULL) return NULL;
     phi__toml_tree_mark(r, node, at);
@@ -278,7 +278,7 @@ PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const
     return node;
 }
 
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
     uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
     uint32_t meta =
         table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
@@ -304,7 +304,7 @@ PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
     r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
 }
 
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
     phi__toml_frame *frame = r->top;
     r->at++;
     r->top = frame->up;

@@ -271,7 +271,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     phi__toml_writer w;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(node)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     phi__toml_write_init(&w, &buf, flags);

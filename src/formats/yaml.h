@@ -12,11 +12,11 @@
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. */
+   Threads: a tree is used by one at a time. */
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H
 
-#include "text/json.h"
+#include "formats/reader.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,72 +42,9 @@ typedef struct phi_yaml_options {
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* Where an anchor or a tag stands before its node. */
-typedef struct phi__yaml_props {
-    phi_str anchor;
-    const char *at;        /* the first of them; NULL: there is none */
-    const char *anchor_at; /* NULL: no anchor */
-    uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
-} phi__yaml_props;
-
-/* A scalar under way, or a node that may yet become a key. */
-typedef struct phi__yaml_scalar {
-    const char *at, *line_at; /* of the node, properties included */
-    const char *mark, *last;  /* text not yet copied, and where it ends */
-    const char *string;       /* the value, terminated */
-    char *text, *to;          /* the copy: begin, end */
-    phi_json *node;           /* instead of a scalar: a collection or a copied node */
-    size_t len, breaks;
-    uint32_t line;
-    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
-    uint8_t style, chomp;   /* style 0: there is no node */
-    bool more_indented, started, is_alias;
-} phi__yaml_scalar;
-
-/* Texts by hash: keys of open mappings, anchors. */
-typedef struct phi__yaml_names {
-    struct phi__yaml_name *at;
-    uint32_t *table;
-    uint32_t count, cap, table_cap;
-} phi__yaml_names;
-
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_yaml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at; /* where the line begins */
-    struct phi__yaml_frame *top, *unused;
-    struct phi__yaml_handle *handles; /* of %TAG */
-    phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* of earlier lines, of this line */
-    phi__yaml_scalar scalar;
-    phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
-    phi_yaml_options options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
-    size_t alias_bytes;
-    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
-    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
-    uint8_t state, doc;
-    bool tab;       /* a tab was among the white space before the node */
-    bool may_block; /* a block collection may begin on this line */
-    bool fresh;     /* nothing but white space stood on this line yet */
-    bool has_version;
-    phi_status status;
-    phi_parse_error error;
-} phi_yaml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI_API void phi_yaml_reader_begin(phi_yaml_reader *reader, phi_arena *arena, phi_str text,
-                                   const phi_yaml_options *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
+/* The same in slices: see reader.h. `text` is borrowed until the result. */
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_options *options);
 
 /* ---- writing ---- */
 

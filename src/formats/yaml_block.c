@@ -4,7 +4,7 @@
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
 /* The header behind "|" or ">". */
-static void phi__yaml_block_header(phi_yaml_reader *r) {
+static void phi__yaml_block_header(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t digit = 0;
     bool chomped = false;
@@ -25,7 +25,7 @@ static void phi__yaml_block_header(phi_yaml_reader *r) {
     s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
 }
 
-PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r) {
     phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
     r->at++;
     phi__yaml_block_header(r);
@@ -35,14 +35,14 @@ PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
     r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
 }
 
-static void phi__yaml_block_breaks(phi_yaml_reader *r, size_t breaks) {
+static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
     if (breaks == 0 || !phi__yaml_text_room(r, breaks)) return;
     memset(r->scalar.to, '\n', breaks);
     r->scalar.to += breaks;
 }
 
 /* The scalar is complete: back to the start of the line behind it. */
-static void phi__yaml_block_end(phi_yaml_reader *r) {
+static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
         phi__yaml_block_breaks(r, s->breaks);
@@ -56,7 +56,7 @@ static void phi__yaml_block_end(phi_yaml_reader *r) {
 
 /* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
    the first of several is dropped. */
-static void phi__yaml_block_join(phi_yaml_reader *r) {
+static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
     if (!s->started || !fold || more || s->more_indented)
@@ -74,7 +74,7 @@ static void phi__yaml_block_join(phi_yaml_reader *r) {
 }
 
 /* The first line with text says how far the text is indented. */
-static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
+static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
     phi__yaml_scalar *s = &r->scalar;
     if (spaces < r->need) return;
     s->indent = spaces;
@@ -83,11 +83,11 @@ static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
 }
 
 /* The spaces before a line of text, as far as is known. */
-static int32_t phi__yaml_block_least(const phi_yaml_reader *r) {
+static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
     return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
 }
 
-PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t spaces;
     while (r->at < stop && *r->at == ' ' &&
@@ -117,12 +117,12 @@ PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
         phi__yaml_block_join(r);
 }
 
-static bool phi__yaml_block_is_white(const phi_yaml_reader *r, const char *at) {
+static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) {
     while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
     return at == r->line_at;
 }
 
-PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_text_line(r, stop);
     if (at == NULL) return;
     (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));

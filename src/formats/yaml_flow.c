@@ -1,7 +1,7 @@
 /* yaml_flow.c - flow collections, token by token. */
 #include "formats/yaml_in.h"
 
-PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
     int32_t indent = r->top->indent;
     phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
@@ -11,14 +11,14 @@ PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
     r->fresh = false;
 }
 
-static void phi__yaml_flow_close(phi_yaml_reader *r) {
+static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
     phi__yaml_tree_close(r);
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
 /* What a frame wants once the node that begins now was read. */
-static void phi__yaml_flow_expect(phi_yaml_reader *r) {
+static void phi__yaml_flow_expect(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY)
         frame->want = PHI__YAML_WANT_COLON;
@@ -27,7 +27,7 @@ static void phi__yaml_flow_expect(phi_yaml_reader *r) {
 }
 
 /* A node, or properties of one, begins here. */
-static void phi__yaml_flow_node(phi_yaml_reader *r) {
+static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
     case '!': phi__yaml_props_read(r); return;
@@ -64,7 +64,7 @@ static void phi__yaml_flow_node(phi_yaml_reader *r) {
 /* ---- the tokens ---- */
 
 /* A colon that ends a key: behind quotes and brackets a blank need not follow. */
-static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
+static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (*r->at != ':') return false;
     if (phi__yaml_is_over(r, r->at + 1)) return true;
@@ -73,7 +73,7 @@ static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
 }
 
 /* "?" or ":" where an item may begin: a pair without braces. */
-static void phi__yaml_flow_pair(phi_yaml_reader *r) {
+static void phi__yaml_flow_pair(phi__yaml_reader *r) {
     bool explicit_key = *r->at == '?';
     if (!explicit_key) phi__yaml_tree_empty(r);
     r->top->want = PHI__YAML_WANT_NEXT;
@@ -83,7 +83,7 @@ static void phi__yaml_flow_pair(phi_yaml_reader *r) {
 }
 
 /* Behind an item of a sequence. */
-static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
+static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
         phi__yaml_tree_value(r);
         if (*r->at == ']') {
@@ -107,7 +107,7 @@ static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
     r->at++;
 }
 
-static void phi__yaml_flow_seq(phi_yaml_reader *r) {
+static void phi__yaml_flow_seq(phi__yaml_reader *r) {
     if (r->top->want == PHI__YAML_WANT_NEXT) {
         phi__yaml_flow_after_item(r);
         return;
@@ -127,7 +127,7 @@ static void phi__yaml_flow_seq(phi_yaml_reader *r) {
 }
 
 /* The end of a mapping, or of a pair at the sequence's comma or bracket. */
-static void phi__yaml_flow_end(phi_yaml_reader *r) {
+static void phi__yaml_flow_end(phi__yaml_reader *r) {
     if (r->top->kind == PHI__YAML_FLOW_MAP) {
         phi__yaml_flow_close(r);
         return;
@@ -136,7 +136,7 @@ static void phi__yaml_flow_end(phi_yaml_reader *r) {
 }
 
 /* Behind a value, or a key without one: a comma or the end, which was seen. */
-static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
+static void phi__yaml_flow_next_key(phi__yaml_reader *r) {
     bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
     if (*r->at == ',' && !pair) {
         r->top->want = PHI__YAML_WANT_KEY;
@@ -146,7 +146,7 @@ static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
 }
 
 /* At ",", "}" or, of a pair, "]": the part that is under way ends. */
-static void phi__yaml_flow_stop(phi_yaml_reader *r) {
+static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pending = r->inner.at != NULL;
     if (frame->want == PHI__YAML_WANT_KEY && !pending) {
@@ -167,7 +167,7 @@ static void phi__yaml_flow_stop(phi_yaml_reader *r) {
 }
 
 /* In a mapping, or a pair. */
-static void phi__yaml_flow_map(phi_yaml_reader *r) {
+static void phi__yaml_flow_map(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pair = frame->kind == PHI__YAML_FLOW_PAIR;
     if (*r->at == ',' || *r->at == (pair ? ']' : '}')) {
@@ -198,7 +198,7 @@ static void phi__yaml_flow_map(phi_yaml_reader *r) {
 }
 
 /* The first text of a line. */
-static void phi__yaml_flow_line(phi_yaml_reader *r) {
+static void phi__yaml_flow_line(phi__yaml_reader *r) {
     r->fresh = false;
     if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
         phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
@@ -207,7 +207,7 @@ static void phi__yaml_flow_line(phi_yaml_reader *r) {
             r, r->at, "a line inside of brackets must be indented more than the block around them");
 }
 
-PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end) {
         phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");

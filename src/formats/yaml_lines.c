@@ -4,7 +4,7 @@
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
-static void phi__yaml_lines_fill(phi_yaml_reader *r) {
+static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_tree_empty(r);
@@ -17,7 +17,7 @@ static void phi__yaml_lines_fill(phi_yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_close(phi_yaml_reader *r) {
+static void phi__yaml_lines_close(phi__yaml_reader *r) {
     phi__yaml_lines_fill(r);
     if (r->status != PHI_BUSY) return;
     phi__yaml_tree_close(r);
@@ -25,12 +25,12 @@ static void phi__yaml_lines_close(phi_yaml_reader *r) {
 }
 
 /* The document ends: everything closes. */
-static void phi__yaml_lines_close_all(phi_yaml_reader *r) {
+static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
     if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
 }
 
-static void phi__yaml_lines_finish(phi_yaml_reader *r) {
+static void phi__yaml_lines_finish(phi__yaml_reader *r) {
     if (r->doc == PHI__YAML_DIRECTIVES)
         phi__yaml_text_expected(r, r->at, "'---' after the directives");
     phi__yaml_lines_close_all(r);
@@ -41,11 +41,11 @@ static void phi__yaml_lines_finish(phi_yaml_reader *r) {
 
 /* ---- documents ---- */
 
-static void phi__yaml_lines_second(phi_yaml_reader *r) {
+static void phi__yaml_lines_second(phi__yaml_reader *r) {
     phi__yaml_text_wrong(r, r->at, "a second document: only one is read");
 }
 
-static void phi__yaml_lines_marker(phi_yaml_reader *r) {
+static void phi__yaml_lines_marker(phi__yaml_reader *r) {
     bool start = *r->at == '-';
     if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
     if (r->status != PHI_BUSY) return;
@@ -71,7 +71,7 @@ static void phi__yaml_lines_marker(phi_yaml_reader *r) {
 }
 
 /* The line's text belongs to no collection. True: it may begin the document's node. */
-static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
+static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
@@ -95,12 +95,12 @@ static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
 
 /* ---- collections ---- */
 
-static void phi__yaml_lines_tab(phi_yaml_reader *r) {
+static void phi__yaml_lines_tab(phi__yaml_reader *r) {
     phi__yaml_text_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
-static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
+static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
     r->may_block = true;
@@ -109,7 +109,7 @@ static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
 }
 
 /* A block collection begins here. */
-static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
         phi__yaml_lines_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
@@ -118,13 +118,13 @@ static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *a
         phi__yaml_tree_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
-static void phi__yaml_lines_item(phi_yaml_reader *r) {
+static void phi__yaml_lines_item(phi__yaml_reader *r) {
     phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
     phi__yaml_lines_indicator(r);
 }
 
 /* A line at the column of the mapping on top. */
-static void phi__yaml_lines_member(phi_yaml_reader *r) {
+static void phi__yaml_lines_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
     bool indicator = phi__yaml_is_blank(r, r->at + 1);
@@ -146,7 +146,7 @@ static void phi__yaml_lines_member(phi_yaml_reader *r) {
 }
 
 /* A line at the column of the sequence on top. */
-static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
+static void phi__yaml_lines_next_item(phi__yaml_reader *r) {
     if (r->tab)
         phi__yaml_lines_tab(r);
     else
@@ -156,7 +156,7 @@ static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
 }
 
 /* Closes what the line's column leaves. False: an error was set. */
-static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
+static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
     bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
         phi__yaml_frame *frame = r->top;
@@ -171,7 +171,7 @@ static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
     return r->status == PHI_BUSY;
 }
 
-static void phi__yaml_lines_text(phi_yaml_reader *r) {
+static void phi__yaml_lines_text(phi__yaml_reader *r) {
     phi__yaml_frame *frame;
     if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
         phi__yaml_lines_marker(r);
@@ -199,7 +199,7 @@ static void phi__yaml_lines_text(phi_yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_lines_finish(r);
@@ -213,12 +213,12 @@ PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
 
 /* ---- nodes ---- */
 
-static bool phi__yaml_lines_wants_key(const phi_yaml_reader *r) {
+static bool phi__yaml_lines_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
 /* "-", "?" or ":" before a blank. */
-static void phi__yaml_lines_structure(phi_yaml_reader *r) {
+static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_lines_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
@@ -245,7 +245,7 @@ static void phi__yaml_lines_structure(phi_yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_node(phi_yaml_reader *r) {
+static void phi__yaml_lines_node(phi__yaml_reader *r) {
     char c = *r->at;
     if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
         phi__yaml_lines_structure(r);
@@ -275,7 +275,7 @@ static void phi__yaml_lines_node(phi_yaml_reader *r) {
     }
 }
 
-PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
@@ -296,7 +296,7 @@ PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
 /* ---- behind a node ---- */
 
 /* ":" behind a node: it is a key. */
-static void phi__yaml_lines_key(phi_yaml_reader *r) {
+static void phi__yaml_lines_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
         phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
@@ -319,7 +319,7 @@ static void phi__yaml_lines_key(phi_yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
@@ -335,7 +335,7 @@ PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_REST;
 }
 
-PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;

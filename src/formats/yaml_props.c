@@ -12,7 +12,7 @@ struct phi__yaml_handle {
 /* ---- names ---- */
 
 /* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
-static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool bracket_ends) {
+static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
         size_t n = phi__yaml_text_char(r, at, false);
@@ -26,7 +26,7 @@ static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool
     return at;
 }
 
-static void phi__yaml_props_mark(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
     if (r->inner.at != NULL) return;
     r->inner.at = at;
     r->inner.line = r->line;
@@ -55,7 +55,7 @@ static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
     return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
 }
 
-static const struct phi__yaml_handle *phi__yaml_props_handle(const phi_yaml_reader *r,
+static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
                                                              phi_str handle) {
     const struct phi__yaml_handle *at = r->handles;
     while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
@@ -97,7 +97,7 @@ static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
 }
 
 /* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
-static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_props_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
     const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
@@ -122,7 +122,7 @@ static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out)
 }
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
-static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     phi_str whole;
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
         phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
@@ -137,7 +137,7 @@ static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *o
     return true;
 }
 
-static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
     bool verbatim = at + 1 < r->end && at[1] == '<', good;
     const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
     const char *close;
@@ -167,7 +167,7 @@ static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
 
 /* ---- anchors ---- */
 
-static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
     const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
@@ -184,7 +184,7 @@ static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
     r->at = end;
 }
 
-PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
     const char *at = r->at;
     if (*at == '&')
         phi__yaml_props_anchor(r, at);
@@ -194,7 +194,7 @@ PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
         phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
 }
 
-PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (inner->at == NULL) return;
     if (outer->at == NULL)
@@ -211,7 +211,7 @@ PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
     memset(inner, 0, sizeof *inner);
 }
 
-PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
     const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
@@ -229,7 +229,7 @@ PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
 /* ---- directives ---- */
 
 /* The next word of the line: empty at its end or before a comment. */
-static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
+static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
     const char *at = r->at, *end;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
@@ -239,7 +239,7 @@ static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
 
-static void phi__yaml_props_version(phi_yaml_reader *r) {
+static void phi__yaml_props_version(phi__yaml_reader *r) {
     phi_str word = phi__yaml_props_word(r);
     size_t i, points = 0;
     if (r->status != PHI_BUSY) return;
@@ -263,7 +263,7 @@ static bool phi__yaml_props_is_handle(phi_str s) {
     return phi__yaml_props_handle_len(s) == s.len;
 }
 
-static void phi__yaml_props_declare(phi_yaml_reader *r) {
+static void phi__yaml_props_declare(phi__yaml_reader *r) {
     phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
@@ -294,7 +294,7 @@ static void phi__yaml_props_declare(phi_yaml_reader *r) {
     r->handles = declared;
 }
 
-PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
     phi_str name;
     r->at++;
     name = phi__yaml_props_word(r);

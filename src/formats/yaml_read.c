@@ -6,7 +6,7 @@
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
 /* Up to the end of the line, which is left for the state behind. */
-static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
+static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_text_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
@@ -16,12 +16,12 @@ static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
 }
 
-static void phi__yaml_read_copy(phi_yaml_reader *r, size_t units) {
+static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
     if (!phi__yaml_tree_copy(r, units)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
-static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
+static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__YAML_LINE: phi__yaml_lines_line(r, stop); break;
     case PHI__YAML_GAP: phi__yaml_lines_gap(r, stop); break;
@@ -40,14 +40,14 @@ static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__yaml_read_slack(phi_yaml_reader *r) {
+static void phi__yaml_read_slack(phi__yaml_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
 }
 
 /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
-static void phi__yaml_read_encoding(phi_yaml_reader *r) {
+static void phi__yaml_read_encoding(phi__yaml_reader *r) {
     const unsigned char *p = (const unsigned char *)r->text;
     size_t len = (size_t)(r->end - r->text);
     if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
@@ -59,8 +59,8 @@ static void phi__yaml_read_encoding(phi_yaml_reader *r) {
 
 /* ---- public ---- */
 
-PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str text,
-                                   const phi_yaml_options *options) {
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
+                                  const phi_yaml_options *options) {
     phi_yaml_options *o = &r->options;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -82,7 +82,7 @@ PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str
         phi__yaml_read_encoding(r);
 }
 
-PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
     const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -100,8 +100,8 @@ PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -109,14 +109,38 @@ PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **o
 
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                                   phi_json **out, phi_parse_error *error) {
-    phi_yaml_reader reader;
+    phi__yaml_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_yaml_reader_begin(&reader, arena, text, options);
-    while ((status = phi_yaml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_yaml_reader_result(&reader, out, error);
+    phi__yaml_read_begin(&reader, arena, text, options);
+    while ((status = phi__yaml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__yaml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
+}
+
+typedef struct phi__yaml_slices {
+    phi_reader head;
+    phi__yaml_reader reader;
+} phi__yaml_slices;
+
+static phi_status phi__yaml_read_slice(phi_reader *reader, size_t units) {
+    return phi__yaml_read_advance(&((phi__yaml_slices *)reader)->reader, units);
+}
+
+static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_json **out,
+                                               phi_parse_error *error) {
+    return phi__yaml_read_result(&((const phi__yaml_slices *)reader)->reader, out, error);
+}
+
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_options *options) {
+    phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__yaml_read_slice;
+    r->head.result = phi__yaml_read_slices_result;
+    phi__yaml_read_begin(&r->reader, arena, text, options);
+    return &r->head;
 }

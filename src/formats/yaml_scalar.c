@@ -5,7 +5,7 @@
 #include "base/utf8_in.h"
 #include "formats/yaml_in.h"
 
-PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = r->inner.at != NULL ? r->inner.at : r->at;
@@ -16,7 +16,7 @@ PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
 }
 
 /* Line breaks between two lines of text: one is a space, more are one less. */
-static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
+static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     if (!phi__yaml_text_room(r, breaks)) return;
     if (breaks == 1)
         *r->scalar.to++ = ' ';
@@ -27,13 +27,13 @@ static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
 }
 
 /* The state behind a node. */
-static uint8_t phi__yaml_scalar_after(const phi_yaml_reader *r) {
+static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
     return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
 /* ---- plain ---- */
 
-PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
@@ -50,7 +50,7 @@ PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
 }
 
 /* The text of this line ended at `at`, white space not counted. */
-static void phi__yaml_scalar_plain_trim(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
@@ -72,7 +72,7 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
@@ -105,7 +105,7 @@ PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
-static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
+static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
     if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
@@ -113,7 +113,7 @@ static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
@@ -140,7 +140,7 @@ PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) 
 
 /* ---- quoted ---- */
 
-PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -149,13 +149,13 @@ PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
 }
 
 /* Copies the bytes between the mark and `at`. */
-static bool phi__yaml_scalar_flush(phi_yaml_reader *r, const char *at) {
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
     bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
     return good;
 }
 
-static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
     r->scalar.last = at;
     r->at = at + 1;
     if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
@@ -163,7 +163,7 @@ static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
 }
 
 /* A line ends at `at`. White space before it does not count; escapes are copied already. */
-static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     phi__yaml_scalar *s = &r->scalar;
     const char *last = at;
     while (last > s->mark && phi__yaml_is_space(last[-1])) last--;
@@ -174,7 +174,7 @@ static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -202,7 +202,7 @@ PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
 
 /* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
    one. Returns its bytes; 0: an error was set. */
-static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t *code) {
+static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     uint32_t low;
     *code = phi__json_text_hex(at + 2, r->end, digits);
@@ -236,7 +236,7 @@ static uint32_t phi__yaml_scalar_short(char c) {
 }
 
 /* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
-static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const char **next) {
+static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     uint32_t code;
     size_t n = 2;
@@ -268,7 +268,7 @@ static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const ch
     return true;
 }
 
-PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -290,7 +290,7 @@ PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Between the lines of a quoted scalar. */
-PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_text_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;

@@ -7,7 +7,7 @@
 
 /* ---- errors ---- */
 
-static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status status,
+static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = status;
@@ -17,7 +17,7 @@ static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status s
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -34,11 +34,11 @@ PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const c
     phi__yaml_text_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what) {
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what) {
     if (r->status != PHI_BUSY) return;
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
@@ -46,11 +46,11 @@ PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_
     r->error.column = column + 1;
 }
 
-PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what) {
+PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what) {
     phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r) {
     phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
@@ -63,7 +63,7 @@ static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
            ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe));
 }
 
-PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted) {
+PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
@@ -92,7 +92,7 @@ static const char *phi__yaml_text_run(const char *at, const char *stop) {
     return at;
 }
 
-PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
         size_t n;
@@ -107,7 +107,7 @@ PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
+PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     for (; at < stop; at++) {
         if (*at == ' ') continue;
@@ -120,7 +120,7 @@ PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
     return at < stop || at == r->end;
 }
 
-PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
     if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
     r->at++;
     r->line++;
@@ -129,14 +129,14 @@ PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
     r->fresh = true;
 }
 
-PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at) {
+PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
     return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
            phi__yaml_is_blank(r, at + 3);
 }
 
 /* ---- room ---- */
 
-PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
+PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
     phi__yaml_scalar *s = &r->scalar;
     size_t have, bytes;
     char *room;
@@ -159,14 +159,14 @@ PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len) {
+PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len) {
     if (!phi__yaml_text_room(r, len)) return false;
     if (len > 0) memcpy(r->scalar.to, at, len);
     r->scalar.to += len;
     return true;
 }
 
-PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     *s->to = '\0';

@@ -6,7 +6,7 @@
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
+PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
@@ -24,13 +24,13 @@ PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
 }
 
 /* Where the scalar under way begins, on its line, from 0. */
-static uint32_t phi__yaml_tree_column(const phi_yaml_reader *r) {
+static uint32_t phi__yaml_tree_column(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     return s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0;
 }
 
 /* column: from 0 */
-static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32_t line,
+static void phi__yaml_tree_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
                                 uint32_t column) {
     if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
@@ -40,7 +40,7 @@ static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32
 static void phi__yaml_tree_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
 /* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
+static bool phi__yaml_tree_merge(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (outer->at == NULL) return true;
     if (inner->at == NULL) {
@@ -61,11 +61,11 @@ static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
     return true;
 }
 
-PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r) { return r->outer.at != NULL; }
+PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
 
 /* ---- anchors ---- */
 
-static bool phi__yaml_tree_anchor(phi_yaml_reader *r, const phi__yaml_props *props, phi_json *node,
+static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
                                   phi_str source) {
     phi__yaml_name *name;
     uint32_t hash;
@@ -91,7 +91,7 @@ static const char *phi__yaml_tree_tag_name(uint8_t tag) {
     return names[tag];
 }
 
-static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *props,
+static void phi__yaml_tree_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
                                     const char *what) {
     char message[96];
     const char *name = phi__yaml_tree_tag_name(props->tag);
@@ -102,13 +102,13 @@ static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *p
 }
 
 /* The scalar's text, as a terminated copy. */
-static bool phi__yaml_tree_text(phi_yaml_reader *r) {
+static bool phi__yaml_tree_text(phi__yaml_reader *r) {
     if (r->scalar.string == NULL) phi__yaml_text_end(r);
     return r->status == PHI_BUSY;
 }
 
 /* The kind of the scalar read, with *value; 0: an error was set. */
-static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *value) {
+static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *value) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
                                      : phi__str(s->mark, (size_t)(s->last - s->mark));
@@ -130,7 +130,7 @@ static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *valu
 }
 
 /* The scalar read as a node. Its properties are in `inner`. */
-static phi_json *phi__yaml_tree_scalar(phi_yaml_reader *r) {
+static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
     uint32_t kind = phi__yaml_tree_resolve(r, &value);
     phi_json *node;
@@ -156,7 +156,7 @@ static bool phi__yaml_tree_is_flow(uint8_t kind) {
     return kind >= PHI__YAML_FLOW_SEQ && kind <= PHI__YAML_FLOW_PAIR;
 }
 
-static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
+static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
     phi__yaml_frame *frame = r->unused;
     if (r->depth == r->options.max_depth) {
         phi__yaml_text_too_big(r, "collections are nested too deeply");
@@ -181,7 +181,7 @@ static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
     return frame;
 }
 
-PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
+PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_DOC);
     if (frame == NULL) return false;
     r->depth = 0;
@@ -190,7 +190,7 @@ PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
     return true;
 }
 
-static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
+static phi_json *phi__yaml_tree_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     phi__yaml_names_cut(&r->keys, frame->keys);
     if (phi__yaml_tree_is_flow(frame->kind)) r->flow_depth--;
@@ -203,12 +203,12 @@ static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection stand on earlier
    lines, since what stands on this one is its first key's. */
-static phi__yaml_props *phi__yaml_tree_props_of(phi_yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_tree_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_tree_merge(r) ? &r->inner : NULL;
 }
 
-PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
+PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
     phi__yaml_props *props = phi__yaml_tree_props_of(r, kind);
     phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_tree_push(r, kind);
@@ -228,7 +228,7 @@ PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t inden
     phi__yaml_tree_clear(props);
 }
 
-PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
+PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_FLOW_PAIR);
     if (frame == NULL) return;
     frame->want = want;
@@ -239,7 +239,7 @@ PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
         phi__yaml_tree_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
 }
 
-PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->line = r->top->line;
@@ -251,7 +251,7 @@ PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = s->mark = s->last = r->at;
@@ -260,7 +260,7 @@ PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
     s->style = PHI__YAML_STYLE_PLAIN;
 }
 
-static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
+static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
         r->root = node;
@@ -282,7 +282,7 @@ static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
     frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
 }
 
-PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r) {
     phi_json *node;
     if (r->status != PHI_BUSY) return;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -305,12 +305,12 @@ PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
 
 /* ---- keys ---- */
 
-static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
+static void phi__yaml_tree_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
     phi__yaml_text_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
-static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
+static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
@@ -331,7 +331,7 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
 }
 
 /* Checks a key of text; false: an error was set. */
-static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
+static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
     phi_json *node;
@@ -351,7 +351,7 @@ static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
     return true;
 }
 
-PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str key;
     if (r->status != PHI_BUSY) return;
@@ -378,7 +378,7 @@ PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
 /* ---- aliases ---- */
 
 /* A copy of a node without its children; texts are shared. */
-static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source) {
+static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
     phi_json *node;
@@ -401,7 +401,7 @@ static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source)
     return node;
 }
 
-static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source, phi_json *node) {
+static void phi__yaml_tree_copy_open(phi__yaml_reader *r, const phi_json *source, phi_json *node) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_ALIAS);
     if (frame == NULL) return;
     frame->node = node;
@@ -409,7 +409,7 @@ static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source,
     frame->source = source->v.last->next;
 }
 
-PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at) {
+PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at) {
     uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
     const phi__yaml_name *anchor =
         phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
@@ -436,7 +436,7 @@ PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *
         phi__yaml_tree_copy_open(r, anchor->node, s->node);
 }
 
-PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
+PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
     phi__yaml_frame *frame;
     phi_json *node;
     const phi_json *source;

@@ -118,7 +118,7 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     info.title = phi_json_str(phi_json_get(root, "title"), "");
     info.metadata = phi_json_str(phi_json_get(root, "metadata"), "");
     info.forked_from = phi_json_str(phi_json_get(root, "forked_from"), "");
-    info.forked_at = phi_json_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
+    info.forked_at = phi__json_get_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
     if (info.forked_from.len == 0) info.forked_at = 0;
     phi__log_set_made(&thread->log, phi_json_int(phi_json_get(root, "made"), thread->log.made_ms));
     if (status == PHI_OK) status = phi__about_is_object(thread, info.metadata);

@@ -4,6 +4,7 @@
 #include "history/runs_in.h"
 #include "model/texts_in.h"
 #include "wire/hash_in.h"
+#include "model/event_parts.h"
 
 PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) {
     if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;

@@ -37,16 +37,16 @@ PHI__FN uint32_t phi__effect_op(const phi_json *effect) {
 static bool phi__effect_are_names(const phi_json *list) {
     phi_json_iter it = phi_json_each(list);
     const phi_json *name;
-    if (!phi_json_is_array(list)) return false;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return false;
     while ((name = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_string(name)) return false;
+        if (!phi_json_is(name, PHI_JSON_STRING)) return false;
     return true;
 }
 
 static bool phi__effect_is_path(const phi_json *node) {
     phi_str path = phi_json_str(node, "");
     size_t i, steps = 0;
-    if (!phi_json_is_string(node) || path.len == 0 || path.at[0] != '/') return false;
+    if (!phi_json_is(node, PHI_JSON_STRING) || path.len == 0 || path.at[0] != '/') return false;
     for (i = 0; i < path.len; i++) {
         steps += path.at[i] == '/';
         if (path.at[i] == '~' &&
@@ -60,7 +60,8 @@ PHI__FN const char *phi__effect_fault(const phi_json *effect) {
     const phi_json *value = phi_json_get(effect, "value");
     switch (phi__effect_op(effect)) {
     case PHI_EFFECT_MERGE:
-    case PHI_EFFECT_REPLACE: return phi_json_is_object(value) ? NULL : "value: expected an object";
+    case PHI_EFFECT_REPLACE:
+        return phi_json_is(value, PHI_JSON_OBJECT) ? NULL : "value: expected an object";
     case PHI_EFFECT_DELETE_KEYS:
         return phi__effect_are_names(phi_json_get(effect, "keys"))
                    ? NULL
@@ -73,7 +74,9 @@ PHI__FN const char *phi__effect_fault(const phi_json *effect) {
                    ? NULL
                    : "path: expected a JSON Pointer of 1 to 64 steps";
     case PHI_EFFECT_EMIT:
-        return phi_json_is_string(phi_json_get(effect, "name")) ? NULL : "name: expected a string";
+        return phi_json_is(phi_json_get(effect, "name"), PHI_JSON_STRING)
+                   ? NULL
+                   : "name: expected a string";
     default: break;
     }
     return "op: expected merge, replace, delete_keys, set_path, delete_path or emit";
@@ -83,7 +86,7 @@ static phi_status phi__effect_check_all(const phi_json *list, char *words, size_
     phi_json_iter it = phi_json_each(list);
     const phi_json *effect;
     unsigned i = 0;
-    if (!phi_json_is_array(list) || phi_json_count(list) > PHI__TOOL_STATE_EFFECTS) {
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) > PHI__TOOL_STATE_EFFECTS) {
         (void)snprintf(words, size, "expected an array of at most %u effects",
                        (unsigned)PHI__TOOL_STATE_EFFECTS);
         return PHI_BAD_ARG;
@@ -155,7 +158,7 @@ static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *ite
     phi_status status = PHI_OK;
     if (at == count) return phi_json_add(array, item);
     for (i = 0; status == PHI_OK && i < count; i++) {
-        phi_json *was = phi_json_remove_at(array, 0);
+        phi_json *was = phi__json_edit_remove_at(array, 0);
         status = phi_json_add(array, i == at ? item : was);
     }
     return status;
@@ -196,7 +199,7 @@ static size_t phi__effect_member(phi__effect_tree *tree, const phi_json *value, 
 static unsigned phi__effect_height(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     unsigned most = 0, height;
-    if (!phi_json_is_object(node) && !phi_json_is_array(node)) return 0;
+    if (!phi_json_is(node, PHI_JSON_OBJECT) && !phi_json_is(node, PHI_JSON_ARRAY)) return 0;
     while (phi_json_next(&it) != NULL) {
         height = phi__effect_height(it.at);
         if (height > most) most = height;
@@ -223,10 +226,10 @@ static void phi__effect_undo(phi__effect_tree *tree) {
     for (; c != NULL; c = c->next) {
         phi_str key = phi__str(c->made->key, phi__json_key_len(c->made));
         phi_json *gone;
-        if (phi_json_is_array(c->container) && c->was != NULL)
+        if (phi_json_is(c->container, PHI_JSON_ARRAY) && c->was != NULL)
             (void)phi__effect_put_item(c->container, c->at, c->was);
-        else if (phi_json_is_array(c->container))
-            (void)phi_json_remove_at(c->container, c->at);
+        else if (phi_json_is(c->container, PHI_JSON_ARRAY))
+            (void)phi__json_edit_remove_at(c->container, c->at);
         else if (c->was != NULL)
             (void)phi__json_index_set(&tree->index, c->container, key, c->was);
         else
@@ -244,7 +247,7 @@ typedef struct phi__effect_place {
 
 static bool phi__effect_put(phi__effect_tree *tree, const phi__effect_place *place,
                             phi_json *made) {
-    bool array = phi_json_is_array(place->container);
+    bool array = phi_json_is(place->container, PHI_JSON_ARRAY);
     bool neighbour = phi_json_count(place->container) > 0;
     phi__effect_change *change = (phi__effect_change *)phi__arena_zero(tree->arena, sizeof *change);
     if (change == NULL || made == NULL) return phi__effect_lost(tree);
@@ -280,7 +283,7 @@ static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const ph
     node = phi_json_new_object(tree->arena);
     if (node == NULL || !phi__effect_step(tree->arena, &path, &step)) return NULL;
     inner = phi__effect_wrap(tree, path, value);
-    return phi_json_set_n(tree->arena, node, step, inner) == PHI_OK ? node : NULL;
+    return phi__json_edit_set(tree->arena, node, step, inner) == PHI_OK ? node : NULL;
 }
 
 /* Follows the path to the first value that is missing, or to its end. */
@@ -292,12 +295,12 @@ static bool phi__effect_set_path(phi__effect_tree *tree, phi_str path, const phi
         p.container = p.was;
         p.depth++;
         if (!phi__effect_step(tree->arena, &path, &p.key)) return phi__effect_lost(tree);
-        if (phi_json_is_array(p.container)) {
+        if (phi_json_is(p.container, PHI_JSON_ARRAY)) {
             p.at = phi__effect_index(p.key, phi_json_count(p.container));
             if (p.at > phi_json_count(p.container))
                 tree->why = "the path names no item of an array";
             p.was = phi_json_at(p.container, p.at);
-        } else if (!phi_json_is_object(p.container)) {
+        } else if (!phi_json_is(p.container, PHI_JSON_OBJECT)) {
             tree->why = "the path leads through a value that has no members";
         } else if (!phi__effect_get(tree, p.container, p.key, &p.was)) {
             return false;
@@ -313,12 +316,12 @@ static bool phi__effect_delete_path(phi__effect_tree *tree, phi_str path) {
     size_t at;
     while (node != NULL) {
         if (!phi__effect_step(tree->arena, &path, &step)) return phi__effect_lost(tree);
-        at = phi_json_is_array(node) ? phi__effect_index(step, SIZE_MAX) : SIZE_MAX;
-        if (!phi_json_is_object(node)) {
+        at = phi_json_is(node, PHI_JSON_ARRAY) ? phi__effect_index(step, SIZE_MAX) : SIZE_MAX;
+        if (!phi_json_is(node, PHI_JSON_OBJECT)) {
             phi_json *item = at != SIZE_MAX ? phi_json_at(node, at) : NULL;
             if (item != NULL && path.len == 0) {
                 tree->bytes -= phi__effect_measure(tree, item) + (phi_json_count(node) > 1);
-                (void)phi_json_remove_at(node, at);
+                (void)phi__json_edit_remove_at(node, at);
             }
             node = path.len > 0 ? item : NULL;
             continue;
@@ -342,7 +345,7 @@ static bool phi__effect_merge(phi__effect_tree *tree, phi_json *into, const phi_
         bool both;
         p.key = it.key;
         if (!phi__effect_get(tree, into, it.key, &p.was)) return false;
-        both = phi_json_is_object(p.was) && phi_json_is_object(child);
+        both = phi_json_is(p.was, PHI_JSON_OBJECT) && phi_json_is(child, PHI_JSON_OBJECT);
         if (both ? !phi__effect_merge(tree, p.was, child, depth + 1)
                  : !phi__effect_put(tree, &p, phi_json_copy(tree->arena, child)))
             return false;

@@ -1,5 +1,6 @@
 /* graft.c - copies runs of another log onto a lane that is not the active one. */
 #include "history/graft_in.h"
+#include "model/event_parts.h"
 
 /* ---- attaching ---- */
 

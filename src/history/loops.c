@@ -3,6 +3,7 @@
 
 #include "history/thread_in.h"
 #include "wire/hash_in.h"
+#include "model/event_parts.h"
 
 static uint64_t phi__loops_hash(phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);

@@ -3,6 +3,7 @@
 #define PHI_HISTORY_LOOPS_IN_H
 
 #include "log/log_in.h"
+#include "model/event_parts.h"
 
 /* The last beginning of each run, by the hash of its id: an open table, half empty. */
 typedef struct phi__loop_start {

@@ -7,6 +7,7 @@
 #include "history/plan_in.h"
 #include "history/prune_in.h"
 #include "model/texts_in.h"
+#include "model/event_parts.h"
 
 typedef struct phi__pruning {
     const phi_view_item *items;

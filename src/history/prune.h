@@ -9,6 +9,7 @@
 #include "model/texts.h"
 #include "model/tokens.h"
 #include "log/thread.h"
+#include "model/event_parts.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,6 +7,7 @@
 
 #include "history/about_in.h"
 #include "history/tool_state_in.h"
+#include "model/event_parts.h"
 
 /* ---- copies ---- */
 
@@ -177,27 +178,28 @@ static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
     return true;
 }
 
-static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane) {
+static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane,
+                             phi__carry_fn carry) {
     phi__fold fold;
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
         done = phi__lane_switch(thread, lane) == PHI_OK &&
-               phi__tool_state_carry(thread, before, lane, UINT64_MAX) &&
+               (carry == NULL || carry(thread, before, lane, UINT64_MAX)) &&
                phi__rebase_take(thread, before, &fold, NULL);
     phi__fold_free(before->log.memory, &fold);
     return done;
 }
 
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
-                              phi_forgotten **made) {
+                              phi__carry_fn carry, phi_forgotten **made) {
     uint32_t i;
     *made = phi__rebase_begin(thread, before, keep);
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
     for (i = 0; i < before->lanes.count; i++)
         if (i != before->lanes.active && !phi__rebase_scratch(before, i) &&
-            !phi__rebase_lane(thread, before, i))
+            !phi__rebase_lane(thread, before, i, carry))
             return false;
     return phi__lane_switch(thread, before->lanes.active) == PHI_OK &&
-           phi__tool_state_carry(thread, before, before->lanes.active, UINT64_MAX) &&
+           (carry == NULL || carry(thread, before, before->lanes.active, UINT64_MAX)) &&
            phi__rebase_take(thread, before, &before->fold, keep);
 }

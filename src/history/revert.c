@@ -6,6 +6,7 @@
 #include "history/compact_in.h"
 #include "history/history_in.h"
 #include "model/texts_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

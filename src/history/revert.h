@@ -10,6 +10,7 @@
 
 #include "log/thread.h"
 #include "model/texts.h"
+#include "model/event_parts.h"
 
 #ifdef __cplusplus
 extern "C" {

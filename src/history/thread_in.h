@@ -15,6 +15,7 @@
 #include "history/ops_in.h"
 #include "history/runs_in.h"
 #include "history/kept_state_in.h"
+#include "model/event_parts.h"
 
 /* append.c: what it counts of the entries that it attaches. */
 typedef struct phi__counted {

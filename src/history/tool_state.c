@@ -44,7 +44,7 @@ static bool phi__tool_state_notes(const phi_thread *thread, const phi__limit *li
         if (status != PHI_OK) continue; /* a file may hold anything */
         note->next = *out;
         *out = note;
-        if (phi_json_is_object(phi_json_get(note->root, "state"))) return true;
+        if (phi_json_is(phi_json_get(note->root, "state"), PHI_JSON_OBJECT)) return true;
     }
     return true;
 }
@@ -57,7 +57,7 @@ static phi_status phi__tool_state_replay(phi__effect_tree *tree, const phi__tool
     phi_json_iter it = phi_json_each(effects);
     phi_status status;
     const char *why;
-    if (phi_json_is_object(whole)) {
+    if (phi_json_is(whole, PHI_JSON_OBJECT)) {
         *tail = 0;
         return phi__effect_replace(tree, whole);
     }
@@ -190,8 +190,9 @@ PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t 
     phi__buf_init(&text, thread->log.memory);
     memset(&made, 0, sizeof made);
     status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_is_object(root)) status = phi__json_write(&text, root, 0);
-    if (status == PHI_OK && (!phi_json_is_object(root) || text.len > max_bytes))
+    if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT))
+        status = phi__json_write(&text, root, 0);
+    if (status == PHI_OK && (!phi_json_is(root, PHI_JSON_OBJECT) || text.len > max_bytes))
         status = PHI_BAD_ARG;
     if (status != PHI_OK && status != PHI_NO_MEMORY) status = PHI_BAD_ARG;
     if (status == PHI_OK) status = phi__tool_state_now(thread, &now); /* for a run that is undone */
@@ -294,7 +295,7 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
     phi_json *list = NULL;
     phi_str now;
     phi_status status = phi_json_parse(arena, order->effects, 0, &list, NULL);
-    *count = status == PHI_OK && phi_json_is_array(list) ? phi_json_count(list) : 0;
+    *count = status == PHI_OK && phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     *changed = false;
     if (status == PHI_NO_MEMORY || phi__tool_state_now(thread, &now) != PHI_OK)
         return PHI_NO_MEMORY;

@@ -20,37 +20,12 @@
 #ifndef PHI_HISTORY_TOOL_STATE_H
 #define PHI_HISTORY_TOOL_STATE_H
 
+#include "model/effects.h"
 #include "log/thread.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The ops as bits, for phi_effect_policy. */
-enum {
-    PHI_EFFECT_MERGE = 1 << 0,
-    PHI_EFFECT_REPLACE = 1 << 1,
-    PHI_EFFECT_DELETE_KEYS = 1 << 2,
-    PHI_EFFECT_SET_PATH = 1 << 3,
-    PHI_EFFECT_DELETE_PATH = 1 << 4,
-    PHI_EFFECT_EMIT = 1 << 5
-};
-
-typedef enum phi_effect_mode {
-    PHI_EFFECTS_ALLOW_ALL = 0,
-    PHI_EFFECTS_DENY_ALL,
-    PHI_EFFECTS_ALLOW_LIST /* those in `allow` */
-} phi_effect_mode;
-
-/* Which effects of an agent's tools are applied. Zero means default for every field. */
-typedef struct phi_effect_policy {
-    phi_effect_mode mode;
-    uint32_t allow; /* PHI_EFFECT_ bits, for PHI_EFFECTS_ALLOW_LIST */
-    uint32_t deny;  /* PHI_EFFECT_ bits, denied in every mode */
-    /* of the state as JSON text: an effect that would make it larger is refused
-       (default 65,536; at most 1 MiB) */
-    uint32_t max_state_bytes;
-} phi_effect_policy;
 
 /* A note of phi's own: {"call":...,"effects":[...],"denied":[{"op":...,"why":...}],"state":{...}}:
    the call that had the effects (none: the host set the state); the effects that were applied; the

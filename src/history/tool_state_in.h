@@ -48,6 +48,9 @@ PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane,
 /* The same, where the text need not be in the arena: then it is valid until the state changes. */
 PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                       phi_arena *arena, phi_str *out);
+/* phi__tool_state_carry, by pointer: forgetting calls it where the runtime has tool states. */
+typedef bool (*phi__carry_fn)(phi_thread *thread, const phi_thread *from, uint32_t lane,
+                              uint64_t upto);
 /* Notes in the active lane of a new log the state that another log's lane has after an entry.
    False: no memory. */
 PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,

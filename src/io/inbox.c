@@ -77,7 +77,7 @@ PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *po
     record->flag = post->flag;
     record->text_len = (uint32_t)len;
     if (before.len > 0) memcpy(record + 1, before.at, before.len);
-    if (post->text.len > 0)
+    if (post->text.at != NULL && post->text.len > 0)
         memcpy((char *)(record + 1) + before.len, post->text.at, post->text.len);
     *out = record;
     return PHI_OK;
@@ -87,6 +87,8 @@ PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       phi__inbox_record **out) {
     return phi__inbox_prepare_two(inbox, post, phi__str(NULL, 0), out);
 }
+
+PHI__FN char *phi__inbox_text(phi__inbox_record *record) { return (char *)(record + 1); }
 
 PHI__FN void phi__inbox_publish(phi__inbox_record *record, bool keep) {
     if (!keep) record->kind = 0;

@@ -39,6 +39,8 @@ PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
 /* Another text stands before post->text in the message. */
 PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
                                           struct phi__inbox_record **out);
+/* The room for the text of a prepared message, when post->text.at was NULL: the caller fills it. */
+PHI__FN char *phi__inbox_text(struct phi__inbox_record *record);
 PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
 /* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must

@@ -12,9 +12,6 @@
 extern "C" {
 #endif
 
-typedef struct phi_runtime phi_runtime;
-typedef struct phi_tape phi_tape; /* record/replay.h */
-
 /* One request under way. A value; stale after its end, cancel or release. */
 typedef struct phi_transfer {
     phi_runtime *rt;
@@ -45,7 +42,7 @@ typedef enum phi_transfer_stage {
 
 /* Threads: all five, and all of the phi_transfer_ functions, on the pumping thread only.
    Callbacks: inside these five, of phi's functions only phi_transfer_ and phi_request_ ones. */
-typedef struct phi_transport {
+struct phi_transport {
     /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
        phi_transfer_end follows. */
     phi_status (*open)(void *user_data, phi_transfer transfer, const phi_request *request);
@@ -57,7 +54,7 @@ typedef struct phi_transport {
     /* As cancel, of an answer whose last event was read: the transport may read the rest of the
        body by itself, to keep the connection. NULL: cancel is called instead. */
     void (*release)(void *user_data, phi_transfer transfer);
-} phi_transport;
+};
 
 /* Reports a stage. Optional: a transport that never says counts as connected from open on. */
 PHI_API phi_status phi_transfer_stage_reached(phi_transfer transfer, phi_transfer_stage stage);

@@ -11,6 +11,7 @@
 #include "log/thread.h"
 #include "log/dirty_in.h"
 #include "wire/codec_in.h"
+#include "model/event_parts.h"
 
 /* The memory of entries and of all they point to: new entries go to the current segment; when it is
    full, a new one begins. */

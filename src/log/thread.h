@@ -15,6 +15,8 @@
 
 #include "base/arena.h"
 #include "model/event.h"
+#include "model/event_parts.h"
+#include "model/failure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,7 +43,7 @@ typedef enum phi_entry_kind {
 } phi_entry_kind;
 
 /* Bits of phi_entry.flags and phi_view_item.flags. Of these, an entry has the later ones where its
-   log began with copies of another log's view: phi_new_session, phi_thread_fork. */
+   log began with copies of another log's view: phi_agent_new_session, phi_thread_fork. */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0,   /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1,  /* made by a rewrite; not a message of the log's own */
@@ -151,13 +153,26 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
-/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: any number).
-   Copied. *seq, where given: of the first. All or none; but calls of a run that died get an error
-   result first, which stays. PHI_STALE: it has another number; PHI_BUSY: a run uses it;
-   PHI_BAD_ARG, PHI_NO_MEMORY. */
-PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
-                                              size_t count, uint32_t flags, uint64_t expected,
-                                              uint64_t *seq);
+/* The messages of the active lane, its parents' up to the fork too, as they came: including those
+   that a rewrite replaced, without those that it made. Message i, from 0, is the i-th, oldest
+   first; NULL past the end. A thread that has forgotten (phi_agent_desc.memory.at_limit) counts
+   from the first message it kept. Owned by the thread, valid as an entry's strings; NULL, too,
+   where the store cannot be read: phi_last_error. thread NULL: there are none. */
+PHI_API size_t phi_thread_message_count(const phi_thread *thread);
+PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
+/* Options of phi_thread_append. Zero means default for every field. */
+typedef struct phi_append {
+    uint32_t flags; /* PHI_ENTRY_DURABLE (default: none) */
+    bool has_expected;
+    uint64_t expected; /* PHI_STALE unless the thread has so many entries (default: any number) */
+} phi_append;
+
+/* Appends copies of messages, all or none; all roles are allowed, extensions too. Calls of a run
+   that died get an error result first, which stays, when a user's message or an answer follows.
+   options NULL: the defaults. PHI_BUSY: a run uses the thread; PHI_STALE; PHI_BAD_ARG:
+   phi_last_error names the message; PHI_NO_MEMORY: nothing was appended. */
+PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *messages, size_t count,
+                                     const phi_append *options);
 /* The host's own; also during a run. kind: a name; json: checked to be JSON. Both are copied.
    PHI_BAD_ARG (also a name that begins with "phi.", which are phi's own), PHI_NO_MEMORY: nothing
    changed. */

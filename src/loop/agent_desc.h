@@ -3,21 +3,13 @@
 #define PHI_LOOP_AGENT_DESC_H
 
 #include "loop/compactor.h"
-#include "loop/hook.h"
-#include "loop/input.h"
-#include "loop/provider.h"
 #include "loop/run.h"
 #include "loop/tool.h"
-#include "loop/tool_source.h"
-#include "history/compact.h"
-#include "history/policy.h"
-#include "history/tool_state.h"
-#include "persist/store.h"
-#include "log/thread.h"
-#include "model/texts.h"
-#include "wire/structured.h"
-#include "codecs/presets.h"
-#include "codecs/translate.h"
+#include "history/compaction_config.h"
+#include "model/effects.h"
+#include "model/event.h"
+#include "model/model.h"
+#include "model/tokens.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,9 +37,10 @@ typedef struct phi_tool_options {
     uint32_t defer_percent;
     /* More tools, which may change between turns (loop/tool_source.h). The array is copied, the
        sources are borrowed. */
-    const phi_tool_source *const *sources;
+    const struct phi_tool_source *const *sources;
     size_t source_count;
-    const phi_raw_tool *raw_tools; /* the provider's own tools, as JSON; copied (default: none) */
+    const struct phi_raw_tool
+        *raw_tools; /* the provider's own tools, as JSON; copied (default: none) */
     size_t raw_tool_count;
     phi_effect_policy effects; /* of the tools on the tool state (default: all are allowed) */
     /* the same call with the same arguments this often in a run: the model and the host are warned
@@ -85,8 +78,8 @@ typedef struct phi_agent_memory {
 typedef struct phi_agent_input {
     phi_trigger first_turn_trigger; /* of runs that begin with a prompt (default: USER) */
     phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit;      /* messages that wait in a queue (default 64) */
-    const phi_filter *filters; /* of user messages; the array is copied */
+    uint32_t queue_limit;             /* messages that wait in a queue (default 64) */
+    const struct phi_filter *filters; /* of user messages; the array is copied */
     size_t filter_count;
 } phi_agent_input;
 
@@ -133,7 +126,7 @@ typedef struct phi_agent_desc {
 
     /* keeps its thread, and loads it if it is there; copied, its pointers borrowed until the agent
        is freed (default: in memory only) */
-    const phi_store *store;
+    const struct phi_store *store;
     const char *thread_id; /* its id there; copied (default: a new thread, phi makes its id) */
     /* which messages stay in view of a run that fails or is cancelled, not of a run that a limit
        ends (default: its complete groups); PHI_KEEP_NONE undoes the run's rewrites, too */
@@ -141,8 +134,9 @@ typedef struct phi_agent_desc {
     /* of the view, before a request that nears the model's window, and after one that the provider
        finds too long; its text is copied */
     phi_compaction_config compaction;
-    phi_compactor compactor;  /* makes those near the window; copied (default: none) */
-    const phi_policy *policy; /* chooses the messages to send; copied (default: all of them) */
+    phi_compactor compactor; /* makes those near the window; copied (default: none) */
+    const struct phi_policy
+        *policy; /* chooses the messages to send; copied (default: all of them) */
 
     /* ---- more ---- */
 
@@ -150,7 +144,7 @@ typedef struct phi_agent_desc {
     const char *workspace; /* a directory, for the host's tools; copied (default: none) */
     /* copied: used for every model of this agent, whatever its protocol (default: the registered
        one of that name, or phi's own) */
-    const phi_provider *provider;
+    const struct phi_provider *provider;
     phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
     /* counts tokens for policy, warnings, budget, compaction and prunes (default: the estimate) */
     phi_token_counter token_counter;
@@ -159,7 +153,7 @@ typedef struct phi_agent_desc {
     const struct phi_failover *failover;
     /* what phi itself says to the model, in other words (model/texts.h); copied (default: the
        parent's, else phi's own) */
-    const phi_texts *texts;
+    const struct phi_texts *texts;
 } phi_agent_desc;
 
 #ifdef __cplusplus

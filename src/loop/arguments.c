@@ -20,7 +20,7 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     if (status == PHI_OK)
         status = phi_json_parse(&scratch, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
                                 NULL);
-    if (status == PHI_OK && phi__strict_nulls(schema, arguments) > 0) {
+    if (status == PHI_OK && call->rt->features.formats->nulls(schema, arguments) > 0) {
         status = phi__json_write(&text, arguments, 0);
         if (text.failed ||
             (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), &call->arguments)))
@@ -48,9 +48,9 @@ PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     else if (status != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: not JSON, at column %u: %s",
                        (unsigned)parse.column, parse.message);
-    else if (!phi_json_is_object(arguments))
+    else if (!phi_json_is(arguments, PHI_JSON_OBJECT))
         (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
-                       phi_json_type_name(arguments));
+                       phi__json_get_type_name(arguments));
     else if (schema != NULL &&
              phi__schema_check(arena->memory, schema, arguments, "arguments", &error) != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: %s", error.message);

@@ -15,9 +15,10 @@ static void phi__at_limit_fill(phi__limit_failure *at_limit) {
 }
 
 PHI__FN bool phi__at_limit_name(phi__agent *agent) {
-    const char *what = phi__at_limit_stops(agent)
-                           ? "raise it, keep the thread in a store, or call phi_clear_messages"
-                           : "this run needs more than the older turns had; raise it";
+    const char *what =
+        phi__at_limit_stops(agent)
+            ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
+            : "this run needs more than the older turns had; raise it";
     if (agent->desc.memory.limit_bytes == 0) return true;
     agent->room.at_limit =
         (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);

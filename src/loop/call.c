@@ -12,7 +12,6 @@
 #include "loop/cap_in.h"
 #include "loop/loop_in.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 PHI__FN phi__toolcall *phi__call_find(phi_call call) {
@@ -131,8 +130,7 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     return phi__attempt_hide(call->run, phi__append_keep(call->run->agent->thread, &message));
 }
 
-/* A result of one text block, which is the caller's. */
-static phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error) {
+PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error) {
     phi_tool_result result;
     memset(content, 0, sizeof *content);
     memset(&result, 0, sizeof result);
@@ -519,13 +517,16 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt) {
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi_call handle;
     phi__toolcall *call;
+    phi_str text;
     handle.rt = rt;
     handle.index = post->index;
     handle.gen = post->gen;
     call = phi__call_find(handle);
     /* cancelled, or its agent freed, since it was posted; or a tape has started it later */
     if (call == NULL || phi_call_pending(handle)) return;
-    phi__call_give_text(call, post->text, post->flag != 0);
+    text = post->text;
+    if ((post->flag & (uint32_t)PHI__CALL_TERMINATED) != 0) text.len--;
+    phi__call_give_text(call, text, (post->flag & (uint32_t)PHI__CALL_IS_ERROR) != 0);
 }
 
 static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
@@ -545,6 +546,9 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
     if (result->content == NULL && result->content_count > 0)
         return phi__error(handle.rt, PHI_BAD_ARG, "%s: content is missing, content_count is %u",
                           function, (unsigned)result->content_count);
+    if (result->text != NULL && result->content_count > 0)
+        return phi__error(handle.rt, PHI_BAD_ARG, "%s: text and content: give one of them",
+                          function);
     if (result->content_count > 0) {
         phi_status status =
             phi__enqueue_check(handle.rt, function, result->content, result->content_count);
@@ -561,34 +565,15 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
     phi_status status = phi__call_check(handle, "phi_call_result", result);
     if (status != PHI_OK) return status;
     if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
-    return phi__call_give(call, result);
-}
-
-PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len, bool is_error) {
-    phi__post post;
-    phi_status status;
-    struct phi__inbox_record *record = NULL;
-    bool won;
-    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
-    if (!phi_call_pending(handle)) return PHI_STALE;
-    memset(&post, 0, sizeof post);
-    post.kind = PHI__POST_FINISH;
-    post.index = handle.index;
-    post.gen = handle.gen;
-    post.flag = is_error ? 1 : 0;
-    post.text = phi__str(text, len);
-    status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
-    if (status != PHI_OK && PHI__LOAD(&handle.rt->pump) == (uintptr_t)(void *)&errno) {
+    if (result->text != NULL) {
+        phi_tool_result given = *result;
         phi_content content;
-        phi_tool_result result = phi__call_text(&content, post.text, is_error);
-        return phi_call_result(handle, &result);
+        phi_tool_result one = phi__call_text(&content, phi_str_of(result->text), false);
+        given.content = one.content;
+        given.content_count = 1;
+        return phi__call_give(call, &given);
     }
-    if (status != PHI_OK) return status;
-    won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
-                          PHI__CALL_CLAIMED);
-    phi__inbox_publish(record, won);
-    phi__io_wake(handle.rt->io); /* lost, too: later posts may be seen only now */
-    return won ? PHI_OK : PHI_STALE;
+    return phi__call_give(call, result);
 }
 
 PHI_API bool phi_call_pending(phi_call handle) {

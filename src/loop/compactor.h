@@ -8,16 +8,18 @@
 #define PHI_LOOP_COMPACTOR_H
 
 #include "model/event.h"
-#include "history/compact.h"
+#include "history/compaction_config.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+struct phi_rewrite;
+
 /* Owned by the agent, valid until `end` was called, or `start` has refused. */
 typedef struct phi_compaction_request {
     phi_agent agent;
-    const phi_view_item *items; /* the messages of the view; copies */
+    const struct phi_view_item *items; /* the messages of the view; copies */
     size_t item_count;
     uint64_t target_tokens;       /* the tokens that the view may have afterwards, by estimate */
     phi_compaction_config config; /* as it counts now, defaults filled in */
@@ -34,7 +36,7 @@ typedef struct phi_compactor {
        copied before `end` is called. Any other status is a failure. A stale rewrite, or one that
        saves nothing, counts as a failure. So does a rewrite that leaves the model nothing to see:
        PHI_EV_WARNING says so. */
-    phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
+    phi_status (*poll)(void *user_data, void *job, struct phi_rewrite *out);
     /* The job is done, or not needed any more: phi does not use it from here on. Also when the
        agent is freed, or its history replaced. It must call nothing of this agent. */
     void (*end)(void *user_data, void *job);

@@ -38,6 +38,17 @@ typedef struct phi__deferral_plan {
 PHI__FN phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent);
 PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool);
 
+/* By pointer: phi_feature_deferral names them. */
+typedef struct phi__deferral_ops {
+    phi__deferral_plan (*plan)(const phi__agent *agent);
+    bool (*change)(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
+                   phi_str *system_prompt);
+    const phi_tool *(*find)(phi__agent *agent, phi_str name);
+    const char *(*refuses)(const phi_tool *tools, size_t count);
+    void (*free)(phi__agent *agent);
+} phi__deferral_ops;
+PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
+
 /* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
 PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                                   phi_str *system_prompt);

@@ -251,7 +251,7 @@ static phi_flow phi__deferral_tools_load_start(void *user_data, phi_call call, p
     phi__buf_init(&a.details, &a.agent->memory);
     if (phi__deferral_tools_parse(call, &scratch, arguments, &root)) {
         names = phi_json_get(root, "names");
-        n = phi_json_is_array(names) ? phi_json_count(names) : 0;
+        n = phi_json_is(names, PHI_JSON_ARRAY) ? phi_json_count(names) : 0;
         it = phi_json_each(names);
         if (n == 0 || n > PHI__DEFERRAL_LOADS)
             (void)phi__deferral_tools_fail(call,
@@ -291,9 +291,15 @@ static const phi_tool *phi__deferral_tools_make(phi_tool out[2]) {
 PHI__FN const phi_tool *phi__deferral_tools_find(phi__agent *agent, phi_str name) {
     phi__toolset *set = agent->tools;
     const phi_tool *tool = phi__toolset_find(set, name);
-    if (!set->may_defer) return tool;
     if (tool != NULL) return phi__deferral_hides(agent, name) ? NULL : tool;
     if (!phi__deferral_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
         return NULL;
     return phi__deferral_tools_make(set->finders) + phi__str_is(name, PHI__DEFERRAL_LOAD);
+}
+
+PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void) {
+    static const phi__deferral_ops all = {phi__deferral_plan_of, phi__deferral_change,
+                                          phi__deferral_tools_find, phi__deferral_refuses,
+                                          phi__deferral_free};
+    return &all;
 }

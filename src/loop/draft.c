@@ -3,6 +3,7 @@
 
 #include "base/date_in.h"
 #include "loop/loop_in.h"
+#include "model/event_parts.h"
 
 /* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
    counted yet. The run it continues need not be in the log. */

@@ -144,50 +144,24 @@ static phi_status phi__enqueue(phi__agent *agent, const char *what, const phi_en
                : phi__error(agent->rt, status, "%s: %s", what, phi_status_text(status));
 }
 
-PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
-                               size_t count, const char *source) {
-    phi__agent *agent = phi__find_agent(handle);
-    phi_enqueue_desc desc;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    memset(&desc, 0, sizeof desc);
-    desc.queue = queue;
-    desc.content = content;
-    desc.content_count = count;
-    desc.source = source;
-    return phi__enqueue(agent, "phi_enqueue", &desc);
-}
-
-PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *desc) {
+PHI_API phi_status phi_enqueue(phi_agent handle, const phi_enqueue_desc *desc) {
     phi__agent *agent = phi__find_agent(handle);
     phi_enqueue_desc given;
     phi_content content;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: desc is NULL");
+    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: desc is NULL");
     if (desc->text != NULL && desc->content != NULL)
-        return phi__error(handle.rt, PHI_BAD_ARG,
-                          "phi_enqueue_with: text and content are both given");
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: text and content are both given");
     given = *desc;
     if (desc->text != NULL) {
         content = phi__input_text(phi__str_trim(phi_str_of(desc->text)));
         if (content.text.len == 0)
-            return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: the text is empty");
+            return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: the text is empty");
         given.content = &content;
         given.content_count = 1;
     }
-    return phi__enqueue(agent, "phi_enqueue_with", &given);
-}
-
-PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__find_agent(handle);
-    phi__inputs *inputs;
-    if (agent == NULL) return 0;
-    if (queue == PHI_INPUT_NONE)
-        return agent->queues.steering.count + agent->queues.follow_ups.count +
-               agent->queues.injected.count;
-    inputs = phi__input_list_of(agent, queue);
-    return inputs != NULL ? inputs->count : 0;
+    return phi__enqueue(agent, "phi_enqueue", &given);
 }
 
 PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
@@ -199,16 +173,5 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
         phi__input_free_queues(agent);
     else
         phi__input_list_free(agent, phi__input_list_of(agent, queue));
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_queue_mode mode) {
-    phi__agent *agent = phi__find_agent(handle);
-    if (handle.rt == NULL || (unsigned)mode > (unsigned)PHI_QUEUE_ALL) return PHI_BAD_ARG;
-    if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
-        return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    if (queue != PHI_INPUT_FOLLOW_UP) agent->desc.input.steering_mode = mode;
-    if (queue != PHI_INPUT_STEERING) agent->desc.input.follow_up_mode = mode;
     return PHI_OK;
 }

@@ -9,6 +9,7 @@
 
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
     va_list args;
+    if (rt == NULL) return status;
     va_start(args, format);
     (void)vsnprintf(rt->last_error.words, sizeof rt->last_error.words, format, args);
     va_end(args);

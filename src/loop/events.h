@@ -2,7 +2,6 @@
 #ifndef PHI_LOOP_EVENTS_H
 #define PHI_LOOP_EVENTS_H
 
-#include "io/transport.h"
 #include "model/event.h"
 
 #ifdef __cplusplus

@@ -186,7 +186,8 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point) {
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
     agent->prior.thinking.barred = 0; /* it counts entries of the log that is gone */
-    if (copied == NULL && !shortened) phi__deferral_free(agent);
+    if (copied == NULL && !shortened && agent->prior.deferral != NULL)
+        agent->rt->features.deferral->free(agent);
     moment.fold = copied;
     moment.did = shortened;
     (void)phi__feature_go(&moment, 0);

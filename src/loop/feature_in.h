@@ -22,6 +22,7 @@
 #include "loop/types_in.h"
 #include "model/failure.h"
 #include "text/json.h"
+#include "history/tool_state_in.h"
 #include "history/thread_in.h"
 
 typedef enum phi__point {
@@ -109,6 +110,8 @@ typedef struct phi__moment {
     bool whole, did;
 } phi__moment;
 
+struct phi_cache_stats;
+
 typedef struct phi__feature {
     uint32_t points; /* the points that it wants */
     size_t run_bytes, agent_bytes;
@@ -146,7 +149,14 @@ typedef struct phi__features {
     uint32_t joined;               /* the features that joined all runs */
     /* Functions that the layers above call; NULL: the feature is not named. */
     const struct phi__failover_ops *failover;
+    const struct phi__formats *formats;       /* wire/strict_in.h */
+    const struct phi__deferral_ops *deferral; /* deferral_in.h */
+    phi__carry_fn carry_state;                /* tool state, when a log is made anew */
+    const struct phi__sources_ops *sources;   /* tool_sources_in.h */
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
+    /* phi_agent_info: the op_id of the deferred rewrite, or empty; and the figures of the cache */
+    phi_str (*deferred_fn)(const phi__agent *agent);
+    void (*cache_stats_fn)(const phi__agent *agent, struct phi_cache_stats *out);
 } phi__features;
 /* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
    more than there may be. */

@@ -10,6 +10,7 @@
    memory the next begins with half the log, and so on. */
 #include "loop/loop_in.h"
 #include "history/about_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 
@@ -65,7 +66,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     phi_thread *thread = agent->thread, before;
     phi__run *run = agent->run;
     phi__thread_move(&before, thread);
-    if (!phi__rebase_copy(thread, &before, keep, made) ||
+    if (!phi__rebase_copy(thread, &before, keep, agent->rt->features.carry_state, made) ||
         (run != NULL && !phi__draft_rehome(run, &before))) {
         phi__journal_free_thread(thread);
         phi__thread_move(thread, &before);

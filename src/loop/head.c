@@ -10,7 +10,7 @@
 /* ---- hashes of what holds ---- */
 
 static uint64_t phi__head_tool_hash(const phi__tool_view *tool) {
-    uint64_t n = phi__hash(tool->name, tool->strict ? 2 : 1);
+    uint64_t n = phi__hash(tool->name, tool->strict != NULL ? 2 : 1);
     return phi__hash(tool->schema, phi__hash(tool->description, n)) | 1;
 }
 
@@ -111,12 +111,13 @@ PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent) {
         phi__json_write_str(out, head->tools[i].description);
         phi__buf_char(out, ',');
         phi__json_write_str(out, head->tools[i].schema);
-        phi__buf_text(out, head->tools[i].strict ? ",true]" : ",false]");
+        phi__buf_text(out, head->tools[i].strict != NULL ? ",true]" : ",false]");
     }
     phi__buf_text(out, head->searches ? "],\"searches\":true}" : "]}");
 }
 
-static phi_status phi__head_load_tool(phi__head *head, const phi_json *node, phi__tool_view *to) {
+static phi_status phi__head_load_tool(phi__head *head, const phi__formats *formats,
+                                      const phi_json *node, phi__tool_view *to) {
     phi_json_iter it = phi_json_each(node);
     phi_str name = phi_json_str(phi_json_next(&it), "");
     phi_str description = phi_json_str(phi_json_next(&it), "");
@@ -124,9 +125,9 @@ static phi_status phi__head_load_tool(phi__head *head, const phi_json *node, phi
     phi_arena_mark mark = phi_arena_save(&head->arena);
     phi_json *root = NULL;
     phi_status status = phi_json_parse(&head->arena, schema, PHI_JSON_BORROW, &root, NULL);
-    bool valid = status == PHI_OK && phi_json_is_object(root) && name.len > 0;
+    bool valid = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) && name.len > 0;
     phi_arena_reset(&head->arena, mark);
-    to->strict = phi_json_bool(phi_json_next(&it), false);
+    if (phi_json_bool(phi_json_next(&it), false)) to->strict = formats;
     if (status == PHI_NO_MEMORY) return status;
     if (!valid) return PHI_PARSE;
     return phi__arena_str(&head->arena, name, &to->name) &&
@@ -150,7 +151,8 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
             ? PHI_OK
             : PHI_NO_MEMORY;
     for (i = 0; i < head->count && status == PHI_OK; i++)
-        status = phi__head_load_tool(head, phi_json_next(&it), &head->tools[i]);
+        status = phi__head_load_tool(head, agent->rt->features.formats, phi_json_next(&it),
+                                     &head->tools[i]);
     head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
     head->searches = phi_json_bool(phi_json_get(node, "searches"), false);
     if (status != PHI_OK) phi__head_free(agent);

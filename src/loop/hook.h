@@ -9,8 +9,11 @@
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
 
+#include "loop/run.h"
 #include "model/event.h"
 #include "model/model.h"
+#include "model/event_parts.h"
+#include "model/failure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,13 +64,6 @@ typedef enum phi_hook_point {
     PHI_HOOK_QUESTION = 1 << 17
 } phi_hook_point;
 
-typedef enum phi_verdict {
-    PHI_ALLOW = 0,
-    PHI_DENY,
-    PHI_WAIT, /* the answer comes by phi_decide */
-    PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
-} phi_verdict;
-
 /* The arguments of a hook; a field that a point does not use is zero. Everything is borrowed until
    the hook returns. */
 typedef struct phi_hook {
@@ -90,7 +86,7 @@ typedef struct phi_hook {
     const phi_failure *failure;
     const phi_compaction *compaction;
     const phi_model *model; /* CREDENTIAL */
-    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and
+    /* The history has message_count messages: phi_thread_message_at. For TRANSFORM_CONTEXT and
        CONVERT_TO_LLM the list itself: the hook may set both to a list of its own. The list is
        copied when the hook returns, and so are its messages that were not in the given list; a
        NULL, and a message without its content, are left out. */
@@ -113,11 +109,6 @@ typedef struct phi_hook {
     /* BEFORE_TOOL, in phi_permissions_desc.ask_fn: whose rules ask; the host's, not kept alive */
     struct phi_permissions *permissions;
 } phi_hook;
-
-/* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
-   It may call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free
-   its agent, or any other. */
-typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 
 /* A filter sees the text of user messages (their text blocks, joined by line breaks) before they
    are stored: prompts, steering, follow-ups, injected ones. All are called in order, up to the
@@ -147,9 +138,6 @@ typedef enum phi_waiting {
     PHI_WAITING_MODEL         /* for a model's answer, from its request on until its end */
 } phi_waiting;
 
-/* "nothing", "decision", "call", "retry", "budget", "model". Static. */
-PHI_API const char *phi_waiting_text(phi_waiting kind);
-
 /* Something that a run waits for. Strings are owned by the agent and valid until the next
    phi_step. */
 typedef struct phi_pending_item {
@@ -175,11 +163,6 @@ typedef struct phi_pending_item {
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,
    of which the first `most` were written. Pumping thread. Models' answers are not listed. */
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
-
-/* What one agent waits for: the first thing that phi_pending lists of its run, or the model's
-   answer. *out, where given, is that thing; when it waits for nothing, all but its agent and run
-   are zero. NOTHING for a stale agent. Pumping thread. */
-PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 #ifdef __cplusplus
 }

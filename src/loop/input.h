@@ -33,11 +33,6 @@ PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
 PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source);
 
-/* The same of any content, at once, on the pumping thread. queue: PHI_INPUT_STEERING,
-   PHI_INPUT_FOLLOW_UP or PHI_INPUT_INJECTED. PHI_FULL: the queue is full. */
-PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
-                               size_t count, const char *source);
-
 /* Input for a queue, with all its options. Zero means default for every field but queue, and text
    or content. */
 typedef struct phi_enqueue_desc {
@@ -47,23 +42,21 @@ typedef struct phi_enqueue_desc {
     size_t content_count;
     const char *source; /* comes back with the message's events; copied (default: none) */
     const char *id;     /* of the request, UTF-8, at most 128 bytes, */
-    /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
+    /* and JSON text about it: kept with the message in the log, as those of phi_prompt_with; copied
+       */
     const char *refs;
     const char *loop_id; /* the run that it is meant for (default: any) */
 } phi_enqueue_desc;
 
-/* phi_enqueue with options. PHI_NOT_FOUND: no run of that loop_id is active, and nothing was
-   queued;
-   PHI_BAD_ARG: phi_last_error names the field; else as phi_enqueue. Pumping thread. */
-PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
+/* Queues any content at once. PHI_FULL: the queue is full; PHI_NOT_FOUND: no run of that loop_id is
+   active; PHI_MISUSE: injected, and no run is; PHI_BAD_ARG: phi_last_error names the field;
+   PHI_STALE, PHI_NO_MEMORY: nothing was queued. Pumping thread. */
+PHI_API phi_status phi_enqueue(phi_agent agent, const phi_enqueue_desc *desc);
 
-/* The number of messages in a queue (without those that a run has taken for its next turn), and
-   removing them;
-   PHI_INPUT_NONE: all queues. Pumping thread. Texts that were posted and not yet read by a phi_step
-   are not in the queue. */
-PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
+/* Removes the messages of a queue; PHI_INPUT_NONE: of all queues. Texts that were posted and not
+   yet read by a phi_step, and messages that a run has taken for its next turn, are not in it.
+   Pumping thread. */
 PHI_API phi_status phi_queue_clear(phi_agent agent, phi_input queue);
-PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queue_mode mode);
 
 #ifdef __cplusplus
 }

@@ -68,6 +68,8 @@ PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
    name. */
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result);
+/* A result of one text block, which is the caller's. */
+PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error);
 /* an error result, if none yet */
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
 /* The same with a text of the agent's, {name} being the tool's. */
@@ -81,6 +83,7 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* and its
    memory stays until dispose, for a tool function that is running just now. */
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
+enum { PHI__CALL_IS_ERROR = 1, PHI__CALL_TERMINATED = 2 }; /* flags of a PHI__POST_FINISH */
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 /* The tape that its results go through; NULL: none. */
 PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call);
@@ -131,6 +134,9 @@ PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *
 PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_hold(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
+
+/* pending.c: the first thing that an agent waits for, or its model's answer. */
+PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out);
 
 /* posts.c: reads posts of other threads; a bounded number, or all so far */
 PHI__FN void phi__posts_read(phi_runtime *rt);

@@ -245,8 +245,11 @@ static bool phi__model_call_offer(phi__run *run) {
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
     phi__toolset_change change;
     own[0] = agent->desc.model.protocol;
-    return phi__deferral_change(agent, &run->arena, &change, &spec->system_prompt) &&
-           phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
+    memset(&change, 0, sizeof change);
+    if (agent->rt->features.deferral != NULL &&
+        !agent->rt->features.deferral->change(agent, &run->arena, &change, &spec->system_prompt))
+        return false;
+    return phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
                               run->own.toolset == NULL ? agent->desc.tool_options.raw_tool_count
                                                        : 0,
                               agent->provider == NULL ? agent->codec->names : own, &run->arena,
@@ -292,8 +295,10 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     spec->thinking_from = agent->prior.thinking.barred;
     if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
     spec->plain = run->listed.messages == NULL && !agent->thread->fold.opaque;
-    if (status == PHI_OK && agent->provider == NULL) /* a host's model gets it as it is */
-        status = phi__format_apply(agent->codec, spec, &run->arena, words, words_size);
+    if (status == PHI_OK && spec->format.kind != PHI_FORMAT_TEXT &&
+        agent->provider == NULL) /* a host's model gets it as it is */
+        status =
+            agent->rt->features.formats->apply(agent->codec, spec, &run->arena, words, words_size);
     if (status == PHI_OK)
         status = phi__strict_tools_refused(agent->codec, spec, &agent->memory, words, words_size);
     return status;

@@ -126,29 +126,20 @@ PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) 
     return list.count;
 }
 
-PHI_API const char *phi_waiting_text(phi_waiting kind) {
-    static const char *const words[] = {"nothing", "decision", "call", "retry", "budget", "model"};
-    return (size_t)kind < PHI__COUNT(words) ? words[kind] : "";
-}
-
-PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
-    const phi__agent *agent = phi__find_agent(handle);
-    const phi__run *run = agent != NULL ? agent->run : NULL;
+PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out) {
+    const phi__run *run = agent->run;
     phi__pending_list list;
-    phi_pending_item item;
     memset(&list, 0, sizeof list);
-    memset(&item, 0, sizeof item);
-    list.out = &item;
+    list.out = out;
     list.most = 1;
     if (run != NULL) {
         bool calling = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
-        item = phi__pending_item_of(run, calling ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
+        *out = phi__pending_item_of(run, calling ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
         phi__pending_questions(&list, agent);
         if (list.count == 0) phi__pending_run(&list, run);
-    } else if (agent != NULL) {
-        item.agent = handle;
+    } else {
+        memset(out, 0, sizeof *out);
+        out->agent = agent->handle;
         phi__pending_questions(&list, agent);
     }
-    if (out != NULL) *out = item;
-    return item.kind;
 }

@@ -10,6 +10,7 @@
 #include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "model/tokens.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 
@@ -26,9 +27,10 @@ PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent) {
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__toolset *set = agent->tools;
-    phi__deferral_plan plan = phi__deferral_plan_of(agent);
+    phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
     uint64_t sum = phi_tokens_of_text(counter, phi_str_of(agent->desc.format.schema));
     size_t i;
+    if (set->may_defer) plan = agent->rt->features.deferral->plan(agent);
     for (i = 0; i < set->count; i++) {
         if (phi__deferral_defers(plan, &set->tools[i]) &&
             !phi__deferral_is_loaded(agent, set->views[i].name)) {

@@ -47,6 +47,7 @@ PHI__FN void phi__provider_free_all(phi_runtime *rt) {
     while (rt->providers != NULL) {
         struct phi__provider_node *node = rt->providers;
         rt->providers = node->next;
+        if (node->provider.release != NULL) node->provider.release(node->provider.user_data);
         phi__free(&rt->memory, node, sizeof *node + node->name_bytes);
     }
 }
@@ -63,7 +64,7 @@ static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
         specs[i].name = spec->tools[i].name;
         specs[i].description = spec->tools[i].description;
         specs[i].schema = spec->tools[i].schema;
-        specs[i].strict = spec->tools[i].strict;
+        specs[i].strict = spec->tools[i].strict != NULL;
         specs[i].raw = spec->tools[i].raw;
     }
     request->tools = specs;

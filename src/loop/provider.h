@@ -87,6 +87,9 @@ typedef struct phi_provider {
     /* An answer that is no stream but one JSON text (default: it is handed to `event`, without a
        name). */
     void (*whole)(void *user_data, void *decoder, phi_str body, phi_answer *answer);
+
+    /* Frees user_data, when the runtime with which it was registered is freed (default: none). */
+    void (*release)(void *user_data);
 } phi_provider;
 
 /* Registers a provider with a runtime: agents that are made, or get a model, from then on find it

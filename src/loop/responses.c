@@ -1,4 +1,4 @@
-/* responses.c - the responses of phi_ask, from the run's side: filled in when the run ends.
+/* responses.c - the responses of phi_prompt_with, from the run's side: filled in when the run ends.
 
    A response outlives its run and never its agent. Everything that may fail has been done before
    the run begins, so that closing one needs no memory. */

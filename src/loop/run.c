@@ -3,6 +3,7 @@
 #include "loop/run_in.h"
 
 #include "loop/loop_in.h"
+#include "model/event_parts.h"
 
 /* ---- beginning ---- */
 

@@ -44,7 +44,7 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_COMPACT = 0,
     /* Forgets the oldest turns: the newest turns, summaries and durable messages stay. */
     PHI_AT_MEMORY_LIMIT_FORGET,
-    /* Nothing: runs end with an error until phi_clear_messages, say, makes room. */
+    /* Nothing: runs end with an error until phi_agent_replace_messages, say, makes room. */
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
@@ -100,6 +100,21 @@ typedef enum phi_tool_mode {
     PHI_TOOLS_SEQUENTIAL,   /* one after another */
     PHI_TOOLS_BATCHED       /* phi_tool_options.batch at a time (default 4) */
 } phi_tool_mode;
+
+typedef enum phi_verdict {
+    PHI_ALLOW = 0,
+    PHI_DENY,
+    PHI_WAIT, /* the answer comes by phi_decide */
+    PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
+} phi_verdict;
+
+struct phi_hook;
+
+/* A hook, which is called at the points of phi_agent_desc.hook_points (loop/hook.h).
+   Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
+   It may call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free
+   its agent, or any other. */
+typedef phi_verdict (*phi_hook_fn)(void *user_data, struct phi_hook *hook);
 
 #ifdef __cplusplus
 }

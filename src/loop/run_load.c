@@ -74,7 +74,7 @@ static void phi__run_load_limits(phi__run *run, const phi_json *node) {
 
 static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
     phi_policy policy;
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     memset(&policy, 0, sizeof policy);
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
@@ -94,8 +94,8 @@ static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
 /* Strings of JSON's end with a NUL. */
 static phi_status phi__run_load_format(phi__run *run, const phi_json *node) {
     phi_format format;
-    uint64_t kind = phi_json_uint(phi_json_get(node, "kind"), UINT64_MAX);
-    if (!phi_json_is_object(node)) return PHI_OK;
+    uint64_t kind = phi__json_get_uint(phi_json_get(node, "kind"), UINT64_MAX);
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     memset(&format, 0, sizeof format);
     format.schema = phi_json_str(phi_json_get(node, "schema"), "").at;
     format.name = phi_json_str(phi_json_get(node, "name"), "").at;
@@ -128,7 +128,7 @@ static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
     phi_status status;
     size_t n = 0;
     if (waits_ms != 0) run->own.waits_ms = waits_ms;
-    if (!phi_json_is_array(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return PHI_OK;
     tools =
         (phi_tool *)phi__alloc(&agent->memory, phi__mul(agent->toolset.count + 1, sizeof *tools));
     if (tools == NULL) return PHI_NO_MEMORY;
@@ -165,7 +165,7 @@ static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
     phi_json_iter it = phi_json_each(list);
     const phi_json *child;
     phi__entry *entries;
-    if (!phi_json_is_array(list) || n == 0) return PHI_OK;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || n == 0) return PHI_OK;
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *entries));
     if (entries == NULL || !phi__append_reserve(thread, n, n)) return PHI_NO_MEMORY;
     while ((child = phi_json_next(&it)) != NULL) {
@@ -191,7 +191,7 @@ static phi_status phi__run_load_repeats(phi__run *run, const phi_json *node) {
     if (run->tools.repeat_guard == NULL) return PHI_NO_MEMORY;
     run->tools.repeat_guard->count = phi__records_get_u32(node, "doom_count");
     while (i < PHI__REPEAT_GUARD_WINDOW && (child = phi_json_next(&it)) != NULL)
-        run->tools.repeat_guard->seen[i++] = phi_json_uint(child, 0);
+        run->tools.repeat_guard->seen[i++] = phi__json_get_uint(child, 0);
     return PHI_OK;
 }
 
@@ -199,7 +199,7 @@ static phi_status phi__run_load_failure(phi__run *run, const phi_json *node) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *failure;
     uint32_t kind = phi__records_get_u32(node, "kind");
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     if (kind == 0 || kind > (uint32_t)PHI_FAILURE_NO_MEMORY) return PHI_PARSE;
     failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
@@ -214,7 +214,7 @@ static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
     const phi_json *reply = phi_json_get(node, "reply");
     const phi__entry *entry;
     if (reply == NULL) return PHI_OK;
-    entry = phi__thread_at(run->agent->thread, phi_json_uint(reply, UINT64_MAX));
+    entry = phi__thread_at(run->agent->thread, phi__json_get_uint(reply, UINT64_MAX));
     if (entry == NULL || entry->kind != PHI_ENTRY_MESSAGE || entry->message == NULL ||
         entry->message->role != PHI_ROLE_ASSISTANT)
         return PHI_PARSE;

@@ -53,6 +53,7 @@
 #include "persist/persist_in.h"
 #include "wire/reader_in.h"
 #include "codecs/translate.h"
+#include "model/event_parts.h"
 
 /* ---- transfers ---- */
 
@@ -164,6 +165,8 @@ struct phi__toolcall {
     const phi_tool *tool;     /* NULL: unknown */
     const phi_content *block; /* in the thread */
     phi_str arguments;
+    phi_json *read;      /* the arguments as a tree, once phi_call_arg_* was called; or NULL */
+    const char *read_of; /* the arguments that `read` was made of */
     phi__timer timer;
     phi__timer beat;   /* heartbeat_ms of its tool */
     uint64_t armed_us; /* when the tool got the call */
@@ -251,13 +254,14 @@ struct phi__run {
     phi__attempt attempt;
     const phi_message *reply; /* the answer in the thread */
     phi__round tools;
-    phi__response *response; /* of phi_ask; NULL: there is none */
+    phi__response *response; /* of phi_prompt_with; NULL: there is none */
 };
 
 /* ---- responses ---- */
 
-/* A response of phi_ask: a run as it was when it ended, or, while status is PHI_BUSY, at the last
-   phi_response_get. It lives in its agent's memory, and its messages in its agent's thread. */
+/* A response of phi_prompt_with: a run as it was when it ended, or, while status is PHI_BUSY, at
+   the last phi_response_get. It lives in its agent's memory, and its messages in its agent's
+   thread. */
 struct phi__response {
     phi__slot *slot;
     uint32_t index, gen;

@@ -183,7 +183,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
     if (run->agent->sources != NULL && run->own.toolset == NULL &&
-        phi__tool_sources_refresh(run->agent, false) != PHI_OK)
+        run->agent->rt->features.sources->refresh(run->agent, false) != PHI_OK)
         return PHI__RUN_LOST;
     if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
     next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);

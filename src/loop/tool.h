@@ -1,10 +1,15 @@
 /* tool.h - a tool that a model may call: a name, a schema, and functions that may span frames.
 
-   start(call) gives its result with phi_call_result and returns PHI_DONE, or returns PHI_PENDING. A
-   pending call is finished by its own step(call), which is called once in every phi_step, or by
-   phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly one result: the
-   first one given; after phi_call_finish a function may return either. A call whose tool returns
-   PHI_DONE without a result gets an error that says so. */
+       static phi_flow look_start(void *user_data, phi_call call, phi_str arguments) {
+           phi_call_replyf(call, "It rains in %s.", phi_call_arg_str(call, "place", "the village"));
+           return PHI_DONE;
+       }
+
+   start(call) gives its result with phi_call_reply or phi_call_fail and returns PHI_DONE, or
+   returns PHI_PENDING. A pending call is finished by its own step(call), which is called once in
+   every phi_step, or from anywhere, hundreds of frames later. Each call gets exactly one result:
+   the first one given. A call whose tool returns PHI_DONE without a result gets an error that says
+   so. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
 
@@ -46,12 +51,13 @@ typedef struct phi_tool {
        are not checked */
     const char *schema;
     const char *label; /* for people (default: name) */
-    /* arguments: JSON object, borrowed until the call is finished */
+    /* arguments: the text of a JSON object, borrowed until the call is finished; phi_call_arg_str
+       and its like read it */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
     /* The call was cancelled or timed out and its result is settled: release its resources. Not
-       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for a
-       call out of a snapshot before the first phi_step has handed it to the tool. */
+       called for a call that was finished (phi_call_reply or its like said PHI_OK), nor for a call
+       out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
        the same arguments, which are checked once more; its phi_call_state is empty, or, of a tool
@@ -118,8 +124,42 @@ typedef struct phi_tool {
     const char *source;
 } phi_tool;
 
-/* A result of any shape; phi_call_finish is the short form for one text. */
+/* ---- reading its arguments ---- */
+
+/* One argument of a pending call, or `fallback` when it is not there, has another type, the call is
+   stale or memory ends. `path` is a member's name, or leads deeper: "to.x", "items[0].name", as in
+   phi_json_path. The arguments are read once; asking again costs nothing. Works in a hook and a
+   permission dialog, too. Pumping thread only.
+   The string ends with a zero byte and is valid until the call is finished. */
+PHI_API const char *phi_call_arg_str(phi_call call, const char *path, const char *fallback);
+PHI_API int64_t phi_call_arg_int(phi_call call, const char *path, int64_t fallback);
+PHI_API double phi_call_arg_num(phi_call call, const char *path, double fallback);
+PHI_API bool phi_call_arg_bool(phi_call call, const char *path, bool fallback);
+/* Copies a string into a buffer of your own, terminated. False: it is not there, and the buffer
+   holds an empty string; or it was too long, and was cut between two characters. */
+PHI_API bool phi_call_arg_copy(phi_call call, const char *path, char *buffer, size_t size);
+
+/* ---- finishing it ---- */
+
+/* Finishes a call with one text: what the model reads as the result, or as an error. The forms
+   with an f take a format, as printf does: text of a user belongs in an argument, never in the
+   format.
+
+   Ownership: the text is copied before return.
+   Lifetime: `call` dies when its result is in the thread; a dead handle returns PHI_STALE and
+   changes nothing.
+   Threads:   any. PHI_OK means posted. On the thread of the last phi_step no room is needed: there
+              it never returns PHI_FULL. On any other, PHI_FULL: the inbox is full now, try again;
+              PHI_BAD_ARG: larger than the inbox can ever hold.
+   Callbacks: safe inside one. */
+PHI_API phi_status phi_call_reply(phi_call call, const char *text);
+PHI_API phi_status phi_call_replyf(phi_call call, const char *format, ...) PHI_PRINTF(2, 3);
+PHI_API phi_status phi_call_fail(phi_call call, const char *text);
+PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) PHI_PRINTF(2, 3);
+
+/* A result of any shape: more than one text, images, details, effects. */
 typedef struct phi_tool_result {
+    const char *text;           /* the result as one text; only without `content`; copied */
     const phi_content *content; /* text, images, documents, audio; copied */
     size_t content_count;
     const char *details; /* JSON text for the host; copied; NULL: none */
@@ -135,17 +175,6 @@ typedef struct phi_tool_result {
    names the fault, and the call waits on. PHI_NO_MEMORY: nothing changes; the call then fails by
    itself with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
-
-/* Finishes a call with one text.
-
-   Ownership: `text` is copied before return.
-   Lifetime: `call` dies when its result is in the thread; a dead handle returns PHI_STALE and
-   changes nothing.
-   Threads:   any. PHI_OK means posted. On the thread of the last phi_step no room is needed: there
-              it never returns PHI_FULL. On any other, PHI_FULL: the inbox is full now, try again;
-              PHI_BAD_ARG: larger than the inbox can ever hold.
-   Callbacks: safe inside one. */
-PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
 
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the person who
    waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
@@ -180,7 +209,7 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 
 /* The call's identity: valid while it is pending, on the pumping thread; empty when stale. */
 PHI_API phi_str phi_call_id(phi_call call);
-/* phi_ask_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
+/* phi_prompt_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
    strategy's call, a sub-agent); empty: none. Valid as long as the run. */
 PHI_API phi_str phi_call_context(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);

@@ -17,14 +17,15 @@ PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, siz
     out[0] = '\0';
     if (!phi__str_is(phi_json_str(phi_json_get(schema, "type"), ""), "object"))
         (void)snprintf(out, size, ": expected an object with \"type\":\"object\"");
-    else if (properties != NULL && !phi_json_is_object(properties))
+    else if (properties != NULL && !phi_json_is(properties, PHI_JSON_OBJECT))
         (void)snprintf(out, size, ".properties: expected an object, got %s",
-                       phi_json_type_name(properties));
+                       phi__json_get_type_name(properties));
     else
         while (phi_json_next(&it) != NULL && out[0] == '\0')
-            if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at))
+            if (!phi_json_is(it.at, PHI_JSON_OBJECT) && !phi_json_is(it.at, PHI_JSON_BOOL))
                 (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
-                               (int)phi__min(it.key.len, 80), it.key.at, phi_json_type_name(it.at));
+                               (int)phi__min(it.key.len, 80), it.key.at,
+                               phi__json_get_type_name(it.at));
     return out[0] != '\0';
 }
 
@@ -41,9 +42,9 @@ PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const 
                             (unsigned)parse.column, parse.message);
     else if (status != PHI_OK)
         (void)phi__error(rt, status, "%s: %s", what, phi_status_text(status));
-    else if (!phi_json_is_object(root))
+    else if (!phi_json_is(root, PHI_JSON_OBJECT))
         status = phi__error(rt, PHI_BAD_ARG, "%s: expected a JSON object, got %s", what,
-                            phi_json_type_name(root));
+                            phi__json_get_type_name(root));
     else if (phi__utf8_valid(phi_str_of(json)) != strlen(json))
         status = phi__error(rt, PHI_BAD_ARG, "%s: expected UTF-8", what);
     phi_arena_free(&arena);
@@ -118,13 +119,17 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
                           tool->name);
     if (tool->on_field != NULL && (rt->features.wanted & (uint32_t)PHI__POINT_SLICE) == 0)
         return phi__feature_missing(rt, "on_field", "phi_feature_argument_stream");
+    if (tool->strict && rt->features.formats == NULL)
+        return phi__feature_missing(rt, "strict", "phi_feature_formats");
+    if (tool->deferred && rt->features.deferral == NULL)
+        return phi__feature_missing(rt, "deferred", "phi_feature_deferral");
     status = phi__tool_check_own_raw(rt, tool);
     return status == PHI_OK ? phi__tool_check_schema(rt, tool) : status;
 }
 
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tools, size_t count) {
-    const char *taken;
+    const char *taken = NULL;
     size_t i, j;
     if (count > 0 && tools == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
@@ -139,7 +144,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
         status = phi__tool_check_one(rt, rules, tool);
         if (status != PHI_OK) return status;
     }
-    taken = phi__deferral_refuses(tools, count);
+    if (rt->features.deferral != NULL) taken = rt->features.deferral->refuses(tools, count);
     if (taken != NULL)
         return phi__error(
             rt, PHI_BAD_ARG,

@@ -308,7 +308,7 @@ static bool phi__tool_sources_emit(const phi__tool_exchange *x) {
 static bool phi__tool_sources_install(phi__tool_exchange *x, bool quiet) {
     phi__toolset *set = &x->agent->toolset, made;
     bool stood = set->has_fields || set->names_steps;
-    phi__toolset_init(&made, &x->agent->memory);
+    phi__toolset_init(&made, &x->agent->memory, set->features);
     if (!phi__toolset_take(&made, x->all, x->count, x->agent->desc.tool_options.timeout_ms))
         return false;
     if (!quiet && !phi__tool_sources_emit(x)) {
@@ -388,4 +388,10 @@ PHI__FN void phi__tool_sources_free(phi__agent *agent) {
     size_t i;
     for (i = 0; sources != NULL && i < sources->count; i++)
         phi__tool_sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
+}
+
+PHI__FN const phi__sources_ops *phi__tool_sources_ops(void) {
+    static const phi__sources_ops all = {phi__tool_sources_make, phi__tool_sources_refresh,
+                                         phi__tool_sources_own, phi__tool_sources_free};
+    return &all;
 }

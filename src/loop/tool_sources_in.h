@@ -22,4 +22,13 @@ PHI__FN void phi__tool_sources_recheck(phi__agent *agent);
 /* Gives all lists back: the agent goes, and its calls are gone. */
 PHI__FN void phi__tool_sources_free(phi__agent *agent);
 
+/* By pointer: phi_feature_tool_sources names them. */
+typedef struct phi__sources_ops {
+    bool (*make)(phi__agent *agent, const phi_tool_source *const *sources, size_t count);
+    phi_status (*refresh)(phi__agent *agent, bool quiet);
+    phi_status (*own)(phi__agent *agent, const phi_tool *tools, size_t count);
+    void (*free)(phi__agent *agent);
+} phi__sources_ops;
+PHI__FN const phi__sources_ops *phi__tool_sources_ops(void);
+
 #endif

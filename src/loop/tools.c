@@ -35,7 +35,7 @@ static uint64_t phi__tools_repeat_join(uint64_t a, uint64_t b) {
     return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
 }
 
-/* By value, as phi_json_equal has it: 1, 1.0 and 1e0 are the same. */
+/* By value, as phi__json_get_equal has it: 1, 1.0 and 1e0 are the same. */
 static uint64_t phi__tools_repeat_number(const phi_json *node) {
     phi__json_number n;
     int64_t i;
@@ -116,7 +116,9 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->run = run;
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
-        call->tool = phi__deferral_tools_find(run->agent, call->block->name);
+        call->tool = run->agent->tools->may_defer
+                         ? run->agent->rt->features.deferral->find(run->agent, call->block->name)
+                         : phi__toolset_find(run->agent->tools, call->block->name);
         phi__hooks_decision_init(&call->decision, run, call);
     }
     return true;

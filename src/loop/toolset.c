@@ -5,8 +5,10 @@
 
 enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
 
-PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory) {
+PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
+                               const phi__features *features) {
     memset(set, 0, sizeof *set);
+    set->features = features;
     phi_arena_init(&set->arena, memory, PHI__TOOLSET_BLOCK);
 }
 
@@ -31,7 +33,7 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     view->name = phi_str_of(tool->name);
     view->description = phi_str_of(tool->description);
     view->schema = phi_str_of(tool->schema);
-    view->strict = tool->strict;
+    view->strict = tool->strict ? set->features->formats : NULL;
     view->is_raw = false;
     view->raw = phi__str(NULL, 0);
     view->deferred = false;
@@ -40,7 +42,8 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     set->has_fields = set->has_fields || tool->on_field != NULL;
     set->names_steps = set->names_steps || tool->names_steps;
     set->has_raw = set->has_raw || tool->raw != NULL;
-    set->may_defer = set->may_defer || tool->deferred || tool->may_defer;
+    set->may_defer =
+        set->may_defer || tool->deferred || (tool->may_defer && set->features->deferral != NULL);
 }
 
 /* ---- raw tools ---- */
@@ -97,7 +100,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
                                uint32_t timeout_ms) {
     phi__toolset made;
     size_t i;
-    phi__toolset_init(&made, set->arena.memory);
+    phi__toolset_init(&made, set->arena.memory, set->features);
     if (count > 0) {
         made.tools = (phi_tool *)phi_arena_alloc(&made.arena, phi__mul(count, sizeof *made.tools));
         made.views =
@@ -136,7 +139,7 @@ PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t 
     phi__agent *agent = run->agent;
     phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
     if (set == NULL) return false;
-    phi__toolset_init(set, &agent->memory);
+    phi__toolset_init(set, &agent->memory, &agent->rt->features);
     run->own.toolset = agent->tools = set; /* phi__toolset_free_run frees it */
     if (!phi__toolset_take(set, tools, count, agent->desc.tool_options.timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;

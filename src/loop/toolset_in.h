@@ -19,11 +19,13 @@ typedef struct phi__toolset {
     bool has_raw;        /* one has raw */
     bool may_defer;      /* one has deferred or may_defer */
     uint64_t deferrable; /* deferral.c: the tokens of those, and one; 0: not counted */
-    phi_token_counter counted_by; /* ... by this counter */
+    phi_token_counter counted_by;         /* ... by this counter */
+    const struct phi__features *features; /* the runtime's */
     phi_tool *finders; /* room for deferral_in.h's two; NULL where nothing may be deferred */
 } phi__toolset;
 
-PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory);
+PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
+                               const struct phi__features *features);
 PHI__FN void phi__toolset_free(phi__toolset *set);
 /* Replaces its tools by copies of these, which may be part of the old ones. timeout_ms: of tools
    that have none. False: no memory, and nothing changed. */

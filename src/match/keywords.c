@@ -56,12 +56,14 @@ static const struct {
 
 static bool phi__keywords_fits(unsigned shape, const phi_json *value) {
     switch (shape) {
-    case PHI__SHAPE_TEXT: return phi_json_is_string(value);
-    case PHI__SHAPE_NUMBER: return phi_json_is_number(value);
-    case PHI__SHAPE_COUNT: return phi_json_is_integer(value) && phi_json_num(value, -1) >= 0;
-    case PHI__SHAPE_LIST: return phi_json_is_array(value) && phi_json_count(value) > 0;
-    case PHI__SHAPE_OBJECT: return phi_json_is_object(value);
-    case PHI__SHAPE_SCHEMA: return phi_json_is_object(value) || phi_json_is_bool(value);
+    case PHI__SHAPE_TEXT: return phi_json_is(value, PHI_JSON_STRING);
+    case PHI__SHAPE_NUMBER: return phi_json_is(value, PHI_JSON_NUMBER);
+    case PHI__SHAPE_COUNT:
+        return phi_json_is(value, PHI_JSON_INTEGER) && phi_json_num(value, -1) >= 0;
+    case PHI__SHAPE_LIST: return phi_json_is(value, PHI_JSON_ARRAY) && phi_json_count(value) > 0;
+    case PHI__SHAPE_OBJECT: return phi_json_is(value, PHI_JSON_OBJECT);
+    case PHI__SHAPE_SCHEMA:
+        return phi_json_is(value, PHI_JSON_OBJECT) || phi_json_is(value, PHI_JSON_BOOL);
     case PHI__SHAPE_BOOL: return phi_json_bool(value, false);
     default: return true;
     }

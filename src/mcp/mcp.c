@@ -97,10 +97,10 @@ static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
     if (phi__str_trim(text).len == 0) return PHI_OK;
     status = phi_json_parse(arena, text, 0, &root, NULL);
     if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-    if (!phi_json_is_object(root)) return PHI_BAD_ARG;
+    if (!phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     desc->name = phi__mcp_asking_name(desc->method, root);
     meta = phi_json_remove(root, "_meta");
-    if (meta != NULL && phi_json_is_object(meta)) {
+    if (meta != NULL && phi_json_is(meta, PHI_JSON_OBJECT)) {
         (void)phi_json_remove(meta, "progressToken"); /* ours */
         status = phi_json_write(arena, meta, 0, &desc->meta);
         if (status == PHI_OK) desc->meta = phi__str(desc->meta.at + 1, desc->meta.len - 2);

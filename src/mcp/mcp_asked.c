@@ -189,7 +189,7 @@ static bool phi__mcp_asked_one(phi__mcp_request *r, phi_str key, const phi_json 
     a->input = true;
     r->input.pending++;
     ask = a->ask;
-    if (!phi_json_is_object(params)) params = NULL;
+    if (!phi_json_is(params, PHI_JSON_OBJECT)) params = NULL;
     taken = phi__mcp_asked_part(mcp, ask, method, params);
     if (mcp->dead || phi__mcp_requests_first(mcp, id) == NULL) return false;
     if (taken) return true;
@@ -229,7 +229,7 @@ PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result) {
         return !mcp->dead;
     }
     r->input.busy = true;
-    it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
     while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
         if (!phi__mcp_asked_one(r, it.key, question)) return !mcp->dead;
     r->input.busy = false;

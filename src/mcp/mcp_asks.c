@@ -184,11 +184,11 @@ static void phi__mcp_asks_decided(void *ctx, phi_verdict verdict, phi_str reply)
 /* What a person is shown of a request to a model: its last message. */
 static phi_str phi__mcp_asks_prompt(const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages"), *content;
-    size_t n = phi_json_is_array(messages) ? phi_json_count(messages) : 0;
+    size_t n = phi_json_is(messages, PHI_JSON_ARRAY) ? phi_json_count(messages) : 0;
     phi_str text;
     if (n == 0) return phi__str("", 0);
     content = phi_json_get(phi_json_at(messages, n - 1), "content");
-    if (phi_json_is_array(content)) content = phi_json_at(content, 0);
+    if (phi_json_is(content, PHI_JSON_ARRAY)) content = phi_json_at(content, 0);
     text = phi_json_str(phi_json_get(content, "text"), "");
     return phi__str(text.at, phi__utf8_cut(text, PHI__MCP_ASKS_SHOWN));
 }
@@ -243,8 +243,8 @@ static bool phi__mcp_asks_is_page(phi_str url) {
 
 static const char *phi__mcp_asks_form_fault(const phi_json *schema) {
     const phi_json *fields = phi_json_get(schema, "properties");
-    if (!phi_json_is_object(schema)) return "requestedSchema: expected an object";
-    return phi_json_is_object(fields) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) return "requestedSchema: expected an object";
+    return phi_json_is(fields, PHI_JSON_OBJECT) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
                ? "requestedSchema: expected at most 1,000 properties"
                : NULL;
 }
@@ -266,11 +266,12 @@ static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *param
                    ? NULL
                    : "url: expected http:// or https://";
     }
-    if (phi_json_is_array(tools) && phi_json_count(tools) > 0 && era != NULL &&
+    if (phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0 && era != NULL &&
         !era->sampling_tools)
         return "tools are not offered";
-    return phi_json_is_array(phi_json_get(params, "messages")) ? NULL
-                                                               : "messages: expected an array";
+    return phi_json_is(phi_json_get(params, "messages"), PHI_JSON_ARRAY)
+               ? NULL
+               : "messages: expected an array";
 }
 
 static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_json *params,
@@ -287,7 +288,7 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
     one->kind = kind;
     one->agent = agent;
     one->sampling.memory = memory;
-    one->sampling.tools = phi_json_is_array(tools) && phi_json_count(tools) > 0;
+    one->sampling.tools = phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0;
     one->sampling.done = phi__mcp_asks_sampled;
     one->sampling.ctx = one;
     phi__list_push(&all->open, &one->link);

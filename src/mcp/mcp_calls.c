@@ -188,7 +188,7 @@ static void phi__mcp_calls_answered(phi__mcp_call *c, const phi_json *result) {
     memset(&out, 0, sizeof out);
     phi_arena_init(&out.arena, c->memory, 0);
     phi__buf_init(&out.details, c->memory);
-    if (!phi_json_is_object(result))
+    if (!phi_json_is(result, PHI_JSON_OBJECT))
         phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
     else if (phi__mcp_calls_read(c, result, &out))
         phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);
@@ -347,7 +347,7 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
     if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
     if (words != NULL) {
-        (void)phi_call_finish(call, words, strlen(words), true);
+        (void)phi_call_fail(call, words);
         return PHI_DONE;
     }
     c->call = call;
@@ -378,7 +378,7 @@ static phi_flow phi__mcp_calls_resume(void *user_data, phi_call call, phi_str ar
                                 "under way; whether the server has done it is not known";
     if (((const phi__mcp_tool *)user_data)->shown.idempotent)
         return phi__mcp_calls_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 

@@ -128,7 +128,7 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
     phi_str name = phi__mcp_content_member(block, "title");
     phi_str mime = phi__mcp_content_member(block, "mimeType");
     phi_str about = phi__mcp_content_member(block, "description");
-    uint64_t size = phi_json_uint(phi_json_get(block, "size"), 0);
+    uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
     phi__buf words;
     bool fine;
     if (name.len == 0) name = phi__mcp_content_member(block, "name");
@@ -159,7 +159,7 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
 static bool phi__mcp_content_resource(const phi_json *resource, phi_arena *arena,
                                       phi_content *out) {
     const phi_json *text = phi_json_get(resource, "text");
-    if (phi_json_is_string(text)) {
+    if (phi_json_is(text, PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
         out->text = phi__json_text_of(text);
         return true;
@@ -180,7 +180,7 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
     phi_str data = phi__mcp_content_member(block, "data");
     phi_str mime = phi__mcp_content_member(block, "mimeType");
     memset(out, 0, sizeof *out);
-    if (phi__str_is(type, "text") && phi_json_is_string(phi_json_get(block, "text"))) {
+    if (phi__str_is(type, "text") && phi_json_is(phi_json_get(block, "text"), PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
         out->text = phi__mcp_content_member(block, "text");
         return true;
@@ -191,9 +191,11 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
     if (phi__str_is(type, "audio") && data.len > 0)
         return phi__mcp_content_data(arena, "audio", PHI_CONTENT_AUDIO, phi__str(NULL, 0), mime,
                                      data, out);
-    if (phi__str_is(type, "resource_link") && phi_json_is_string(phi_json_get(block, "uri")))
+    if (phi__str_is(type, "resource_link") &&
+        phi_json_is(phi_json_get(block, "uri"), PHI_JSON_STRING))
         return phi__mcp_content_link(block, arena, out);
-    if (phi__str_is(type, "resource") && phi_json_is_object(phi_json_get(block, "resource")))
+    if (phi__str_is(type, "resource") &&
+        phi_json_is(phi_json_get(block, "resource"), PHI_JSON_OBJECT))
         return phi__mcp_content_resource(phi_json_get(block, "resource"), arena, out);
     return phi__mcp_content_json(block, arena, out);
 }
@@ -210,8 +212,8 @@ static bool phi__mcp_content_rest(phi_arena *arena, size_t count, phi_content *o
 
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count) {
-    bool list = phi_json_is_array(blocks);
-    size_t all = list ? phi_json_count(blocks) : phi_json_is_object(blocks) ? 1 : 0, i;
+    bool list = phi_json_is(blocks, PHI_JSON_ARRAY);
+    size_t all = list ? phi_json_count(blocks) : phi_json_is(blocks, PHI_JSON_OBJECT) ? 1 : 0, i;
     size_t most = phi__min(all, PHI__MCP_CONTENT_MOST);
     phi_json_iter it = phi_json_each(list ? blocks : NULL);
     phi_content *made;

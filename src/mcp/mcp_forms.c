@@ -10,14 +10,14 @@
 static phi_status phi__mcp_forms_defaults(phi_arena *arena, const phi_json *schema,
                                           phi_json *values) {
     const phi_json *properties = phi_json_get(schema, "properties"), *property;
-    phi_json_iter it = phi_json_each(phi_json_is_object(properties) ? properties : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
     phi_status status = PHI_OK;
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value = phi_json_get(property, "default");
         phi_json *copy;
-        if (value == NULL || phi_json_get_n(values, it.key) != NULL) continue;
+        if (value == NULL || phi__json_get_n(values, it.key) != NULL) continue;
         copy = phi_json_copy(arena, value);
-        status = copy != NULL ? phi_json_set_n(arena, values, it.key, copy) : PHI_NO_MEMORY;
+        status = copy != NULL ? phi__json_edit_set(arena, values, it.key, copy) : PHI_NO_MEMORY;
     }
     return status;
 }
@@ -29,7 +29,7 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
     phi_status status;
     if (values.len == 0) values = PHI__LIT("{}");
     status = phi_json_parse(arena, values, 0, &root, &parse);
-    if (status != PHI_OK || !phi_json_is_object(root)) {
+    if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) {
         (void)snprintf(error->message, sizeof error->message, "%s",
                        status == PHI_PARSE ? parse.message : "expected a JSON object");
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;

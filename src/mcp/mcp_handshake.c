@@ -42,8 +42,8 @@ static bool phi__mcp_handshake_read(phi_mcp *mcp, const phi_json *result) {
     const phi_json *info = phi_json_get(result, "serverInfo");
     if (info == NULL)
         info = phi_json_get(phi_json_get(result, "_meta"), "io.modelcontextprotocol/serverInfo");
-    g->capabilities =
-        phi_json_is_object(caps) ? phi_json_copy(&g->arena, caps) : phi_json_new_object(&g->arena);
+    g->capabilities = phi_json_is(caps, PHI_JSON_OBJECT) ? phi_json_copy(&g->arena, caps)
+                                                         : phi_json_new_object(&g->arena);
     return g->capabilities != NULL &&
            phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) == PHI_OK &&
            phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "name"), &g->name) &&
@@ -188,7 +188,7 @@ static void phi__mcp_handshake_initialize(phi_mcp *mcp) {
 /* The newest version of ours in the list; NULL: none. */
 static const phi__mcp_era *phi__mcp_handshake_common(const phi_json *versions) {
     const phi__mcp_era *best = NULL;
-    phi_json_iter it = phi_json_each(phi_json_is_array(versions) ? versions : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
     const phi_json *node;
     while ((node = phi_json_next(&it)) != NULL) {
         const phi__mcp_era *era = phi__mcp_eras_find(phi_json_str(node, ""));
@@ -246,7 +246,7 @@ static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
            reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
            mcp->agreed.http_status < 400;
     if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
-    if (reply->status == PHI_OK && phi_json_is_array(versions))
+    if (reply->status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY))
         phi__mcp_handshake_pick(mcp, versions, reply->result);
     else if (reply->code == PHI__MCP_RPC_VERSION)
         phi__mcp_handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);

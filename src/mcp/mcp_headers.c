@@ -37,10 +37,11 @@ static bool phi__mcp_headers_primitive(phi_str type) {
 
 /* "string", or a list of one primitive type and "null". */
 static bool phi__mcp_headers_type(const phi_json *type) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     const phi_json *one;
     size_t primitives = 0;
-    if (phi_json_is_string(type)) return phi__mcp_headers_primitive(phi__json_text_of(type));
+    if (phi_json_is(type, PHI_JSON_STRING))
+        return phi__mcp_headers_primitive(phi__json_text_of(type));
     while ((one = phi_json_next(&it)) != NULL) {
         phi_str text = phi__json_text_of(one);
         if (phi__mcp_headers_primitive(text))
@@ -55,7 +56,8 @@ static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *sch
                                   const phi_json *mark, bool reachable) {
     phi_str name = phi__json_text_of(mark);
     size_t i;
-    if (!phi_json_is_string(mark)) return phi__mcp_headers_refuse(c, name, "it is no string");
+    if (!phi_json_is(mark, PHI_JSON_STRING))
+        return phi__mcp_headers_refuse(c, name, "it is no string");
     if (!phi__fetch_name_fits(name))
         return phi__mcp_headers_refuse(c, name, "expected a token of HTTP, as Region");
     if (name.len > PHI__MCP_HEADERS_NAME) return phi__mcp_headers_refuse(c, name, "it is too long");
@@ -117,7 +119,7 @@ static bool phi__mcp_headers_each(phi__mcp_headers_check *c, const phi_json *lis
     phi_json_iter it = phi_json_each(list);
     const phi_json *one;
     while ((one = phi_json_next(&it)) != NULL)
-        if (phi_json_is_object(one) && !phi__mcp_headers_schema(c, one, reachable, depth))
+        if (phi_json_is(one, PHI_JSON_OBJECT) && !phi__mcp_headers_schema(c, one, reachable, depth))
             return false;
     return true;
 }
@@ -131,12 +133,12 @@ static bool phi__mcp_headers_schema(phi__mcp_headers_check *c, const phi_json *s
         bool good = true;
         if (phi__str_is(it.key, "x-mcp-header"))
             good = phi__mcp_headers_mark(c, schema, value, reachable && depth > 0);
-        else if (phi__mcp_headers_is_map(it.key) && phi_json_is_object(value))
+        else if (phi__mcp_headers_is_map(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
             good = phi__mcp_headers_each(c, value, reachable && phi__str_is(it.key, "properties"),
                                          depth + 1);
-        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is_array(value))
+        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is(value, PHI_JSON_ARRAY))
             good = phi__mcp_headers_each(c, value, false, depth + 1);
-        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is_object(value))
+        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
             good = phi__mcp_headers_schema(c, value, false, depth + 1);
         if (!good) return false;
     }
@@ -149,7 +151,8 @@ PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_
     check.message = message;
     check.size = size;
     if (size > 0) message[0] = '\0';
-    return !phi_json_is_object(schema) || phi__mcp_headers_schema(&check, schema, true, 0);
+    return !phi_json_is(schema, PHI_JSON_OBJECT) ||
+           phi__mcp_headers_schema(&check, schema, true, 0);
 }
 
 /* ---- the headers of a call ---- */
@@ -182,9 +185,11 @@ static phi_status phi__mcp_headers_text(phi_arena *arena, const phi_json *value,
     char digits[32];
     int64_t n = phi_json_int(value, INT64_MAX);
     phi_str text = phi__json_text_of(value);
-    if (phi_json_is_bool(value)) text = phi_str_of(phi_json_bool(value, false) ? "true" : "false");
-    if (phi_json_is_number(value)) {
-        if (!phi_json_is_integer(value) || n > PHI__MCP_HEADERS_SAFE || n < -PHI__MCP_HEADERS_SAFE)
+    if (phi_json_is(value, PHI_JSON_BOOL))
+        text = phi_str_of(phi_json_bool(value, false) ? "true" : "false");
+    if (phi_json_is(value, PHI_JSON_NUMBER)) {
+        if (!phi_json_is(value, PHI_JSON_INTEGER) || n > PHI__MCP_HEADERS_SAFE ||
+            n < -PHI__MCP_HEADERS_SAFE)
             return PHI_BAD_ARG;
         (void)snprintf(digits, sizeof digits, "%lld", (long long)n);
         text = phi_str_of(digits);
@@ -198,7 +203,8 @@ static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark
     char *name;
     phi_str text;
     phi_status status;
-    if (phi_json_is_null(value) || phi_json_is_object(value) || phi_json_is_array(value))
+    if (phi_json_is(value, PHI_JSON_NULL) || phi_json_is(value, PHI_JSON_OBJECT) ||
+        phi_json_is(value, PHI_JSON_ARRAY))
         return PHI_OK;
     if (list->count == PHI__MCP_HEADERS_MOST || !phi__fetch_name_fits(mark)) return PHI_OK;
     status = phi__mcp_headers_text(list->arena, value, &text);
@@ -220,17 +226,17 @@ static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark
 static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const phi_json *schema,
                                            const phi_json *arguments, uint32_t depth) {
     const phi_json *properties = phi_json_get(schema, "properties"), *property;
-    phi_json_iter it = phi_json_each(phi_json_is_object(properties) ? properties : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
     phi_status status = PHI_OK;
     if (depth > PHI__MCP_HEADERS_DEEP) return PHI_OK;
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value, *mark = phi_json_get(property, "x-mcp-header");
-        bool nested = phi_json_is_object(phi_json_get(property, "properties"));
+        bool nested = phi_json_is(phi_json_get(property, "properties"), PHI_JSON_OBJECT);
         if (mark == NULL && !nested) continue;
-        value = phi_json_get_n(arguments, it.key);
-        if (value != NULL && phi_json_is_string(mark))
+        value = phi__json_get_n(arguments, it.key);
+        if (value != NULL && phi_json_is(mark, PHI_JSON_STRING))
             status = phi__mcp_headers_add(list, phi__json_text_of(mark), value);
-        if (status == PHI_OK && nested && phi_json_is_object(value))
+        if (status == PHI_OK && nested && phi_json_is(value, PHI_JSON_OBJECT))
             status = phi__mcp_headers_collect(list, property, value, depth + 1);
     }
     return status;

@@ -47,7 +47,7 @@ static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result
     phi_mcp_reply reply;
     char words[120];
     phi__mcp_requests_off(r);
-    if (!phi_json_is_object(result)) {
+    if (!phi_json_is(result, PHI_JSON_OBJECT)) {
         phi__mcp_requests_fail(r, PHI_PARSE, "the result is no object");
         return;
     }
@@ -293,7 +293,7 @@ PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *fr
     status = phi__mcp_rpc_parse(&arena, json, &root);
     if (status != PHI_OK)
         phi__mcp_incoming_bad(mcp, json, status);
-    else if (!phi_json_is_array(root))
+    else if (!phi_json_is(root, PHI_JSON_ARRAY))
         phi__mcp_incoming_one(mcp, &arena, root, from);
     else
         phi__mcp_incoming_batch(mcp, &arena, root, from);

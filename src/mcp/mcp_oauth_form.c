@@ -210,15 +210,15 @@ static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_
 /* Whether the text is one JSON object: values are searched for without a tree. */
 static bool phi__mcp_oauth_form_is_object(phi_arena *arena, phi_str text, bool *memory) {
     phi_arena_mark mark = phi_arena_save(arena);
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
-    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     *memory = status != PHI_NO_MEMORY;
-    if (status == PHI_OK) (void)phi_json_reader_result(&reader, &root, NULL);
-    status = phi_json_is_object(root) ? PHI_OK : PHI_PARSE;
+    if (status == PHI_OK) (void)phi__json_read_result(&reader, &root, NULL);
+    status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
     phi_arena_reset(arena, mark);
     return status == PHI_OK;
 }

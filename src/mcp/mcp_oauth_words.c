@@ -180,18 +180,18 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes) {
 
 static phi_status phi__mcp_oauth_words_parse(phi_arena *arena, phi_str text, phi_json **root,
                                              const char **fault) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_status status;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
-    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     if (status != PHI_OK) {
         *fault = "is no JSON, or nested too deeply";
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    (void)phi_json_reader_result(&reader, root, NULL);
+    (void)phi__json_read_result(&reader, root, NULL);
     *fault = "is no JSON object";
-    return phi_json_is_object(*root) ? PHI_OK : PHI_PARSE;
+    return phi_json_is(*root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
 }
 
 /* The strings of an array, as a set. */
@@ -202,7 +202,7 @@ static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, ph
     size_t left = 8 * PHI__MCP_OAUTH_SCOPES;
     bool fine;
     *out = phi__str("", 0);
-    if (!phi_json_is_array(array)) return true;
+    if (!phi_json_is(array, PHI_JSON_ARRAY)) return true;
     phi__buf_init(&set, arena->memory);
     while (left-- > 0 && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
@@ -216,7 +216,7 @@ static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, ph
 static bool phi__mcp_oauth_words_lists(const phi_json *array, const char *text) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *item;
-    if (!phi_json_is_array(array)) return false;
+    if (!phi_json_is(array, PHI_JSON_ARRAY)) return false;
     while ((item = phi_json_next(&it)) != NULL)
         if (phi__str_is(phi__json_text_of(item), text)) return true;
     return false;
@@ -235,7 +235,7 @@ PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text,
     *fault = "names no resource";
     if (out->resource.len == 0) return PHI_PARSE;
     it = phi_json_each(servers);
-    while (phi_json_is_array(servers) && (item = phi_json_next(&it)) != NULL) {
+    while (phi_json_is(servers, PHI_JSON_ARRAY) && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
         if (one.len == 0) continue;
         if (out->issuer.len == 0 || phi_str_equal(one, preferred)) out->issuer = one;
@@ -259,7 +259,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
     out->token = phi__json_text_of(phi_json_get(root, "token_endpoint"));
     out->registration = phi__json_text_of(phi_json_get(root, "registration_endpoint"));
     methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
-    out->says_methods = phi_json_is_array(methods);
+    out->says_methods = phi_json_is(methods, PHI_JSON_ARRAY);
     if (phi__mcp_oauth_words_lists(methods, "none")) out->methods |= PHI__MCP_OAUTH_NONE;
     if (phi__mcp_oauth_words_lists(methods, "client_secret_basic"))
         out->methods |= PHI__MCP_OAUTH_BASIC;

@@ -79,21 +79,21 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_pages *pages = (phi__mcp_pages *)ctx;
     const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
     const phi_json *list = phi_json_get(reply->result, pages->key);
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     phi_status status = PHI_OK;
     pages->request = NULL;
-    if (reply->status == PHI_OK && !phi_json_is_array(list)) {
+    if (reply->status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) {
         phi__mcp_pages_fail(pages, PHI_PARSE, "the result has no list");
         return;
     }
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
         if (phi__mcp_pages_full(pages))
             pages->cut = true;
-        else if (phi_json_is_object(it.at) && !phi__mcp_pages_item(pages, it.at))
+        else if (phi_json_is(it.at, PHI_JSON_OBJECT) && !phi__mcp_pages_item(pages, it.at))
             status = PHI_NO_MEMORY;
     }
-    pages->has_ttl = phi_json_is_integer(ttl);
-    pages->ttl_ms = phi_json_uint(ttl, 0);
+    pages->has_ttl = phi_json_is(ttl, PHI_JSON_INTEGER);
+    pages->ttl_ms = phi__json_get_uint(ttl, 0);
     if (status == PHI_OK && reply->status == PHI_OK && !pages->cut &&
         phi__mcp_pages_next(pages, reply->result)) {
         status = pages->cursor.failed ? PHI_NO_MEMORY : phi__mcp_pages_send(pages);

@@ -20,7 +20,7 @@ static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
 
 static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
     const phi_json *list = phi_json_get(item, "arguments");
-    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     size_t count = phi__min(all, PHI__MCP_PROMPTS_ARGUMENTS);
     phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
@@ -67,7 +67,7 @@ static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *
 
 static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
                                       phi_mcp_prompted *out) {
-    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
     size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
     phi_message *made = (phi_message *)phi__arena_zero(arena, (count + 1) * sizeof(phi_message));
@@ -113,7 +113,7 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     phi_mcp_completion_fn fn = (phi_mcp_completion_fn)offer->fn;
     const phi_json *from = phi_json_get(reply->result, "completion");
     const phi_json *values = phi_json_get(from, "values");
-    phi_json_iter it = phi_json_each(phi_json_is_array(values) ? values : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
     phi_str texts[PHI__MCP_PROMPTS_VALUES];
     phi_mcp_completion out;
     memset(&out, 0, sizeof out);
@@ -121,9 +121,9 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     out.message = reply->message;
     out.code = reply->code;
     while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
-        if (phi_json_is_string(it.at)) texts[out.count++] = phi__json_text_of(it.at);
+        if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
     out.values = texts;
-    out.total = phi_json_uint(phi_json_get(from, "total"), 0);
+    out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
     fn(offer->user_data, &out);
 }

@@ -30,7 +30,7 @@ typedef struct phi_mcp_prompt_list {
     bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
 } phi_mcp_prompt_list;
 
-/* A prompt as messages of a user and an assistant, for phi_replace_messages. */
+/* A prompt as messages of a user and an assistant, for phi_agent_replace_messages. */
 typedef struct phi_mcp_prompted {
     phi_status status;
     phi_str message;

@@ -374,9 +374,9 @@ PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
 PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");
     phi_str text = phi_json_str(token, "");
-    uint64_t id = phi_json_uint(token, 0);
+    uint64_t id = phi__json_get_uint(token, 0);
     phi__mcp_request *r;
-    if (phi_json_is_string(token) && !phi__str_to_u64(text, &id)) return;
+    if (phi_json_is(token, PHI_JSON_STRING) && !phi__str_to_u64(text, &id)) return;
     r = phi__mcp_requests_find(mcp, id);
     if (r == NULL || r->desc.progress == NULL) return;
     (void)phi__mcp_requests_renew(r, true);

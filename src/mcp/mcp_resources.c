@@ -20,7 +20,7 @@ static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
     out.title = phi__mcp_resources_text(item, "title");
     out.description = phi__mcp_resources_text(item, "description");
     out.mime_type = phi__mcp_resources_text(item, "mimeType");
-    out.size = phi_json_uint(phi_json_get(item, "size"), 0);
+    out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
     out.json = item;
     return out;
 }
@@ -47,7 +47,7 @@ static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply
 static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
     const phi_json *contents = phi_json_get(reply->result, "contents");
-    size_t all = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
+    size_t all = phi_json_is(contents, PHI_JSON_ARRAY) ? phi_json_count(contents) : 0;
     bool many = all > PHI__MCP_RESOURCES_CONTENTS;
     size_t count = many ? 0 : all;
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);

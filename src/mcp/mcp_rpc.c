@@ -7,26 +7,26 @@
 
 /* ---- reading ---- */
 
-PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text) {
-    phi_json_reader_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI__MCP_RPC_DEPTH);
+PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
+    phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI__MCP_RPC_DEPTH);
 }
 
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_status status;
     *root = NULL;
     phi__mcp_rpc_begin_parse(&reader, arena, text);
     do {
-        status = phi_json_reader_advance(&reader, SIZE_MAX);
+        status = phi__json_read_advance(&reader, SIZE_MAX);
     } while (status == PHI_BUSY);
-    return phi_json_reader_result(&reader, root, NULL);
+    return phi__json_read_result(&reader, root, NULL);
 }
 
 /* An id: a string or a number, as JSON text. NULL: it has none, or null. */
 static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
-    if (node == NULL || phi_json_is_null(node)) return true;
-    if (!phi_json_is_string(node) && !phi_json_is_number(node)) {
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return true;
+    if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_NUMBER)) {
         out->fault = "its id is neither a string nor a number";
         return true;
     }
@@ -42,14 +42,14 @@ static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mc
 static void phi__mcp_rpc_read_call(const phi_json *node, phi__mcp_rpc *out) {
     const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
     out->params = phi_json_get(node, "params");
-    if (phi_json_is_null(out->params)) out->params = NULL;
-    if (!phi_json_is_string(method))
+    if (phi_json_is(out->params, PHI_JSON_NULL)) out->params = NULL;
+    if (!phi_json_is(method, PHI_JSON_STRING))
         out->fault = "its method is no string";
     else if (out->method.len == 0 || out->method.len > PHI__MCP_RPC_METHOD)
         out->fault = "its method is empty or longer than 256 bytes";
-    else if (out->params != NULL && !phi_json_is_object(out->params))
+    else if (out->params != NULL && !phi_json_is(out->params, PHI_JSON_OBJECT))
         out->fault = "its params are no object";
-    else if (phi_json_is_null(id))
+    else if (phi_json_is(id, PHI_JSON_NULL))
         out->fault = "its id is null";
     else
         out->kind = id != NULL ? PHI__MCP_RPC_REQUEST : PHI__MCP_RPC_NOTIFICATION;
@@ -64,10 +64,10 @@ static int phi__mcp_rpc_code(const phi_json *node) {
 static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
     const phi_json *error = phi_json_get(node, "error");
     out->result = phi_json_get(node, "result");
-    if (phi_json_is_null(error)) error = NULL;
-    if (error != NULL && out->result != NULL && !phi_json_is_null(out->result))
+    if (phi_json_is(error, PHI_JSON_NULL)) error = NULL;
+    if (error != NULL && out->result != NULL && !phi_json_is(out->result, PHI_JSON_NULL))
         out->fault = "it has a result and an error";
-    else if (error != NULL && !phi_json_is_object(error))
+    else if (error != NULL && !phi_json_is(error, PHI_JSON_OBJECT))
         out->fault = "its error is no object";
     else if (error == NULL && out->result == NULL)
         out->fault = "it has neither a method, nor a result, nor an error";
@@ -84,7 +84,7 @@ static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
 
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
     memset(out, 0, sizeof *out);
-    if (!phi_json_is_object(node)) {
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) {
         out->fault = "it is no object";
         return true;
     }

@@ -12,7 +12,7 @@
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
-#include "text/json.h"
+#include "text/json_in.h"
 
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
@@ -55,7 +55,7 @@ typedef struct phi__mcp_rpc {
    replaced. Strings point into `text` and are not terminated. */
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
 /* As that, for a reader that advances in slices. */
-PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text);
+PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text);
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
 /* The number of an id that we made, also where it comes back as a string. */

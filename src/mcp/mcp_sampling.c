@@ -65,7 +65,7 @@ static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi
     out->id = phi_json_str(phi_json_get(block, "id"), "");
     out->name = phi_json_str(phi_json_get(block, "name"), "");
     out->arguments = PHI__LIT("{}");
-    return !phi_json_is_object(phi_json_get(block, "input")) ||
+    return !phi_json_is(phi_json_get(block, "input"), PHI_JSON_OBJECT) ||
            phi_json_write(arena, phi_json_get(block, "input"), 0, &out->arguments) == PHI_OK;
 }
 
@@ -73,14 +73,14 @@ static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi
 static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_json *node) {
     const phi_json *content = phi_json_get(node, "content"), *block;
     bool assistant = phi__str_is(phi_json_str(phi_json_get(node, "role"), ""), "assistant");
-    size_t most = phi_json_is_array(content) ? phi_json_count(content) : 1, n = 0, i;
+    size_t most = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1, n = 0, i;
     phi_content *out =
         (phi_content *)phi_arena_alloc(list->arena, phi__mul(phi__max(most, 1), sizeof *out));
     phi_message *m;
     if (out == NULL) return false;
     for (i = 0; i < most; i++) {
-        block = phi_json_is_array(content) ? phi_json_at(content, i) : content;
-        if (!phi_json_is_object(block)) {
+        block = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_at(content, i) : content;
+        if (!phi_json_is(block, PHI_JSON_OBJECT)) {
             list->fault = "messages: a block of content is no object";
             return true;
         }
@@ -107,15 +107,15 @@ static size_t phi__mcp_sampling_most(const phi_json *messages) {
     size_t most = 0;
     while ((node = phi_json_next(&it)) != NULL) {
         const phi_json *content = phi_json_get(node, "content");
-        most += 1 + (phi_json_is_array(content) ? phi_json_count(content) : 1);
+        most += 1 + (phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1);
     }
     return most;
 }
 
 static phi_status phi__mcp_sampling_read(phi__mcp_sampling_list *list, const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages"), *node;
-    phi_json_iter it = phi_json_each(phi_json_is_array(messages) ? messages : NULL);
-    list->most = phi_json_is_array(messages) ? phi__mcp_sampling_most(messages) : 0;
+    phi_json_iter it = phi_json_each(phi_json_is(messages, PHI_JSON_ARRAY) ? messages : NULL);
+    list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__mcp_sampling_most(messages) : 0;
     if (list->most == 0) list->fault = "messages are missing";
     if (list->most > PHI__MCP_SAMPLING_MESSAGES) list->fault = "too many messages";
     if (list->fault != NULL) return PHI_BAD_ARG;
@@ -152,9 +152,9 @@ static bool phi__mcp_sampling_text(phi_arena *arena, phi_str text, const char **
 static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
     const phi_json *list = phi_json_get(params, "tools"), *node;
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     phi_tool *tools;
-    if (!phi_json_is_array(list) || phi_json_count(list) == 0) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0) return true;
     tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
     d->tools = tools;
@@ -185,7 +185,7 @@ static uint32_t phi__mcp_sampling_least(uint32_t a, uint32_t b) {
 
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
 static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
-    uint64_t most = phi_json_uint(phi_json_get(params, "maxTokens"), 0);
+    uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d;
     memset(&d, 0, sizeof d);
     d.model = agent->desc.model;
@@ -193,7 +193,7 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.max_tokens = phi__mcp_sampling_least(
         most > UINT32_MAX ? 0 : (uint32_t)most,
         phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
-    d.options.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
+    d.options.has_temperature = phi_json_is(phi_json_get(params, "temperature"), PHI_JSON_NUMBER);
     d.options.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
     if (!(d.options.temperature >= 0.0 && d.options.temperature <= 100.0))
         d.options.has_temperature = false;
@@ -349,8 +349,7 @@ static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampli
     size_t before = list->count, i;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "sampling",
-                                     &list->messages[i]);
+        status = phi_thread_append(child->thread, &list->messages[i], 1, NULL);
     if (status != PHI_OK) return status;
     memset(&order, 0, sizeof order);
     order.prompts = &list->messages[before];
@@ -412,7 +411,8 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
                                    phi__buf *out) {
     phi_json *root = NULL;
     const phi_json *content = NULL;
-    if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK && phi_json_is_object(root))
+    if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK &&
+        phi_json_is(root, PHI_JSON_OBJECT))
         content = phi_json_get(root, "content");
     phi__buf_text(out, "{\"role\":\"assistant\",\"content\":");
     if (content != NULL)

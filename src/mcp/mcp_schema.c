@@ -48,9 +48,9 @@ static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *n
     phi_json_iter it = phi_json_each(node);
     if (depth > PHI_JSON_MAX_DEPTH || ++w->work > PHI__MCP_SCHEMA_WORK) return false;
     while (phi_json_next(&it) != NULL) {
-        if (phi__str_is(it.key, "$ref") && phi_json_is_string(it.at)) {
+        if (phi__str_is(it.key, "$ref") && phi_json_is(it.at, PHI_JSON_STRING)) {
             if (!phi__mcp_schema_walk_ref(w, phi__json_text_of(it.at), depth)) return false;
-        } else if (phi_json_is_object(it.at) || phi_json_is_array(it.at)) {
+        } else if (phi_json_is(it.at, PHI_JSON_OBJECT) || phi_json_is(it.at, PHI_JSON_ARRAY)) {
             if (!phi__mcp_schema_walk_node(w, it.at, depth + 1)) return false;
         }
     }
@@ -77,7 +77,7 @@ typedef struct phi__mcp_schema {
 static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema);
 
 static void phi__mcp_schema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
-    if (phi_json_set_n(s->arena, to, key, value) != PHI_OK) s->failed = true;
+    if (phi__json_edit_set(s->arena, to, key, value) != PHI_OK) s->failed = true;
 }
 
 /* "(pattern: ^a+$)" */
@@ -88,7 +88,7 @@ static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *v
     phi__buf_add_str(words, key);
     phi__buf_text(words, ": ");
     from = words->len;
-    if (phi_json_is_string(value))
+    if (phi_json_is(value, PHI_JSON_STRING))
         phi__buf_add_str(words, phi__json_text_of(value));
     else
         (void)phi__json_write(words, value, 0);
@@ -102,7 +102,7 @@ static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *v
 
 static void phi__mcp_schema_subs(phi__mcp_schema *s, phi_json *to, phi_str key,
                                  const phi_json *subs) {
-    bool list = phi_json_is_array(subs);
+    bool list = phi_json_is(subs, PHI_JSON_ARRAY);
     phi_json *made = list ? phi_json_new_array(s->arena) : phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(subs);
     while (made != NULL && !s->failed && phi_json_next(&it) != NULL) {
@@ -120,7 +120,8 @@ static void phi__mcp_schema_names(phi__mcp_schema *s, phi_json *to, phi_str key,
     phi_json_iter it = phi_json_each(names);
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_str name = phi__json_text_of(it.at);
-        if (!phi_json_is_string(it.at) || (types && !phi__keywords_is_type(name))) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING) || (types && !phi__keywords_is_type(name)))
+            continue;
         if (phi_json_add(made, phi_json_new_str(s->arena, name)) != PHI_OK) s->failed = true;
     }
     if (made == NULL || phi_json_count(made) > 0) phi__mcp_schema_set(s, to, key, made);
@@ -134,23 +135,24 @@ static void phi__mcp_schema_other(phi__mcp_schema *s, phi_json *to, phi_str key,
     static const char *const notes[] = {"dependencies", "additionalItems", "$dynamicRef",
                                         "$recursiveRef"};
     size_t i;
-    bool copy = phi__str_is(key, "nullable") && phi_json_is_bool(value);
+    bool copy = phi__str_is(key, "nullable") && phi_json_is(value, PHI_JSON_BOOL);
     for (i = 0; i < PHI__COUNT(bounds); i++)
         if (phi__str_is(key, bounds[i]) &&
-            (phi_json_is_number(value) || (i >= 2 && phi_json_is_bool(value))))
+            (phi_json_is(value, PHI_JSON_NUMBER) || (i >= 2 && phi_json_is(value, PHI_JSON_BOOL))))
             copy = true;
     for (i = 0; i < PHI__COUNT(notes); i++)
         if (phi__str_is(key, notes[i])) phi__mcp_schema_note(words, key, value);
-    if (phi__str_is(key, "type") && phi_json_is_array(value))
+    if (phi__str_is(key, "type") && phi_json_is(value, PHI_JSON_ARRAY))
         phi__mcp_schema_names(s, to, key, value, true);
     else if (phi__str_is(key, "type"))
         copy = phi__keywords_is_type(phi__json_text_of(value));
-    if (phi__str_is(key, "$ref") && phi_json_is_string(value)) {
+    if (phi__str_is(key, "$ref") && phi_json_is(value, PHI_JSON_STRING)) {
         copy = phi__str_starts(phi__json_text_of(value), "#") &&
                phi__schema_ref_find(s->root, phi__json_text_of(value), &s->looked) != NULL;
         if (!copy) phi__mcp_schema_note(words, key, value);
     }
-    if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) && phi_json_is_object(value))
+    if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) &&
+        phi_json_is(value, PHI_JSON_OBJECT))
         phi__mcp_schema_subs(s, to, key, value);
     if (copy) phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value));
 }
@@ -173,8 +175,8 @@ static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schem
     phi_json *made = phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(schema);
     phi__buf words;
-    if (phi_json_is_bool(schema)) return phi_json_copy(s->arena, schema);
-    if (made == NULL || !phi_json_is_object(schema) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
+    if (phi_json_is(schema, PHI_JSON_BOOL)) return phi_json_copy(s->arena, schema);
+    if (made == NULL || !phi_json_is(schema, PHI_JSON_OBJECT) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
         return made;
     s->depth++;
     phi__buf_init(&words, s->arena->memory);
@@ -204,7 +206,7 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
 
 static bool phi__mcp_schema_requires(const phi_json *schema, phi_str name) {
     const phi_json *names = phi_json_get(schema, "required");
-    phi_json_iter it = phi_json_each(phi_json_is_array(names) ? names : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(names, PHI_JSON_ARRAY) ? names : NULL);
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
     return false;
@@ -235,7 +237,7 @@ static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
 static void phi__mcp_schema_beside(phi__mcp_schema *s, phi_json *node) {
     phi_json *all = phi_json_get(node, "allOf"), *inner;
     if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
-    if (!phi_json_is_array(all)) {
+    if (!phi_json_is(all, PHI_JSON_ARRAY)) {
         all = phi_json_new_array(s->arena);
         phi__mcp_schema_set(s, node, PHI__LIT("allOf"), all);
     }
@@ -254,7 +256,7 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
     static const char *const many[] = {"properties", "anyOf", "oneOf", "allOf"};
     bool was = under->optional;
     size_t i;
-    if (!phi_json_is_object(node) || s->failed) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT) || s->failed) return;
     if (s->depth >= PHI__MCP_SCHEMA_DEPTH * 4 || ++s->work > PHI__MCP_SCHEMA_WORK ||
         s->looked > PHI__MCP_SCHEMA_LOOKED) {
         s->endless = true;
@@ -300,16 +302,16 @@ static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_
     const phi_json *ref = phi_json_get(from, "$ref");
     phi_json *properties = phi_json_get(root, "properties");
     phi_json_iter it;
-    if (phi_json_is_string(ref))
+    if (phi_json_is(ref, PHI_JSON_STRING))
         from = phi__schema_ref_find(root, phi__json_text_of(ref), &s->looked);
     it = phi_json_each(phi_json_get(from, "properties"));
-    if (!phi_json_is_object(phi_json_get(from, "properties")) || from == root) return;
-    if (!phi_json_is_object(properties)) {
+    if (!phi_json_is(phi_json_get(from, "properties"), PHI_JSON_OBJECT) || from == root) return;
+    if (!phi_json_is(properties, PHI_JSON_OBJECT)) {
         properties = phi_json_new_object(s->arena);
         phi__mcp_schema_set(s, root, PHI__LIT("properties"), properties);
     }
     while (properties != NULL && !s->failed && phi_json_next(&it) != NULL)
-        if (phi_json_get_n(properties, it.key) == NULL)
+        if (phi__json_get_n(properties, it.key) == NULL)
             phi__mcp_schema_set(s, properties, it.key, phi_json_copy(s->arena, it.at));
 }
 
@@ -323,7 +325,7 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
     phi__buf_add_str(&words, phi__json_text_of(phi_json_get(root, "description")));
     for (i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *list = phi_json_get(root, keys[i]);
-        phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+        phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
         if (list == NULL) continue;
         any = true;
         phi__mcp_schema_note(&words, phi_str_of(keys[i]), list);
@@ -340,12 +342,12 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
 /* Every provider wants an object by that word. False: it is something else. */
 static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
     const phi_json *type = phi_json_get(root, "type");
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
     while (phi_json_next(&it) != NULL)
         if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
     if (!is) return false;
-    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi_json_new_text(s->arena, "object"));
+    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi__json_edit_text(s->arena, "object"));
     phi__mcp_schema_root_choices(s, root);
     return true;
 }
@@ -359,9 +361,10 @@ static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *erro
 static bool phi__mcp_schema_sound(const phi_json *root) {
     const phi_json *properties = phi_json_get(root, "properties");
     phi_json_iter it = phi_json_each(properties);
-    if (properties != NULL && !phi_json_is_object(properties)) return false;
+    if (properties != NULL && !phi_json_is(properties, PHI_JSON_OBJECT)) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_OBJECT) && !phi_json_is(it.at, PHI_JSON_BOOL))
+            return false;
     return true;
 }
 
@@ -374,7 +377,7 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
     memset(&s, 0, sizeof s);
     s.arena = arena;
     s.root = schema;
-    if (!phi_json_is_object(schema))
+    if (!phi_json_is(schema, PHI_JSON_OBJECT))
         return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
     status = phi_json_write(arena, schema, 0, out);
     if (status == PHI_NO_MEMORY) return status;
@@ -410,7 +413,7 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
     phi_status status = PHI_OK;
     phi_arena scratch;
     phi_arena_init(&scratch, arena->memory, 0);
-    if (schema != NULL && !phi_json_is_null(schema))
+    if (schema != NULL && !phi_json_is(schema, PHI_JSON_NULL))
         status = phi__mcp_schema_make(schema, &scratch, &text, message, size);
     if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);

@@ -115,11 +115,12 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
     client->era = origin->era = era;
     client->log_level = PHI__MCP_LEVEL_INFO;
     client->can = 0;
-    if (phi_json_is_object(phi_json_get(can, "sampling")))
+    if (phi_json_is(phi_json_get(can, "sampling"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
-    if (phi_json_is_object(phi_json_get(can, "elicitation")))
+    if (phi_json_is(phi_json_get(can, "elicitation"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
-    if (phi_json_is_object(phi_json_get(can, "roots"))) client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+    if (phi_json_is(phi_json_get(can, "roots"), PHI_JSON_OBJECT))
+        client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
     phi__mcp_serve_list_initialized(server, origin);
 }
 
@@ -210,8 +211,9 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
     const char *fault = NULL;
     m->origin.era = phi__mcp_eras_modern();
-    if (!phi_json_is_string(version) ||
-        !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
+    if (!phi_json_is(version, PHI_JSON_STRING) ||
+        !phi_json_is(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"),
+                     PHI_JSON_OBJECT)) {
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_PARAMS, 400,
                               "params._meta: expected io.modelcontextprotocol/protocolVersion and "
                               "io.modelcontextprotocol/clientCapabilities");
@@ -397,7 +399,7 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     phi__mcp_origin origin = m->origin;
     const phi_json *child;
     phi__mcp_batch *batch;
-    if (!phi_json_is_array(m->root)) {
+    if (!phi_json_is(m->root, PHI_JSON_ARRAY)) {
         phi__mcp_serve_one(m, m->root);
         return;
     }

@@ -137,7 +137,7 @@ PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_
     if (phi__mcp_rpc_number(answer->id, &number))
         ask = phi__mcp_serve_ask_find(server, client, number);
     if (ask == NULL) return;
-    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is_object(answer->result))
+    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is(answer->result, PHI_JSON_OBJECT))
         phi__mcp_serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
     else
         phi__mcp_serve_ask_give(ask, PHI_REFUSED, NULL,
@@ -282,7 +282,7 @@ static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json 
     phi__link *link;
     for (link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
-        const phi_json *answer = phi_json_get_n(inputs, ask->key);
+        const phi_json *answer = phi__json_get_n(inputs, ask->key);
         if (answer != NULL)
             phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
         else if (late)
@@ -343,8 +343,8 @@ PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *
                                        const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
     phi_json_iter it = phi_json_each(inputs);
-    bool good = inputs == NULL || phi_json_is_object(inputs);
-    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is_object(child);
+    bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
+    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
     if (!good)
         phi__mcp_serve_ask_refuse(server, origin,
                                   "params.inputResponses: expected an object of objects");
@@ -449,7 +449,7 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
     phi__buf_init(&text, &incoming.server->rt->memory);
     status = phi_json_parse(&arena, phi_str_of(desc->params != NULL ? desc->params : "{}"),
                             PHI_JSON_BORROW, &params, NULL);
-    if (status == PHI_OK && !phi_json_is_object(params)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(params, PHI_JSON_OBJECT)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi__json_write(&text, params, 0);
     if (status == PHI_OK && text.failed) status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__mcp_serve_ask_open(serving, desc, phi__buf_str(&text));

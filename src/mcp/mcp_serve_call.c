@@ -90,7 +90,7 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
         return NULL;
     if (text.len == 0) text = phi_message_text(result, "", arena, NULL);
     if (phi_json_parse(arena, text, 0, &value, NULL) != PHI_OK ||
-        (!phi_json_is_object(value) && !serving->origin.era->any_output)) {
+        (!phi_json_is(value, PHI_JSON_OBJECT) && !serving->origin.era->any_output)) {
         (void)snprintf(error->message, sizeof error->message,
                        "The tool's result is not the JSON that its output schema promises");
         return NULL;
@@ -310,7 +310,7 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
     const phi_tool *tool = phi__mcp_serve_call_tool(server, name, &info);
     phi__mcp_serving *serving;
     char message[160];
-    if (tool == NULL || (arguments != NULL && !phi_json_is_object(arguments))) {
+    if (tool == NULL || (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))) {
         (void)snprintf(message, sizeof message,
                        tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
                        (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
@@ -393,7 +393,7 @@ PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks
     if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
     phi_arena_free(&arena);
     if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;

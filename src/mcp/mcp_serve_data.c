@@ -175,13 +175,13 @@ static bool phi__mcp_serve_data_arguments(phi_mcp_server *server, phi__mcp_origi
     phi_json_iter it = phi_json_each(arguments);
     const phi_json *child;
     size_t i;
-    if (arguments != NULL && !phi_json_is_object(arguments)) {
+    if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT)) {
         phi__mcp_serve_data_refuse(server, origin, "params.arguments: expected an object%.*s",
                                    phi__str("", 0));
         return false;
     }
     while ((child = phi_json_next(&it)) != NULL) {
-        if (phi_json_is_string(child)) continue;
+        if (phi_json_is(child, PHI_JSON_STRING)) continue;
         phi__mcp_serve_data_refuse(server, origin, "params.arguments.%.*s: expected a string",
                                    it.key);
         return false;
@@ -323,8 +323,8 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
     phi_mcp_serve_completion what;
     phi__mcp_serving *serving;
     if (!phi__mcp_serve_data_completed(server, ref) ||
-        !phi_json_is_string(phi_json_get(argument, "name")) ||
-        !phi_json_is_string(phi_json_get(argument, "value"))) {
+        !phi_json_is(phi_json_get(argument, "name"), PHI_JSON_STRING) ||
+        !phi_json_is(phi_json_get(argument, "value"), PHI_JSON_STRING)) {
         phi__mcp_serve_data_refuse(server, origin,
                                    "params: expected a ref that is known, and argument.name and "
                                    "argument.value%.*s",
@@ -345,7 +345,7 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
     else
         what.uri = phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(ref, "uri"), NULL));
     if (what.argument == NULL || what.value == NULL ||
-        (phi_json_is_object(known) &&
+        (phi_json_is(known, PHI_JSON_OBJECT) &&
          phi_json_write(&serving->arena, known, 0, &what.known) != PHI_OK)) {
         phi__mcp_serve_data_lost(serving);
         return;
@@ -464,7 +464,7 @@ PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result
     if (serving == NULL) return status;
     status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK || !phi_json_is_object(root)) return PHI_BAD_ARG;
+    if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     phi__mcp_serve_data_result(serving, root);
     phi__mcp_serve_request_free(serving);
     return PHI_OK;

@@ -27,8 +27,8 @@ static bool phi__mcp_serve_heads_is(phi_mcp_server *server, phi_str header, phi_
 static bool phi__mcp_serve_heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
     phi_json *x = NULL, *y = NULL;
     return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
-           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK && phi_json_is_number(x) &&
-           phi_json_equal(x, y);
+           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK &&
+           phi_json_is(x, PHI_JSON_NUMBER) && phi__json_get_equal(x, y);
 }
 
 static bool phi__mcp_serve_heads_param(phi_mcp_server *server, const phi__mcp_heads *heads,

@@ -72,7 +72,7 @@ static bool phi__mcp_serve_notify_uris(phi__mcp_serving *serving, const phi_json
     const phi_json *child;
     size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
     phi_str *uris;
-    if (!phi_json_is_array(list) || most == 0) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || most == 0) return true;
     uris = (phi_str *)phi_arena_alloc(&serving->arena, phi__mul(most, sizeof *uris));
     if (uris == NULL) return false;
     serving->wanted.uris = uris;
@@ -118,7 +118,7 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
                                           phi__mcp_client *client, const phi_json *params) {
     const phi_json *filter = phi_json_get(params, "notifications");
     phi__mcp_serving *serving;
-    if (!phi_json_is_object(filter)) {
+    if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
         phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.notifications: expected an object"), NULL);
         return;

@@ -95,8 +95,8 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
         if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
     }
     token = phi_json_get(meta, "progressToken");
-    if (phi_json_is_number(token) ||
-        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
+    if (phi_json_is(token, PHI_JSON_NUMBER) ||
+        (phi_json_is(token, PHI_JSON_STRING) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
 }
 

@@ -32,7 +32,7 @@ static phi_status phi__mcp_server_json(phi_runtime *rt, const char *what, const 
     if (json == NULL) return PHI_OK;
     phi_arena_init(&arena, &rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
-    good = status == PHI_OK && phi_json_is_object(root);
+    good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
     if (good) return PHI_OK;
     return phi__error(rt, status == PHI_NO_MEMORY ? status : PHI_BAD_ARG,

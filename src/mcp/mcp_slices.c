@@ -7,11 +7,11 @@
 static void phi__mcp_slices_fire(phi__timer *timer) {
     phi__mcp_slices *slices = PHI__OWNER(timer, phi__mcp_slices, timer);
     phi_runtime *rt = slices->rt;
-    phi_status status = phi_json_reader_advance(&slices->reader, rt->slice.budget_bytes);
+    phi_status status = phi__json_read_advance(&slices->reader, rt->slice.budget_bytes);
     phi_json *root = NULL;
     if (status == PHI_BUSY && phi__io_timer_set(rt->io, timer, phi__io_now_us(rt->io)) != PHI_OK)
         status = PHI_NO_MEMORY;
-    if (status != PHI_BUSY) (void)phi_json_reader_result(&slices->reader, &root, NULL);
+    if (status != PHI_BUSY) (void)phi__json_read_result(&slices->reader, &root, NULL);
     slices->sliced(slices, status, status == PHI_OK ? root : NULL);
 }
 

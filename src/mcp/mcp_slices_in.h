@@ -14,7 +14,7 @@ typedef struct phi__mcp_slices phi__mcp_slices;
 struct phi__mcp_slices {
     phi_runtime *rt;
     phi_arena arena; /* of the tree; the caller may take it out when the reading is over */
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi__timer timer;
     /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading
        is over, root may be NULL, and the caller ends it. */

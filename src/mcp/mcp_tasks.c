@@ -103,7 +103,7 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
-    phi_json_iter it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
     const phi_json *question;
     *count = 0;
     if (phi_json_set(arena, result, "inputRequests", fresh) != PHI_OK) return NULL;
@@ -113,7 +113,7 @@ static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_jso
         phi__buf_add(&t->keys, (const char *)&len, sizeof len);
         phi__buf_add_str(&t->keys, it.key);
         if (t->keys.failed ||
-            phi_json_set_n(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
+            phi__json_edit_set(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
             return NULL;
         ++*count;
     }
@@ -177,7 +177,7 @@ static void phi__mcp_tasks_end(struct phi__mcp_task *t, const phi_json *task, bo
         reply.code = code >= INT32_MIN && code <= INT32_MAX ? (int)code : 0;
         reply.message = phi_json_str(phi_json_get(error, "message"), "the task has failed");
         reply.data = phi_json_get(error, "data");
-    } else if (!phi_json_is_object(reply.result = phi_json_get(task, "result"))) {
+    } else if (!phi_json_is(reply.result = phi_json_get(task, "result"), PHI_JSON_OBJECT)) {
         reply.result = NULL;
         reply.status = PHI_PARSE;
         reply.message = PHI__LIT("a task that is completed without a result");
@@ -263,7 +263,8 @@ PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task) {
     const phi_json *id = phi_json_get(task, "taskId");
     struct phi__mcp_task *t;
     phi_mcp *mcp = r->mcp;
-    if (!phi_json_is_string(id) || phi_json_str(id, "").len > PHI__MCP_TASKS_ID) return false;
+    if (!phi_json_is(id, PHI_JSON_STRING) || phi_json_str(id, "").len > PHI__MCP_TASKS_ID)
+        return false;
     t = (struct phi__mcp_task *)phi__alloc(&mcp->memory, sizeof *t);
     if (t != NULL) {
         t->request = r;

@@ -140,7 +140,7 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
     item->task = phi__str_is(support, "required");
     if (title.len == 0) title = phi__json_text_of(phi_json_get(hints, "title"));
     if (title.len == 0) title = shown->original;
-    if (phi_json_is_object(hints)) {
+    if (phi_json_is(hints, PHI_JSON_OBJECT)) {
         phi__mcp_toolbox_hints(shown, hints);
         if (!phi__mcp_toolbox_json(m, hints, &shown->annotations)) return false;
     } else
@@ -155,7 +155,7 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
 static bool phi__mcp_toolbox_input(phi__mcp_toolbox_maker *m, phi_mcp_tool *shown,
                                    const phi_json *in) {
     phi_arena_mark mark = phi_arena_save(&m->box->arena);
-    if (phi_json_is_null(in)) return true;
+    if (phi_json_is(in, PHI_JSON_NULL)) return true;
     if (!phi__mcp_toolbox_json(m, in, &shown->input)) return false;
     if (!phi_str_equal(shown->input, shown->schema)) return true;
     phi_arena_reset(&m->box->arena, mark);
@@ -171,12 +171,12 @@ static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *i
     phi_arena *arena = &m->box->arena;
     phi_status status = phi__mcp_schema_adapt(in, arena, &item->shown.schema, message, size);
     if (status == PHI_OK && !phi__mcp_toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && m->marks && phi_json_is_object(in)) {
+    if (status == PHI_OK && m->marks && phi_json_is(in, PHI_JSON_OBJECT)) {
         if (!phi__mcp_headers_valid(in, message, size)) return false;
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK && m->structured && phi_json_is_object(result)) {
+    if (status == PHI_OK && m->structured && phi_json_is(result, PHI_JSON_OBJECT)) {
         if (!phi__mcp_toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
         if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
             item->output = phi_json_copy(arena, result);

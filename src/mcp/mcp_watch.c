@@ -164,7 +164,7 @@ static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params)
     const phi_json *list =
         phi_json_get(phi_json_get(params, "notifications"), "resourceSubscriptions");
     phi_mcp *mcp = watch->mcp;
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     while (phi_json_next(&it) != NULL) {
         phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;

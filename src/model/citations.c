@@ -26,7 +26,7 @@ static void phi__citations_add(phi__citations *list, const phi_citation *c) {
 static phi_str phi__citations_str(const phi_json *node, const char *const *names) {
     for (; *names != NULL; names++) {
         const phi_json *member = phi_json_get(node, *names);
-        if (phi_json_is_string(member)) return phi_json_str(member, "");
+        if (phi_json_is(member, PHI_JSON_STRING)) return phi_json_str(member, "");
     }
     return phi__str("", 0);
 }
@@ -35,8 +35,8 @@ static bool phi__citations_range(phi_citation *c, const phi_json *node, const ch
                                  const char *end) {
     const phi_json *from = phi_json_get(node, start), *to = phi_json_get(node, end);
     if (from == NULL && to == NULL) return false;
-    c->start = (size_t)phi_json_uint(from, 0); /* Google leaves 0 out */
-    c->end = (size_t)phi_json_uint(to, c->start);
+    c->start = (size_t)phi__json_get_uint(from, 0); /* Google leaves 0 out */
+    c->end = (size_t)phi__json_get_uint(to, c->start);
     c->has_range = true;
     return true;
 }
@@ -75,7 +75,7 @@ static void phi__citations_plain(phi__citations *list, const phi_json *node) {
     size_t i;
     for (i = 0; i < PHI__COUNT(inside); i++) {
         member = phi_json_get(node, inside[i]);
-        if (!phi_json_is_object(member)) continue;
+        if (!phi_json_is(member, PHI_JSON_OBJECT)) continue;
         node = member;
         break;
     }
@@ -101,13 +101,13 @@ static void phi__citations_support(phi__citations *list, const phi_json *support
     const phi_json *segment = phi_json_get(support, "segment"), *index;
     phi_json_iter it = phi_json_each(phi_json_get(support, "groundingChunkIndices"));
     while ((index = phi_json_next(&it)) != NULL) {
-        uint64_t place = phi_json_uint(index, UINT64_MAX);
+        uint64_t place = phi__json_get_uint(index, UINT64_MAX);
         const phi_json *chunk = place < chunks->count ? chunks->at[place] : NULL;
         phi_citation c = PHI_ZERO;
         size_t i;
         for (i = 0; i < PHI__COUNT(kinds); i++) {
             const phi_json *source = phi_json_get(chunk, kinds[i]);
-            if (!phi_json_is_object(source)) continue;
+            if (!phi_json_is(source, PHI_JSON_OBJECT)) continue;
             c.url = phi__citations_str(source, urls);
             c.title = phi__citations_str(source, titles);
             break;
@@ -155,12 +155,12 @@ static bool phi__citations_google(phi__citations *list, const phi_json *node) {
     if (metadata == NULL) metadata = node;
     chunks = phi_json_get(grounding, "groundingChunks");
     supports = phi_json_get(grounding, "groundingSupports");
-    is = is || phi_json_is_array(chunks) || phi_json_is_array(supports);
+    is = is || phi_json_is(chunks, PHI_JSON_ARRAY) || phi_json_is(supports, PHI_JSON_ARRAY);
     phi__citations_supports(list, supports, chunks);
     if (list->count == before) phi__citations_each(list, chunks); /* sources of all of it */
     for (i = 0; i < PHI__COUNT(lists); i++) {
         const phi_json *sources = phi_json_get(metadata, lists[i]);
-        is = is || phi_json_is_array(sources);
+        is = is || phi_json_is(sources, PHI_JSON_ARRAY);
         phi__citations_each(list, sources);
     }
     return is;
@@ -171,7 +171,7 @@ static void phi__citations_read(phi__citations *list, const phi_json *root) {
     const phi_json *node;
     list->count = 0;
     while ((node = phi_json_next(&it)) != NULL)
-        if (phi_json_is_object(node) && !phi__citations_google(list, node))
+        if (phi_json_is(node, PHI_JSON_OBJECT) && !phi__citations_google(list, node))
             phi__citations_plain(list, node);
 }
 
@@ -189,7 +189,7 @@ PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
     if (content->citations.len == 0) return PHI_OK;
     mark = phi_arena_save(arena);
     status = phi_json_parse(arena, content->citations, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    if (status == PHI_OK && !phi_json_is_array(root)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(root, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) {
         list.arena = arena;
         phi__citations_read(&list, root);

@@ -1,5 +1,6 @@
 /* event.c - the names of events, as session files and logs write them. */
 #include "model/event.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,6 @@
 #ifndef PHI_MODEL_EVENT_H
 #define PHI_MODEL_EVENT_H
 
-#include "io/transport.h"
-#include "model/failure.h"
 #include "model/message.h"
 
 #ifdef __cplusplus
@@ -126,88 +124,6 @@ typedef enum phi_input {
     PHI_INPUT_INJECTED
 } phi_input;
 
-/* A run's identity. */
-typedef struct phi_loop_info {
-    phi_str agent_id, session_id, loop_id;
-    phi_str parent_loop_id; /* the run that it continues; empty: none */
-    phi_continuation continuation;
-    phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
-    phi_str metadata; /* JSON text; empty: null */
-    phi_str config;   /* of an event read from JSON: its config_snapshot, JSON text; else empty */
-    /* Of a run in a thread: its agent's system prompt, where it differs from the run before
-       (has_system_prompt). phi_thread_system_prompt returns it for any run. */
-    phi_str system_prompt;
-    bool has_system_prompt;
-} phi_loop_info;
-
-/* The figures of a compaction, planned or done. */
-typedef struct phi_compaction {
-    uint64_t estimated_tokens; /* of the view */
-    size_t message_count;
-    size_t messages_before, messages_after;
-    uint64_t tokens_before, tokens_after; /* estimates */
-    size_t loops_compacted;
-} phi_compaction;
-
-/* The messages that a prune took out. */
-typedef struct phi_pruned {
-    uint64_t tokens_removed; /* by estimate */
-    size_t messages_removed;
-    phi_str memo;              /* the message in their place; empty: none */
-    const int64_t *timestamps; /* of the messages, oldest first */
-    size_t timestamp_count;
-} phi_pruned;
-
-/* A revert. Steps are named "n12": entry 12 of the thread. JSON has only their numbers, as the
-   original. */
-typedef struct phi_reverted {
-    phi_str category; /* "failure", "tangent", "completion", "step-summary" */
-    phi_str target;
-    const phi_str *abandoned; /* the messages taken out of the view */
-    size_t abandoned_count;
-    phi_str summary; /* empty: none was given */
-    bool applied;
-    phi_str reason; /* why it was not applied */
-} phi_reverted;
-
-/* How near a model call's request is to its limit. */
-typedef struct phi_context {
-    /* by estimate, with system prompt and tools; the policy's, or the model's window */
-    uint64_t tokens, limit;
-    size_t messages, shown; /* of the view; how many of them are sent */
-    /* SUMMARY_NEEDED: the entries that need a summary, both included */
-    uint64_t need_from, need_to;
-} phi_context;
-
-/* Entries that an agent at its memory limit forgot. The messages still in its lanes' views stand
-   again, as copies, behind the log's FORGOTTEN entry; phi_message_at counts from there. */
-typedef struct phi_forgotten {
-    uint64_t from, to; /* entries of the log: from `from` to before `to` */
-    size_t messages;   /* messages among them that no model sees any more */
-    size_t bytes;      /* of the agent's memory that were given back */
-    bool compacted;    /* the view was compacted first */
-    int64_t made_ms;   /* Unix time: when the thread was made; 0: not known */
-} phi_forgotten;
-
-/* A group of parallel runs; record/session.h has its record. */
-typedef struct phi_parallel {
-    phi_str session_id;
-    const phi_str *loop_ids; /* PARALLEL_START */
-    size_t loop_count;
-    phi_str selected_loop_id; /* PARALLEL_END: this and the rest */
-    size_t selected_index;
-    phi_usage evaluation_usage; /* of the judge */
-} phi_parallel;
-
-/* How far a reasoning strategy has come. */
-typedef struct phi_strategy_progress {
-    phi_str name, phase;        /* "tot"; "generating"... */
-    uint64_t calls, most_calls; /* model calls made; how many there may be, tool rounds included */
-    uint32_t nodes;             /* thoughts so far */
-    bool has_score;
-    double score; /* of the best, 0 to 1 */
-} phi_strategy_progress;
-
 /* Everything it points to is owned by the runtime and valid until the first phi_step after the
    event was popped. Events that were not popped keep their memory. */
 typedef struct phi_event {
@@ -228,14 +144,14 @@ typedef struct phi_event {
     const phi_message *message;
     /* TURN_END, AGENT_END, SUBAGENT_END; NULL: no answer, or no memory */
     const phi_usage *usage;
-    const phi_failure *failure; /* ERROR, RETRY, FAILOVER; AGENT_END after one */
-    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
-       without a text: how many were dropped while the event queue was full. */
+    const struct phi_failure *failure; /* ERROR, RETRY, FAILOVER; AGENT_END after one */
+    /* AGENT_END: the run's, for phi_thread_message_at while its lane is the active one.
+       INPUT_DROPPED without a text: how many were dropped while the event queue was full. */
     size_t first_message, message_count;
-    const phi_loop_info *loop;        /* AGENT_START */
-    const phi_compaction *compaction; /* COMPACTION_... */
-    phi_ticket ticket;                /* DECISION */
-    int point;                        /* DECISION: a phi_hook_point */
+    const struct phi_loop_info *loop;        /* AGENT_START */
+    const struct phi_compaction *compaction; /* COMPACTION_... */
+    phi_ticket ticket;                       /* DECISION */
+    int point;                               /* DECISION: a phi_hook_point */
     /* RETRY: the attempt that failed, from 1, of how many in all, the first included
        (PHI_UNLIMITED). FAILOVER: the switch, from 1, of how many the run may make. */
     uint32_t attempt, attempts;
@@ -252,23 +168,17 @@ typedef struct phi_event {
     /* of an event read from JSON (phi_event_from_json): AGENT_END's messages, TURN_END's tool
        results; message_count of them. A TOOL_UPDATE read from JSON has its result in `message` */
     const phi_message *messages;
-    const phi_pruned *pruned;              /* PRUNED */
-    const phi_reverted *reverted;          /* REVERTED */
-    const phi_parallel *parallel;          /* PARALLEL_... */
-    const phi_forgotten *forgotten;        /* FORGOTTEN */
-    const phi_context *context;            /* CONTEXT_WARNING, SUMMARY_NEEDED */
-    const phi_strategy_progress *strategy; /* STRATEGY */
-    phi_str question_kind;                 /* DECISION of a question: "elicitation"... */
+    const struct phi_pruned *pruned;              /* PRUNED */
+    const struct phi_reverted *reverted;          /* REVERTED */
+    const struct phi_parallel *parallel;          /* PARALLEL_... */
+    const struct phi_forgotten *forgotten;        /* FORGOTTEN */
+    const struct phi_context *context;            /* CONTEXT_WARNING, SUMMARY_NEEDED */
+    const struct phi_strategy_progress *strategy; /* STRATEGY */
+    phi_str question_kind;                        /* DECISION of a question: "elicitation"... */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */
 PHI_API const char *phi_event_name(phi_event_kind kind);
-
-/* The id of a model call, "<loop_id>/<turn>": of an event, a message, a hook, which all have both.
-   It is the same in the call's deltas, its retries, its answer and the tool calls of it, and that
-   of no other call. Writes at most `size` bytes with the NUL; returns the length without it, as
-   snprintf does; 0: no loop_id. */
-PHI_API size_t phi_model_call_id(phi_str loop_id, uint32_t turn_index, char *out, size_t size);
 
 #ifdef __cplusplus
 }

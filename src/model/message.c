@@ -89,15 +89,15 @@ enum { PHI__MESSAGE_DEPTH = 448 };
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status = PHI_BUSY;
     bool is;
-    phi_json_reader_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI__MESSAGE_DEPTH);
-    while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
-    (void)phi_json_reader_result(&reader, &root, NULL);
-    is = status == PHI_OK && (strings_too || !phi_json_is_string(root));
+    phi__json_read_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI__MESSAGE_DEPTH);
+    while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
+    (void)phi__json_read_result(&reader, &root, NULL);
+    is = status == PHI_OK && (strings_too || !phi_json_is(root, PHI_JSON_STRING));
     if (is && key != NULL) phi__json_write_key(out, phi_str_of(key));
     if (is) status = phi__json_write(out, root, 0);
     if (status == PHI_NO_MEMORY) out->failed = true;
@@ -109,15 +109,15 @@ PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;
     while (more) {
-        phi_json_reader reader;
+        phi__json_reader reader;
         phi_json *root = NULL;
         phi_status status = PHI_BUSY;
-        phi_json_reader_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                              PHI__MESSAGE_DEPTH);
-        while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
-        (void)phi_json_reader_result(&reader, &root, NULL);
+        phi__json_read_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                             PHI__MESSAGE_DEPTH);
+        while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
+        (void)phi__json_read_result(&reader, &root, NULL);
         if (status == PHI_NO_MEMORY) *no_memory = true;
-        more = status == PHI_OK && phi_json_is_string(root);
+        more = status == PHI_OK && phi_json_is(root, PHI_JSON_STRING);
         if (more) text = phi_json_str(root, "");
         if (more && text.len == 0) more = false;
         is = status == PHI_OK && !more;

@@ -51,7 +51,7 @@ static phi_str phi__message_read_str(const phi_json *node) { return phi__json_te
 PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
     bool no_memory = false;
     if (node == NULL) return true;
-    if (phi_json_is_string(node) &&
+    if (phi_json_is(node, PHI_JSON_STRING) &&
         !phi__message_is_quotable(phi_json_str(node, ""), arena, &no_memory)) {
         *out = phi_json_str(node, "");
         return !no_memory;
@@ -157,7 +157,7 @@ static phi_status phi__message_read_blocks(phi__message_reader *r, const phi_jso
     phi_content *content;
     phi_json_iter it = phi_json_each(array);
     phi_json *node;
-    if (!phi_json_is_array(array))
+    if (!phi_json_is(array, PHI_JSON_ARRAY))
         return phi__message_read_bad(r, "content: expected an array of blocks");
     if (n == 0) return PHI_OK;
     content = (phi_content *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *content));
@@ -178,12 +178,12 @@ PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node) {
     const phi_json *in[PHI__COUNT(names)];
     phi_usage usage;
     phi__json_get_pick(node, names, PHI__COUNT(names), in);
-    usage.input = phi_json_uint(in[0], 0);
-    usage.output = phi_json_uint(in[1], 0);
-    usage.reasoning = phi_json_uint(in[2], 0);
-    usage.cache_read = phi_json_uint(in[3], 0);
-    usage.cache_write = phi_json_uint(in[4], 0);
-    usage.total_tokens = phi_json_uint(in[5], 0);
+    usage.input = phi__json_get_uint(in[0], 0);
+    usage.output = phi__json_get_uint(in[1], 0);
+    usage.reasoning = phi__json_get_uint(in[2], 0);
+    usage.cache_read = phi__json_get_uint(in[3], 0);
+    usage.cache_write = phi__json_get_uint(in[4], 0);
+    usage.total_tokens = phi__json_get_uint(in[5], 0);
     return usage;
 }
 
@@ -236,7 +236,7 @@ static const phi_str phi__message_names[] = {PHI__MESSAGE_LIST(PHI_X)};
 static phi_status phi__message_read_extension(phi__message_reader *r, const phi_json *const *in,
                                               phi_message *out) {
     const phi_json *data = in[PHI__MESSAGE_IN_DATA];
-    if (!phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) || data == NULL)
+    if (!phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) || data == NULL)
         return phi__message_read_bad(r, "role: expected user, assistant, toolResult, or a kind and "
                                         "data of an extension");
     out->extension_kind = phi__message_read_str(in[PHI__MESSAGE_IN_KIND]);
@@ -246,13 +246,13 @@ static phi_status phi__message_read_extension(phi__message_reader *r, const phi_
 
 static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
     const phi_json *loop_id = phi_json_get(turn, "loopId");
-    if (!phi_json_is_string(loop_id)) return;
+    if (!phi_json_is(loop_id, PHI_JSON_STRING)) return;
     out->loop_id = phi__message_read_str(loop_id);
-    out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
+    out->turn_index = (uint32_t)phi__json_get_uint(phi_json_get(turn, "turnIndex"), 0);
 }
 
 static bool phi__message_read_is_id(const phi_json *node) {
-    return phi_json_uint(node, 0) == phi_json_uint(node, 1);
+    return phi__json_get_uint(node, 0) == phi__json_get_uint(node, 1);
 }
 
 static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *node, bool is) {
@@ -267,8 +267,8 @@ static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json
     const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
     const phi_json *tags = in[PHI__MESSAGE_IN_TAGS], *hint = in[PHI__MESSAGE_IN_HINT];
     bool has_node = phi__message_read_is_id(node), has_parent = phi__message_read_is_id(parent);
-    bool has_tags = phi_json_is_array(tags) && phi_json_count(tags) > 0;
-    bool has_hint = hint != NULL && !phi_json_is_null(hint);
+    bool has_tags = phi_json_is(tags, PHI_JSON_ARRAY) && phi_json_count(tags) > 0;
+    bool has_hint = hint != NULL && !phi_json_is(hint, PHI_JSON_NULL);
     phi_message_extra *extra;
     if (!has_node && !has_parent && !has_tags && !has_hint && role.len == 0) return PHI_OK;
     extra = (phi_message_extra *)phi__arena_zero(r->arena, sizeof *extra);
@@ -284,8 +284,9 @@ static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json
 
 /* Whether it is an extension by its shape: the original takes it for one under any role. */
 static bool phi__message_read_is_extension(const phi_json *const *in) {
-    return !phi_json_is_array(in[PHI__MESSAGE_IN_CONTENT]) &&
-           phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) && in[PHI__MESSAGE_IN_DATA] != NULL;
+    return !phi_json_is(in[PHI__MESSAGE_IN_CONTENT], PHI_JSON_ARRAY) &&
+           phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) &&
+           in[PHI__MESSAGE_IN_DATA] != NULL;
 }
 
 /* Sixteen hexadecimal digits; anything else is 0. */
@@ -317,9 +318,10 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
     phi_status status;
     phi_str role;
     memset(out, 0, sizeof *out);
-    if (!phi_json_is_object(root)) return phi__message_read_bad(r, "expected an object: a message");
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__message_read_bad(r, "expected an object: a message");
     phi__json_get_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
-    if (!phi_json_is_string(in[PHI__MESSAGE_IN_ROLE]))
+    if (!phi_json_is(in[PHI__MESSAGE_IN_ROLE], PHI_JSON_STRING))
         return phi__message_read_bad(r, "role: expected a string, such as \"user\"");
     role = phi__message_read_str(in[PHI__MESSAGE_IN_ROLE]);
     out->role =

@@ -199,6 +199,14 @@ typedef struct phi_model {
 /* Dollars for a usage by the model's rates; reasoning is not charged again. */
 PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 
+/* A host's own translation (phi_agent_desc.translate_fn). It is called before each request and must
+   be pure too. PHI_OK: the list; its messages may be the given ones, others in the arena, or the
+   host's own, valid until the run ends. Anything else fails the model call. */
+typedef phi_status (*phi_translate_fn)(void *user_data, const phi_model *target,
+                                       const phi_message *const *messages, size_t count,
+                                       phi_arena *arena, const phi_message *const **out,
+                                       size_t *out_count);
+
 #ifdef __cplusplus
 }
 #endif

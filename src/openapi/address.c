@@ -88,7 +88,7 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
     phi__fetch_desc desc;
     memset(&desc, 0, sizeof desc);
     if (headers == NULL || !phi__arena_str(&api->arena, url, &api->url))
-        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_from_url: no memory") == PHI_OK;
+        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_new: no memory") == PHI_OK;
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json, application/yaml, */*;q=0.5");
     for (i = 0; i < count; i++) {

@@ -169,8 +169,8 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
     char bytes[PHI__DOCUMENT_STEP];
     phi_str step;
     while (node != NULL && phi__document_step(&rest, bytes, sizeof bytes, &step))
-        node =
-            phi_json_is_array(node) ? phi__document_item(node, step) : phi_json_get_n(node, step);
+        node = phi_json_is(node, PHI_JSON_ARRAY) ? phi__document_item(node, step)
+                                                 : phi__json_get_n(node, step);
     return rest.len == 0 ? node : NULL;
 }
 
@@ -219,7 +219,7 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
     int links;
     for (links = 0; node != NULL && links < PHI__DOCUMENT_CHAIN; links++) {
         const phi_json *next = phi_json_get(node, "$ref");
-        if (!phi_json_is_string(next)) return node;
+        if (!phi_json_is(next, PHI_JSON_STRING)) return node;
         ref = phi__json_text_of(next);
         node = phi__document_target(view, ref);
     }

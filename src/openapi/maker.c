@@ -20,7 +20,8 @@ enum {
 static const phi_json *phi__maker_schema_of(const phi_json *parameter) {
     const phi_json *schema = phi_json_get(parameter, "schema");
     phi_json_iter it = phi_json_each(phi_json_get(parameter, "content"));
-    if (schema != NULL || !phi_json_is_object(phi_json_get(parameter, "content"))) return schema;
+    if (schema != NULL || !phi_json_is(phi_json_get(parameter, "content"), PHI_JSON_OBJECT))
+        return schema;
     return phi_json_next(&it) != NULL ? phi_json_get(it.at, "schema") : NULL;
 }
 

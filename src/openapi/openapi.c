@@ -27,12 +27,11 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     return true;
 }
 
-static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *desc,
-                                     const char *function) {
-    const char *fault = desc != NULL ? phi__settings_refuse(desc) : NULL;
+static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *desc) {
+    const char *fault = phi__settings_refuse(desc);
     phi_openapi *api;
     if (fault != NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "%s: %s", function, fault);
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: %s", fault);
         return NULL;
     }
     api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
@@ -45,48 +44,26 @@ static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *de
         if (phi__openapi_fill(api, desc)) return api;
         phi__openapi_destroy(api);
     }
-    (void)phi__error(rt, PHI_NO_MEMORY, "%s: no memory", function);
+    (void)phi__error(rt, PHI_NO_MEMORY, "phi_openapi_new: no memory");
     return NULL;
 }
 
 /* ---- public ---- */
 
-PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           phi_str text) {
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc) {
     phi_openapi *api;
     if (rt == NULL) return NULL;
-    if (text.len > 0 && text.at == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_text: text is missing");
+    if (desc == NULL || (desc->text.at != NULL) + (desc->path != NULL) + (desc->url != NULL) != 1) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: expected one of text, path and url");
         return NULL;
     }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_text");
-    if (api != NULL) (void)phi__reading_add(&api->reading, text);
-    return api;
-}
-
-PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           const char *path) {
-    phi_openapi *api;
-    if (rt == NULL) return NULL;
-    if (path == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_file: path is missing");
-        return NULL;
-    }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_file");
-    if (api != NULL) (void)phi__reading_open(&api->reading, path);
-    return api;
-}
-
-PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
-                                          const char *url) {
-    phi_openapi *api;
-    if (rt == NULL) return NULL;
-    if (url == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_url: url is missing");
-        return NULL;
-    }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_url");
-    if (api != NULL && !phi__address_open(api, phi_str_of(url))) {
+    api = phi__openapi_make(rt, desc);
+    if (api == NULL) return NULL;
+    if (desc->path != NULL)
+        (void)phi__reading_open(&api->reading, desc->path);
+    else if (desc->url == NULL)
+        (void)phi__reading_add(&api->reading, desc->text);
+    else if (!phi__address_open(api, phi_str_of(desc->url))) {
         phi__openapi_destroy(api);
         return NULL;
     }
@@ -103,36 +80,27 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
     return status;
 }
 
-PHI_API phi_status phi_openapi_status(const phi_openapi *api) {
-    return api != NULL ? api->reading.status : PHI_BAD_ARG;
-}
-
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
     static const phi_parse_error none = {0, 0, 0, ""};
     return api != NULL ? &api->reading.error : &none;
 }
 
-PHI_API phi_status phi_openapi_free(phi_openapi *api) {
-    if (api == NULL) return PHI_OK;
-    if (api->calls_open > 0)
-        return phi__error(api->rt, PHI_MISUSE,
-                          "phi_openapi_free: %u calls are under way: free or abort their agents",
-                          (unsigned)api->calls_open);
+PHI_API void phi_openapi_free(phi_openapi *api) {
+    if (api == NULL) return;
+    if (api->calls_open > 0) {
+        (void)phi__error(api->rt, PHI_MISUSE,
+                         "phi_openapi_free: %u calls are under way: free or abort their agents",
+                         (unsigned)api->calls_open);
+        return;
+    }
     phi__address_close(api);
     phi__openapi_call_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);
-    return PHI_OK;
 }
 
-PHI_API size_t phi_openapi_count(const phi_openapi *api) {
-    return api != NULL && api->reading.status == PHI_OK ? api->document->count : 0;
-}
-
-PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
-                                            phi_openapi_operation *out) {
-    if (api == NULL || out == NULL) return PHI_BAD_ARG;
-    if (index >= phi_openapi_count(api)) return PHI_NOT_FOUND;
-    *out = api->document->operations[index].shown;
-    return PHI_OK;
+PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api,
+                                                              size_t index) {
+    if (api == NULL || api->reading.status != PHI_OK || index >= api->document->count) return NULL;
+    return &api->document->operations[index].shown;
 }

@@ -1,8 +1,9 @@
 /* openapi.h - OpenAPI 3.0 and 3.1 documents as tools: one operation, one tool.
 
        phi_openapi_desc of = PHI_ZERO;
+       of.path = "petstore.json";
        of.auth.bearer_token = "sk-...";
-       phi_openapi *api = phi_openapi_from_file(rt, &of, "petstore.json");
+       phi_openapi *api = phi_openapi_new(rt, &of);
        while (phi_openapi_step(api) == PHI_BUSY) phi_step(rt, 10);
        phi_openapi_tools pets = PHI_ZERO;
        while (phi_openapi_select(api, NULL, &pets) == PHI_BUSY) phi_step(rt, 0);
@@ -47,8 +48,15 @@ typedef struct phi_openapi_auth {
     const char *token_url;                 /* of oauth2 (default: the document's tokenUrl) */
 } phi_openapi_auth;
 
-/* Zero means default for every field. */
+/* Zero means default for every field but one of the first three. The document is JSON where its
+   first character is "{" or "[", else YAML. */
 typedef struct phi_openapi_desc {
+    phi_str text;     /* the document itself */
+    const char *path; /* or its file, read in slices */
+    /* or its address, http or https: by GET with `headers` and no credential of `auth`, through the
+       runtime's transport; phi_step must run. Five redirects are followed, without those headers,
+       and never from https to http */
+    const char *url;
     const char *base_url; /* instead of the document's servers (default: its first server) */
     phi_openapi_auth auth;
     const phi_openapi_pair *headers; /* of every request (default: none) */
@@ -70,34 +78,23 @@ typedef struct phi_openapi_desc {
     bool never_deferred; /* its tools are not; `deferred` wins */
 } phi_openapi_desc;
 
-/* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The
-   text is JSON where its first character is "{" or "[", else YAML.
-   _text: copied. _file: read in slices. _url: http or https, by GET with the headers of desc and
-   no credential of auth, through the runtime's transport; phi_step must run. Five redirects are
-   followed, without those headers, and never from https to http.
-   NULL: a bad argument, or no memory; phi_last_error names it. */
-PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           phi_str text);
-PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           const char *path);
-PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
-                                          const char *url);
+/* Begins to read a document; `desc` is copied, with all that it points to. NULL: a bad argument, or
+   no memory; phi_last_error names it. */
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
    else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (no OpenAPI
    3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
    PHI_REFUSED, and the statuses of a network. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api);
-/* The last status of phi_openapi_step, without doing anything. */
-PHI_API phi_status phi_openapi_status(const phi_openapi *api);
 /* The fault and its place; line 0: it has no place in the text. The message is empty where there is
    no fault. Valid until the object is freed. */
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api);
 
-/* Frees the object and every selection of it. PHI_MISUSE: calls of its tools are under way, and
-   nothing is freed; abort or free their agents first. After PHI_OK no agent may use the tools. NULL
-   is harmless. */
-PHI_API phi_status phi_openapi_free(phi_openapi *api);
+/* Frees the object and every selection of it. While calls of its tools are under way it frees
+   nothing, and phi_last_error says PHI_MISUSE; abort or free their agents first. Afterwards no
+   agent may use the tools. NULL is harmless. */
+PHI_API void phi_openapi_free(phi_openapi *api);
 
 /* ---- operations ---- */
 
@@ -112,11 +109,9 @@ typedef struct phi_openapi_operation {
     bool deprecated;
 } phi_openapi_operation;
 
-/* Before the object is ready there are none. */
-PHI_API size_t phi_openapi_count(const phi_openapi *api);
-/* The one at `index`, in the document's order. PHI_NOT_FOUND: no such index. */
-PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
-                                            phi_openapi_operation *out);
+/* The operation at `index`, in the document's order; NULL past the last, and before the object is
+   ready. Valid until the object is freed. */
+PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api, size_t index);
 
 /* ---- tools ---- */
 
@@ -151,11 +146,11 @@ typedef struct phi_openapi_tools {
    selection is freed and zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
-/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.
-   PHI_MISUSE while calls are under way: nothing is freed. */
-PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
 
 #ifdef __cplusplus
+}
+inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
+    return phi_openapi_new(rt, &desc);
 }
 #endif
 #endif

@@ -163,7 +163,7 @@ static phi_status phi__openapi_body_file_more(phi__openapi_body *b) {
 /* ---- one value ---- */
 
 static bool phi__openapi_body_is_path(const phi_json *value) {
-    return phi_json_is_string(phi_json_get(value, "path"));
+    return phi_json_is(phi_json_get(value, "path"), PHI_JSON_STRING);
 }
 
 /* The first type of a list that is no range. */
@@ -212,7 +212,7 @@ static void phi__openapi_body_pair(phi__openapi_body *b, phi_str name, const phi
         p.style = property->style;
         p.explode = property->explode;
         p.allow_reserved = property->allow_reserved;
-    } else if (phi_json_is_object(value) ||
+    } else if (phi_json_is(value, PHI_JSON_OBJECT) ||
                (property != NULL && phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
         p.content_type = PHI__LIT("application/json");
     phi__styles_put_pairs(&b->text, &p, value);
@@ -222,7 +222,7 @@ static phi_status phi__openapi_body_form(phi__openapi_body *b) {
     phi_json_iter it = phi_json_each(b->value);
     phi_json *child;
     while ((child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(child)) phi__openapi_body_pair(b, it.key, child);
+        if (!phi_json_is(child, PHI_JSON_NULL)) phi__openapi_body_pair(b, it.key, child);
     b->done = true;
     if (b->text.len > PHI__STYLES_MOST)
         return phi__openapi_request_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
@@ -261,8 +261,9 @@ static phi_str phi__openapi_body_part_type(const phi__openapi_body *b, const phi
         type = phi__openapi_body_first_type(b->property->content_type);
     if (type.len > 0) return type;
     if (b->property != NULL && b->property->file) return PHI__LIT("application/octet-stream");
-    return phi_json_is_object(value) || phi_json_is_array(value) ? PHI__LIT("application/json")
-                                                                 : type;
+    return phi_json_is(value, PHI_JSON_OBJECT) || phi_json_is(value, PHI_JSON_ARRAY)
+               ? PHI__LIT("application/json")
+               : type;
 }
 
 static phi_status phi__openapi_body_part_headers(phi__openapi_body *b) {
@@ -309,7 +310,7 @@ static phi_status phi__openapi_body_part(phi__openapi_body *b, const phi_json *v
         status = phi__openapi_body_flush(b);
         return status == PHI_OK ? phi__openapi_body_file_begin(b, value) : status;
     }
-    if (file && property->base64 && phi_json_is_string(value)) {
+    if (file && property->base64 && phi_json_is(value, PHI_JSON_STRING)) {
         status = phi__openapi_body_base64(b, b->name, phi_json_str(value, NULL));
         if (status != PHI_OK) return status;
     } else
@@ -329,13 +330,13 @@ static const phi_json *phi__openapi_body_next(phi__openapi_body *b) {
             if (value == NULL) return NULL;
             b->name = b->members.key;
             b->property = phi__openapi_body_property(b, b->name);
-            if (phi_json_is_array(value)) {
+            if (phi_json_is(value, PHI_JSON_ARRAY)) {
                 b->items = phi_json_each(value);
                 b->in_items = true;
                 continue;
             }
         }
-        if (!phi_json_is_null(value)) return value;
+        if (!phi_json_is(value, PHI_JSON_NULL)) return value;
     }
 }
 
@@ -384,9 +385,9 @@ static phi_status phi__openapi_body_plain(phi__openapi_body *b) {
 static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
     const phi__operation_body *body = &b->r->op->body;
     bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
-    if (!form || phi_json_is_object(b->value)) return PHI_OK;
+    if (!form || phi_json_is(b->value, PHI_JSON_OBJECT)) return PHI_OK;
     return phi__openapi_request_refuse(b->r, "Error: Expected object in '%s', got %s",
-                                       body->argument.at, phi_json_type_name(b->value));
+                                       body->argument.at, phi__json_get_type_name(b->value));
 }
 
 /* ---- for the call ---- */
@@ -406,7 +407,7 @@ static phi_status phi__openapi_body_start(phi__openapi_body *b) {
     b->value = phi__openapi_request_argument(b->r, body->argument);
     /* null is a body of its own where the argument is there */
     if (b->value == NULL && body->kind == PHI__BODY_JSON)
-        b->value = phi_json_get_n(b->r->arguments, body->argument);
+        b->value = phi__json_get_n(b->r->arguments, body->argument);
     b->done = b->value == NULL;
     if (b->done && body->required)
         return phi__openapi_request_refuse(b->r, "Error: Missing required request body '%s'",

@@ -284,15 +284,16 @@ static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     phi_status status;
     if (phi__str_trim(arguments).len == 0) arguments = PHI__LIT("{}");
     status = phi_json_parse(&c->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &c->arguments, &error);
-    if (status == PHI_OK && phi_json_is_null(c->arguments))
+    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_NULL))
         c->arguments = phi_json_new_object(&c->arena);
     if (status == PHI_NO_MEMORY || (status == PHI_OK && c->arguments == NULL)) {
         phi__openapi_call_fail(c, "Out of memory");
         return false;
     }
-    if (status == PHI_OK && phi_json_is_object(c->arguments)) return true;
+    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_OBJECT)) return true;
     (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
-                   status == PHI_OK ? phi_json_type_name(c->arguments) : "text that is not JSON");
+                   status == PHI_OK ? phi__json_get_type_name(c->arguments)
+                                    : "text that is not JSON");
     phi__openapi_call_fail(c, words);
     return false;
 }
@@ -303,11 +304,11 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     const phi__toolcall *toolcall = phi__call_find(call);
     phi_status status;
     if (call.rt != ((const phi__operation *)user_data)->api->rt) {
-        (void)phi_call_finish(call, foreign, sizeof foreign - 1, true);
+        (void)phi_call_fail(call, foreign);
         return PHI_DONE;
     }
     if (c == NULL || toolcall == NULL) {
-        (void)phi_call_finish(call, "Out of memory", 13, true);
+        (void)phi_call_fail(call, "Out of memory");
         return PHI_DONE;
     }
     c->call = call;
@@ -341,7 +342,7 @@ static phi_flow phi__openapi_call_resume(void *user_data, phi_call call, phi_str
                                 "under way; whether the server has served it is not known";
     if (((const phi__operation *)user_data)->read_only)
         return phi__openapi_call_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 

@@ -48,8 +48,8 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 }
 
 PHI__FN const phi_json *phi__openapi_request_argument(const phi__openapi_request *r, phi_str name) {
-    const phi_json *value = phi_json_get_n(r->arguments, name);
-    return phi_json_is_null(value) ? NULL : value;
+    const phi_json *value = phi__json_get_n(r->arguments, name);
+    return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
 /* ---- headers ---- */

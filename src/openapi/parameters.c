@@ -133,7 +133,7 @@ static const phi_json *phi__parameters_schema(phi__making *m, phi__operation_par
                                               const phi_json *node) {
     const phi_json *schema = phi_json_get(node, "schema");
     phi_json_iter it = phi_json_each(phi_json_get(node, "content"));
-    if (schema == NULL && phi_json_is_object(phi_json_get(node, "content")) &&
+    if (schema == NULL && phi_json_is(phi_json_get(node, "content"), PHI_JSON_OBJECT) &&
         phi_json_next(&it) != NULL) {
         if (!phi__making_str(m, it.key, &p->content_type)) return NULL;
         schema = phi_json_get(it.at, "schema");
@@ -172,7 +172,7 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
 }
 
 static bool phi__parameters_list(phi__making *m, const phi_json *list) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     char place[40];
     unsigned index = 0;
     while (phi_json_next(&it) != NULL) {

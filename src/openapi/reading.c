@@ -3,7 +3,7 @@
 
 #include "base/utf8_in.h"
 #include "openapi/naming_in.h"
-#include "formats/yaml.h"
+#include "formats/yaml_in.h"
 
 #include <stdio.h>
 
@@ -34,8 +34,8 @@ typedef struct phi__reading_answers {
 
 typedef struct phi__reading_walk {
     phi__reading_state state;
-    phi_json_reader reader;
-    phi_yaml_reader yaml;
+    phi__json_reader reader;
+    phi__yaml_reader yaml;
     phi__document_section section;
     phi_json_iter it;
     bool entered; /* `it` is in the section */
@@ -152,7 +152,7 @@ static void phi__reading_check(phi__reading *r) {
     phi_str version = phi__json_text_of(phi_json_get(r->root, "openapi"));
     phi_str old = phi__json_text_of(phi_json_get(r->root, "swagger"));
     char words[140];
-    if (!phi_json_is_object(r->root))
+    if (!phi_json_is(r->root, PHI_JSON_OBJECT))
         (void)phi__reading_fail(r, PHI_UNSUPPORTED,
                                 "this is no OpenAPI document: expected an object");
     else if (phi__str_starts(version, "3.0.") || phi__str_is(version, "3.0"))
@@ -194,10 +194,10 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
     phi_status status;
     memset(&options, 0, sizeof options);
     options.max_depth = PHI__READING_DEPTH;
-    if (walk->yaml.arena == NULL) phi_yaml_reader_begin(&walk->yaml, &r->tree, text, &options);
-    status = phi_yaml_reader_advance(&walk->yaml, units);
+    if (walk->yaml.arena == NULL) phi__yaml_read_begin(&walk->yaml, &r->tree, text, &options);
+    status = phi__yaml_read_advance(&walk->yaml, units);
     if (status == PHI_BUSY) return units;
-    (void)phi_yaml_reader_result(&walk->yaml, &r->root, &error);
+    (void)phi__yaml_read_result(&walk->yaml, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "YAML");
     return units;
 }
@@ -208,10 +208,10 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
     phi_str text = phi__reading_text(r);
     if (!phi__reading_is_json(text)) return phi__reading_yaml(r, walk, text, units);
     if (walk->reader.arena == NULL)
-        phi_json_reader_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
-    status = phi_json_reader_advance(&walk->reader, units);
+        phi__json_read_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
+    status = phi__json_read_advance(&walk->reader, units);
     if (status == PHI_BUSY) return units;
-    (void)phi_json_reader_result(&walk->reader, &r->root, &error);
+    (void)phi__json_read_result(&walk->reader, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "JSON");
     return units;
 }
@@ -327,7 +327,7 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
     }
     if (!walk->entered) {
         phi_json *section = phi__reading_section(r, walk->section);
-        walk->it = phi_json_each(phi_json_is_object(section) ? section : NULL);
+        walk->it = phi_json_each(phi_json_is(section, PHI_JSON_OBJECT) ? section : NULL);
         walk->entered = true;
     }
     if (phi_json_next(&walk->it) != NULL)
@@ -352,7 +352,7 @@ static phi_str phi__reading_method(const char *name) {
 }
 
 static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, const phi_json *tags) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(tags) ? tags : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(tags, PHI_JSON_ARRAY) ? tags : NULL);
     size_t count = phi__min(it.left, PHI__READING_TAGS);
     phi_str *list;
     if (count == 0) return true;
@@ -378,7 +378,8 @@ static bool phi__reading_operation(phi__reading *r, phi_str path, const char *me
     shown->destructive = phi__str_is(shown->method, "DELETE");
     shown->read_only = method == phi__reading_methods[0] || phi__str_is(shown->method, "HEAD") ||
                        phi__str_is(shown->method, "OPTIONS") || phi__str_is(shown->method, "TRACE");
-    if (!phi_json_is_object(node)) op->skip = "expected an object that describes the operation";
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        op->skip = "expected an object that describes the operation";
     return phi__arena_str(&r->doc->arena, phi__json_text_of(phi_json_get(node, "operationId")),
                           &shown->operation_id) &&
            phi__reading_tags(r, op, phi_json_get(node, "tags"));
@@ -397,7 +398,7 @@ static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, c
             (part->section != PHI__SECTION_ITEMS && part->section != PHI__SECTION_PATHS))
             return NULL;
         next = phi_json_get(part->node, "$ref");
-        if (!phi_json_is_string(next)) return part;
+        if (!phi_json_is(next, PHI_JSON_STRING)) return part;
         ref = phi__json_text_of(next);
     }
     *why = " leads in a circle";
@@ -424,7 +425,7 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     size_t i;
     /* of duplicate paths the last one counts, and paths begin with a slash: the others extend */
     if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
-    if (phi_json_is_string(ref)) {
+    if (phi_json_is(ref, PHI_JSON_STRING)) {
         other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);
         if (other == NULL) return phi__reading_lost_item(r, own->name, phi__json_text_of(ref), why);
         target = other->node;

@@ -50,16 +50,17 @@ static bool phi__request_body_headers(phi__making *m, phi__operation_property *p
                                       const phi_json *headers) {
     phi_json_iter it = phi_json_each(headers);
     phi_json *kept;
-    if (!phi_json_is_object(headers)) return true;
+    if (!phi_json_is(headers, PHI_JSON_OBJECT)) return true;
     kept = phi_json_new_object(m->arena);
     while (kept != NULL && phi_json_next(&it) != NULL) {
         const phi_json *header = phi__document_follow(&m->view, it.at), *value;
         if (header == NULL) return phi__making_lost(m, "encoding.headers");
         value =
             phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
-        if (!phi_json_is_string(value) || phi__str_is_nocase(it.key, "content-type")) continue;
-        if (phi_json_set_n(m->arena, kept, it.key,
-                           phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
+        if (!phi_json_is(value, PHI_JSON_STRING) || phi__str_is_nocase(it.key, "content-type"))
+            continue;
+        if (phi__json_edit_set(m->arena, kept, it.key,
+                               phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
             kept = NULL;
     }
     p->headers = kept;
@@ -104,7 +105,7 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
     media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
     if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, name, &p->name) ||
-        !phi__request_body_encoding(m, p, phi_json_get_n(encodings, name)))
+        !phi__request_body_encoding(m, p, phi__json_get_n(encodings, name)))
         return false;
     body->property_count++;
     return true;
@@ -113,7 +114,7 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
 static bool phi__request_body_of(phi__making *m, const phi_json *schema, const phi_json *encodings,
                                  size_t most) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
-    if (!phi_json_is_object(phi_json_get(schema, "properties"))) return true;
+    if (!phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT)) return true;
     while (m->op->body.property_count < most && phi_json_next(&it) != NULL)
         if (!phi__request_body_property(m, it.key, it.at, encodings)) return false;
     return true;
@@ -146,7 +147,7 @@ static bool phi__request_body_properties(phi__making *m, const phi_json *encodin
 
 static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *content,
                                               phi_str *type) {
-    phi_json_iter it = phi_json_each(phi_json_is_object(content) ? content : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(content, PHI_JSON_OBJECT) ? content : NULL);
     const phi_json *best = NULL;
     unsigned least = 100;
     while (phi_json_next(&it) != NULL) {

@@ -37,7 +37,7 @@ static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
     phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
-    phi_json_iter it = phi_json_each(phi_json_is_array(scopes) ? scopes : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(scopes, PHI_JSON_ARRAY) ? scopes : NULL);
     const phi_json *node = NULL;
     phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
     memset(scheme, 0, sizeof *scheme);
@@ -56,8 +56,8 @@ PHI__FN bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
     phi__operation_security *alternatives;
     phi_json_iter it, in;
-    if (!phi_json_is_array(list)) list = phi_json_get(m->root, "security");
-    if (!phi_json_is_array(list)) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) list = phi_json_get(m->root, "security");
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     it = phi_json_each(list);
     alternatives = (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
     if (alternatives == NULL) return false;
@@ -65,7 +65,7 @@ PHI__FN bool phi__security_make(phi__making *m) {
     while (phi_json_next(&it) != NULL) {
         phi__operation_security *one = &alternatives[m->op->security_count++];
         phi__operation_scheme *schemes;
-        in = phi_json_each(phi_json_is_object(it.at) ? it.at : NULL);
+        in = phi_json_each(phi_json_is(it.at, PHI_JSON_OBJECT) ? it.at : NULL);
         schemes = (phi__operation_scheme *)phi__making_zero(m, in.left, sizeof *schemes);
         if (schemes == NULL) return false;
         one->schemes = schemes;
@@ -87,7 +87,7 @@ static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY
         phi_str part = phi__str(url.at + i, 1);
         const phi_json *variable = NULL;
         if (end != SIZE_MAX)
-            variable = phi_json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
+            variable = phi__json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
         if (variable != NULL) part = phi__json_text_of(phi_json_get(variable, "default"));
         if (part.len > PHI__SECURITY_URL - len) break;
         if (part.len > 0) memcpy(out + len, part.at, part.len);
@@ -107,7 +107,7 @@ PHI__FN bool phi__security_server(phi__making *m) {
     places[2] = m->root;
     for (i = 0; i < 3 && server.len == 0; i++) {
         const phi_json *servers = phi_json_get(places[i], "servers");
-        if (phi_json_is_array(servers) && phi_json_count(servers) > 0)
+        if (phi_json_is(servers, PHI_JSON_ARRAY) && phi_json_count(servers) > 0)
             server = phi__security_fill(phi_json_at(servers, 0), url);
     }
     while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;

@@ -148,14 +148,3 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
     }
     return PHI_OK;
 }
-
-PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools) {
-    if (api == NULL || tools == NULL) return PHI_BAD_ARG;
-    if (api->calls_open > 0)
-        return phi__error(api->rt, PHI_MISUSE,
-                          "phi_openapi_release: %u calls are under way: free or abort their agents",
-                          (unsigned)api->calls_open);
-    if (tools->work != NULL) phi__selection_free(api, (phi__selection *)tools->work);
-    memset(tools, 0, sizeof *tools);
-    return PHI_OK;
-}

@@ -39,7 +39,7 @@ PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_es
 
 PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__styles_escape how) {
     phi__buf text;
-    if (phi_json_is_string(value)) {
+    if (phi_json_is(value, PHI_JSON_STRING)) {
         phi__styles_put_escaped(out, phi_json_str(value, NULL), how);
         return;
     }
@@ -56,10 +56,10 @@ PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__st
 static void phi__styles_put_list(phi__buf *out, const phi_json *value, const char *between,
                                  const char *equals, phi__styles_escape how) {
     phi_json_iter it = phi_json_each(value);
-    bool keys = phi_json_is_object(value), any = false;
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT), any = false;
     phi_json *child;
     while ((child = phi_json_next(&it)) != NULL) {
-        if (phi_json_is_null(child)) continue;
+        if (phi_json_is(child, PHI_JSON_NULL)) continue;
         if (any) phi__buf_text(out, between);
         any = true;
         if (keys) {
@@ -71,7 +71,7 @@ static void phi__styles_put_list(phi__buf *out, const phi_json *value, const cha
 }
 
 static bool phi__styles_is_list(const phi_json *value) {
-    return phi_json_is_array(value) || phi_json_is_object(value);
+    return phi_json_is(value, PHI_JSON_ARRAY) || phi_json_is(value, PHI_JSON_OBJECT);
 }
 
 static void phi__styles_put_simple(phi__buf *out, const phi_json *value, bool explode,
@@ -100,14 +100,14 @@ static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_js
     phi__styles_limit(out);
     phi__buf_char(out, ';');
     phi__styles_put_escaped(out, name, PHI__ESCAPE_ALL);
-    if (phi_json_is_string(value) && phi_json_str(value, NULL).len == 0) return;
+    if (phi_json_is(value, PHI_JSON_STRING) && phi_json_str(value, NULL).len == 0) return;
     phi__buf_char(out, '=');
     phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
 }
 
 static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *value,
                                    bool explode) {
-    bool keys = phi_json_is_object(value);
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(value);
     phi_json *child;
     if (!phi__styles_is_list(value)) {
@@ -120,7 +120,7 @@ static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *
         phi__styles_put_list(out, value, ",", ",", PHI__ESCAPE_ALL);
     } else {
         while (!out->failed && (child = phi_json_next(&it)) != NULL)
-            if (!phi_json_is_null(child))
+            if (!phi_json_is(child, PHI_JSON_NULL))
                 phi__styles_put_matrix_one(out, keys ? it.key : name, child);
     }
 }
@@ -160,11 +160,12 @@ static void phi__styles_put_pair(const phi__styles *s, phi_str name, const phi_j
 }
 
 static void phi__styles_put_exploded(const phi__styles *s, const phi_json *value) {
-    bool keys = phi_json_is_object(value);
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(value);
     phi_json *child;
     while (!s->out->failed && (child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(child)) phi__styles_put_pair(s, keys ? it.key : s->name, child);
+        if (!phi_json_is(child, PHI_JSON_NULL))
+            phi__styles_put_pair(s, keys ? it.key : s->name, child);
 }
 
 /* name: grows and shrinks with the way down. */
@@ -173,14 +174,14 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
     phi_json_iter it = phi_json_each(value);
     size_t len = name->len, index = 0;
     phi_json *child;
-    if (phi_json_is_null(value)) return;
+    if (phi_json_is(value, PHI_JSON_NULL)) return;
     if (!phi__styles_is_list(value) || depth >= PHI__STYLES_DEPTH) {
         phi__styles_put_pair(s, phi__buf_str(name), value);
         return;
     }
     while ((child = phi_json_next(&it)) != NULL) {
         phi__buf_char(name, '[');
-        if (phi_json_is_array(value))
+        if (phi_json_is(value, PHI_JSON_ARRAY))
             phi__buf_u64(name, index++);
         else
             phi__buf_add_str(name, it.key);

@@ -59,8 +59,8 @@ PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most) {
 PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
     static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
     const phi_json *type = phi_json_get(schema, "type");
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
-    const phi_json *one = phi_json_is_array(type) ? NULL : type;
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
+    const phi_json *one = phi_json_is(type, PHI_JSON_ARRAY) ? NULL : type;
     size_t i;
     while (phi_json_next(&it) != NULL) {
         if (phi__str_is(phi__json_text_of(it.at), "null")) continue;
@@ -71,15 +71,16 @@ PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
     for (i = 1; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi__json_text_of(one), names[i]))
             return (phi_json_type)(PHI_JSON_NULL + i);
-    return phi_json_is_object(phi_json_get(schema, "properties")) ? PHI_JSON_OBJECT : PHI_JSON_NONE;
+    return phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT) ? PHI_JSON_OBJECT
+                                                                            : PHI_JSON_NONE;
 }
 
 PHI__FN bool phi__tool_schema_is_file(const phi_json *schema) {
     phi_str format = phi__json_text_of(phi_json_get(schema, "format"));
     if (phi__tool_schema_type(schema) != PHI_JSON_STRING) return false;
     return phi__str_is(format, "binary") || phi__str_is(format, "byte") ||
-           phi_json_is_string(phi_json_get(schema, "contentMediaType")) ||
-           phi_json_is_string(phi_json_get(schema, "contentEncoding"));
+           phi_json_is(phi_json_get(schema, "contentMediaType"), PHI_JSON_STRING) ||
+           phi_json_is(phi_json_get(schema, "contentEncoding"), PHI_JSON_STRING);
 }
 
 /* ---- descriptions ---- */
@@ -96,7 +97,7 @@ static void phi__tool_schema_say_keyword(phi__tool_schema *s, phi_str key, const
     phi__buf_add_str(&s->words, key);
     phi__buf_text(&s->words, ": ");
     from = s->words.len;
-    if (phi_json_is_string(value))
+    if (phi_json_is(value, PHI_JSON_STRING))
         phi__buf_add_str(&s->words, phi__json_text_of(value));
     else
         (void)phi__json_write(&s->words, value, 0);
@@ -261,10 +262,10 @@ static void phi__tool_schema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
 static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type");
     bool nullable = phi_json_bool(phi_json_get(schema, "nullable"), false), any = false;
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     size_t before = s->out.len;
     phi__json_write_key(&s->out, PHI__LIT("type"));
-    if (phi_json_is_string(type) && phi__keywords_is_type(phi__json_text_of(type))) {
+    if (phi_json_is(type, PHI_JSON_STRING) && phi__keywords_is_type(phi__json_text_of(type))) {
         if (nullable) phi__buf_char(&s->out, '[');
         phi__json_write_str(&s->out, phi__json_text_of(type));
         if (nullable) phi__buf_text(&s->out, ",\"null\"]");
@@ -283,7 +284,7 @@ static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schem
 
 static void phi__tool_schema_put_number(phi__tool_schema *s, const char *key,
                                         const phi_json *value) {
-    if (!phi_json_is_number(value)) return;
+    if (!phi_json_is(value, PHI_JSON_NUMBER)) return;
     phi__json_write_key(&s->out, phi_str_of(key));
     (void)phi__json_write(&s->out, value, 0);
 }
@@ -318,7 +319,7 @@ static void phi__tool_schema_put_copy(phi__tool_schema *s, phi_str key, const ph
 static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *schema) {
     const phi_json *ref = phi_json_get(schema, "$ref");
     if (phi_json_bool(phi_json_get(schema, "readOnly"), false)) return true;
-    if (!phi_json_is_string(ref)) return false;
+    if (!phi_json_is(ref, PHI_JSON_STRING)) return false;
     schema = phi__document_target(s->view, phi__json_text_of(ref));
     if (s->view->no_memory) s->failed = true;
     return phi_json_bool(phi_json_get(schema, "readOnly"), false);
@@ -326,7 +327,7 @@ static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *sche
 
 static bool phi__tool_schema_requires(phi__tool_schema *s, const phi_json *schema, phi_str name) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
-    if (!phi_json_is_array(phi_json_get(schema, "required"))) return false;
+    if (!phi_json_is(phi_json_get(schema, "required"), PHI_JSON_ARRAY)) return false;
     if (!phi__tool_schema_spend(s, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
@@ -359,9 +360,9 @@ static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *s
     phi__json_write_key(&s->out, PHI__LIT("required"));
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
-        if (!phi_json_is_string(it.at)) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
         if (!phi__tool_schema_spend(s, 1 + phi_json_count(properties))) return;
-        if (phi__tool_schema_read_only(s, phi_json_get_n(properties, phi__json_text_of(it.at))))
+        if (phi__tool_schema_read_only(s, phi__json_get_n(properties, phi__json_text_of(it.at))))
             continue;
         phi__json_write_comma(&s->out);
         phi__json_write_str(&s->out, phi__json_text_of(it.at));
@@ -412,7 +413,7 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
                                          const phi_json *list) {
     const phi_json *discriminator = phi_json_get(schema, "discriminator");
     phi_json_iter it = phi_json_each(list);
-    bool tells = phi_json_is_string(phi_json_get(discriminator, "propertyName")) &&
+    bool tells = phi_json_is(phi_json_get(discriminator, "propertyName"), PHI_JSON_STRING) &&
                  !phi__str_is(key, "allOf");
     size_t before = s->out.len;
     phi__json_write_key(&s->out, key);
@@ -424,7 +425,7 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
             return;
         }
         phi__json_write_comma(&s->out);
-        if (tells && phi_json_is_string(ref))
+        if (tells && phi_json_is(ref, PHI_JSON_STRING))
             phi__tool_schema_put_variant(s, discriminator, phi__json_text_of(ref));
         else
             phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
@@ -443,7 +444,7 @@ static void phi__tool_schema_put_member(phi__tool_schema *s, const phi_json *sch
         break;
     case PHI__KEYWORD_SUB:
         phi__json_write_key(&s->out, key);
-        if (phi_json_is_bool(value) && phi__str_is(key, "additionalProperties"))
+        if (phi_json_is(value, PHI_JSON_BOOL) && phi__str_is(key, "additionalProperties"))
             phi__json_write_bool(&s->out, phi_json_bool(value, true));
         else
             phi__tool_schema_put(s, value, phi__str(NULL, 0));
@@ -485,7 +486,7 @@ static void phi__tool_schema_put_joined(phi__tool_schema *s, const phi_json *sch
 static void phi__tool_schema_put_object(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     const phi_json *ref = phi_json_get(schema, "$ref"), *example = phi_json_get(schema, "example");
     phi_json_iter it = phi_json_each(schema);
-    bool is_ref = phi_json_is_string(ref);
+    bool is_ref = phi_json_is(ref, PHI_JSON_STRING);
     bool alone = is_ref && !phi__tool_schema_joins(s, schema);
     phi__buf_char(&s->out, '{');
     phi__tool_schema_describe(s, schema, note);
@@ -547,7 +548,7 @@ PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *sche
 PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     if (!phi__tool_schema_spend(s, 1 + phi_json_count(schema))) return;
     if (s->out.failed) phi__tool_schema_no_memory(s);
-    if (!phi_json_is_object(schema))
+    if (!phi_json_is(schema, PHI_JSON_OBJECT))
         phi__tool_schema_put_open(s, schema, note,
                                   phi_json_bool(schema, true) ? NULL : "(not allowed)");
     else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)

@@ -228,7 +228,8 @@ static bool phi__always_host(const phi__always *a, const phi_json *root, const c
     phi__buf host, words;
     size_t i = 0;
     bool good;
-    while (i < PHI__COUNT(names) && !phi_json_is_string(phi_json_get(root, names[i]))) i++;
+    while (i < PHI__COUNT(names) && !phi_json_is(phi_json_get(root, names[i]), PHI_JSON_STRING))
+        i++;
     if (i == PHI__COUNT(names)) return true;
     phi__buf_init(&host, a->arena->memory);
     phi__buf_init(&words, a->arena->memory);
@@ -299,33 +300,26 @@ static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str ar
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
-                                          phi_str arguments, phi_permission_scope scope,
-                                          phi_arena *arena, phi_permission_rules *out,
-                                          phi_str *why) {
-    return phi_permissions_always_from(permissions, phi__str("", 0), tool_name, arguments, scope,
-                                       arena, out, why);
-}
-
-PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
-                                               phi_str tool_name, phi_str arguments,
-                                               phi_permission_scope scope, phi_arena *arena,
-                                               phi_permission_rules *out, phi_str *why) {
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why) {
     phi__always a;
     phi_arena scratch;
     phi_status status;
-    if (permissions == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (permissions == NULL || call == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
     a.permissions = permissions;
     a.arena = arena;
     a.scope = scope;
-    a.source = source;
+    a.source = call->source;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status =
-        phi__check_parts(permissions, &scratch, source, tool_name, arguments, phi__always_part, &a);
-    if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
+    status = phi__check_parts(permissions, &scratch, call->source, call->tool_name, call->arguments,
+                              phi__always_part, &a);
+    if (status == PHI_OK && a.asked)
+        status = phi__always_this(&a, call->tool_name, call->arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;

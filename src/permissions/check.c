@@ -159,7 +159,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
     if (status == PHI_NO_MEMORY) return status;
     checking.subject.root = root;
     if (!phi__wildcard_any(phi_str_of(permissions->shell_tools), tool_name, false) ||
-        !phi_json_is_string(phi_json_get(root, "command")))
+        !phi_json_is(phi_json_get(root, "command"), PHI_JSON_STRING))
         return phi__check_part_now(&checking, false);
     return phi__check_line(&checking, scratch, phi_json_str(phi_json_get(root, "command"), ""));
 }

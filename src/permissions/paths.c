@@ -269,7 +269,7 @@ PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permiss
     if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
                                             (url.len > 0 && phi__paths_text(subject, rule, url))))
         return true;
-    if (!phi_json_is_array(node) && !phi_json_is_object(node)) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) && !phi_json_is(node, PHI_JSON_OBJECT)) return false;
     while ((member = phi_json_next(&each)) != NULL)
         if (phi__paths_arguments(subject, rule, member, depth + 1)) return true;
     return false;

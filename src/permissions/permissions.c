@@ -245,19 +245,13 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     return phi__permissions_host(p, hook, verdict == PHI_PERMISSION_ASK);
 }
 
-PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
-                                                  phi_str tool_name, phi_str arguments,
-                                                  phi_str *why) {
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
+                                             const phi_permission_call *call, phi_str *why) {
     phi_permission verdict;
-    if (permissions == NULL) return PHI_PERMISSION_DENY;
-    verdict = phi__permissions_decide(permissions, source, tool_name, arguments);
+    if (permissions == NULL || call == NULL) return PHI_PERMISSION_DENY;
+    verdict = phi__permissions_decide(permissions, call->source, call->tool_name, call->arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
-}
-
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why) {
-    return phi_permissions_check_from(permissions, phi__str("", 0), tool_name, arguments, why);
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,

@@ -136,15 +136,16 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
-/* What the rules say of a call of one of the host's own tools, and why, in words (valid until the
-   next call of any function on these permissions). Without memory it is PHI_PERMISSION_ASK. */
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why);
+/* A tool call to decide on. */
+typedef struct phi_permission_call {
+    phi_str tool_name, arguments; /* arguments: JSON text */
+    phi_str source; /* as phi_hook and phi_pending_item have it; empty: the host's own */
+} phi_permission_call;
 
-/* The same of a tool of `source`, as phi_hook and phi_pending_item have it. */
-PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
-                                                  phi_str tool_name, phi_str arguments,
-                                                  phi_str *why);
+/* What the rules say of a call, and why, in words (valid until the next call of any function on
+   these permissions; why may be NULL). Without memory it is PHI_PERMISSION_ASK. */
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
+                                             const phi_permission_call *call, phi_str *why);
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
@@ -152,19 +153,13 @@ typedef enum phi_permission_scope {
 } phi_permission_scope;
 
 /* "Always allow this": the narrowest rules that allow a call, in the arena, to show and then
-   phi_permissions_add. None (count 0): it is allowed already. PHI_REJECTED: no rule should: it is
-   denied or asked about by a rule, a word is not known, or it deletes without asking; *why (or
-   NULL) says so, valid as above. PHI_NO_MEMORY. */
-PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
-                                          phi_str arguments, phi_permission_scope scope,
-                                          phi_arena *arena, phi_permission_rules *out,
-                                          phi_str *why);
-
-/* The same of a tool of `source`: the rules name it. */
-PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
-                                               phi_str tool_name, phi_str arguments,
-                                               phi_permission_scope scope, phi_arena *arena,
-                                               phi_permission_rules *out, phi_str *why);
+   phi_permissions_add; they name the call's source where it has one. None (count 0): it is allowed
+   already. PHI_REJECTED: no rule should: it is denied or asked about by a rule, a word is not
+   known, or it deletes without asking; *why (or NULL) says so, valid as above. PHI_NO_MEMORY. */
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
 }

@@ -261,7 +261,7 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(root, phi__rules_path_names[i]);
-        if (phi_json_is_string(member)) return phi_json_str(member, "");
+        if (phi_json_is(member, PHI_JSON_STRING)) return phi_json_str(member, "");
     }
     return phi__str(NULL, 0);
 }
@@ -274,7 +274,7 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     *found = false;
     for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
-        if (!phi_json_is_string(member)) continue;
+        if (!phi_json_is(member, PHI_JSON_STRING)) continue;
         *found = true;
         if (phi__paths_text(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
     }
@@ -346,7 +346,8 @@ static bool phi__rules_argument(const phi__rules_subject *subject,
     const phi_json *member;
     if (rule->argument == NULL) return phi__rules_any(rule->matches, subject->arguments);
     member = phi_json_get(subject->root, rule->argument);
-    return phi_json_is_string(member) && phi__rules_any(rule->matches, phi_json_str(member, ""));
+    return phi_json_is(member, PHI_JSON_STRING) &&
+           phi__rules_any(rule->matches, phi_json_str(member, ""));
 }
 
 /* ---- rules ---- */

@@ -69,7 +69,7 @@ static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t
     (void)snprintf(place, sizeof place, "rules[%u]: member", (unsigned)index);
     for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
         if (!phi__str_is(key, phi__rules_json_members[i].name)) continue;
-        if (!phi_json_is_string(node) || memchr(text.at, '\0', text.len) != NULL)
+        if (!phi_json_is(node, PHI_JSON_STRING) || memchr(text.at, '\0', text.len) != NULL)
             return phi__rules_json_refuse(error, place, key, "a string");
         *phi__rules_json_field(out, i) = text.at; /* terminated, in the arena */
         return PHI_OK;
@@ -86,8 +86,8 @@ static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_p
     phi_status status = PHI_OK;
     char place[64];
     (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)index);
-    if (!phi_json_is_object(node))
-        return phi__rules_json_refuse(error, place, phi_str_of(phi_json_type_name(node)),
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_get_type_name(node)),
                                       "an object");
     memset(out, 0, sizeof *out);
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
@@ -103,8 +103,8 @@ static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
     phi_json_iter it = phi_json_each(node);
     phi_permission_rule *rules;
     phi_status status = PHI_OK;
-    if (!phi_json_is_array(node))
-        return phi__rules_json_refuse(error, "rules", phi_str_of(phi_json_type_name(node)),
+    if (!phi_json_is(node, PHI_JSON_ARRAY))
+        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_get_type_name(node)),
                                       "an array");
     rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
     if (rules == NULL) return PHI_NO_MEMORY;
@@ -120,9 +120,9 @@ static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
     phi_json_iter it = phi_json_each(root);
     const phi_json *member;
     phi_status status = PHI_OK;
-    if (!phi_json_is_object(root))
-        return phi__rules_json_refuse(error, "permissions", phi_str_of(phi_json_type_name(root)),
-                                      "an object");
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__rules_json_refuse(error, "permissions",
+                                      phi_str_of(phi__json_get_type_name(root)), "an object");
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
         if (phi__str_is(it.key, "rules"))
             status = phi__rules_json_list(arena, member, out, error);

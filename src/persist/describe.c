@@ -4,6 +4,7 @@
 #include "model/tokens.h"
 #include "persist/entry_in.h"
 #include "persist/introspect_in.h"
+#include "model/event_parts.h"
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
@@ -369,8 +370,8 @@ static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint6
     phi__buf_char(d->out, '\n');
 }
 
-/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this
-   log's own. */
+/* A message that phi_agent_new_session or a fork carried over, made by a rewrite of another log, is
+   this log's own. */
 static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
                                                 phi__describe_mark mark) {
     size_t i;

@@ -6,51 +6,6 @@
 
 #include <stdio.h>
 
-static phi_status phi__edit_check(const phi_thread *thread, const phi_message *messages,
-                                  size_t count) {
-    size_t i, block;
-    if (messages == NULL || count == 0) return PHI_BAD_ARG;
-    for (i = 0; i < count; i++) {
-        const phi_message *m = &messages[i];
-        phi_status status;
-        if (phi__check_message(m, &block) != NULL) return PHI_BAD_ARG;
-        if (m->role != PHI_ROLE_EXTENSION || m->extension_data.len == 0) continue;
-        if (!phi__note_is_json(thread, m->extension_data, &status))
-            return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-    }
-    return PHI_OK;
-}
-
-static bool phi__edit_append(phi_thread *thread, const phi_message *messages, size_t count,
-                             uint32_t flags) {
-    phi_arena *room = phi__thread_room(thread);
-    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
-    size_t i;
-    if (entries == NULL || !phi__append_reserve(thread, count, count)) return false;
-    for (i = 0; i < count; i++) {
-        entries[i].kind = PHI_ENTRY_MESSAGE;
-        entries[i].flags = flags & PHI_ENTRY_DURABLE;
-        entries[i].message = phi_message_copy(&messages[i], room);
-        if (entries[i].message == NULL || !phi__append_claim_calls(thread, &messages[i]))
-            return false;
-        entries[i].at_ms = phi__thread_now(thread);
-        entries[i].loop_id = entries[i].message->loop_id;
-        entries[i].turn_index = entries[i].message->turn_index;
-    }
-    phi__append_attach(thread, entries, count);
-    return true;
-}
-
-/* Calls of a run that died get their results before the conversation goes on; a host's own results
-   come first. */
-static bool phi__edit_settle(phi_thread *thread, phi_role role) {
-    size_t i = thread->fold.count;
-    if (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) return true;
-    while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
-    if (i == 0 || thread->fold.items[i - 1].message->loop_id.len == 0) return true;
-    return phi__append_answer_orphans(thread, NULL);
-}
-
 static bool phi__edit_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__check_id_fits(phi_str_of(name));
 }
@@ -132,29 +87,6 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
         if (phi__lane_find(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
     }
     return phi_thread_switch(thread, name);
-}
-
-PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
-                                              size_t count, uint32_t flags, uint64_t expected,
-                                              uint64_t *seq) {
-    phi_arena_mark mark;
-    phi_arena *room;
-    phi_status status;
-    if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->user != NULL) return PHI_BUSY;
-    if (expected != UINT64_MAX && expected != thread->log.count) return PHI_STALE;
-    status = phi__edit_check(thread, messages, count);
-    if (status != PHI_OK) return status;
-    if (!phi__thread_roll(thread, NULL) || !phi__edit_settle(thread, messages[0].role))
-        return PHI_NO_MEMORY;
-    room = phi__thread_room(thread);
-    mark = phi_arena_save(room);
-    if (!phi__edit_append(thread, messages, count, flags)) {
-        phi_arena_reset(room, mark);
-        return PHI_NO_MEMORY;
-    }
-    if (seq != NULL) *seq = thread->log.count - count;
-    return PHI_OK;
 }
 
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,

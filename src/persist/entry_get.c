@@ -52,7 +52,7 @@ static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node
                                       const char **out) {
     phi_str copy;
     *out = NULL;
-    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
     if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
     if (strlen(copy.at) != copy.len)
         return phi__entry_get_bad(r, "%s: it holds a zero byte", key.at);
@@ -65,7 +65,7 @@ static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *arr
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
     while ((node = phi_json_next(&it)) != NULL) {
-        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
+        uint64_t at = phi__json_get_uint(phi_json_get(node, "block"), UINT64_MAX);
         const phi_json *arguments = phi_json_get(node, "arguments"),
                        *replay = phi_json_get(node, "replay");
         phi_content *block;
@@ -130,8 +130,8 @@ static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node
     phi__json_get_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
     if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
         return phi__entry_get_bad(r, "spans: from or to is missing");
-    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
-    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
+    span->from = phi__json_get_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
+    span->to = phi__json_get_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
     span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
     span->lines = phi_json_bool(in[PHI__SPAN_IN_LINES], false);
     array = in[PHI__SPAN_IN_MESSAGES];
@@ -205,7 +205,7 @@ PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *
     if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
     if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
     if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
-    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
+    rewrite->base_seq = phi__json_get_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
     rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
     return status;
 }

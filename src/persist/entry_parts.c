@@ -4,6 +4,7 @@
 
 #include "model/message_in.h"
 #include "text/records_in.h"
+#include "model/event_parts.h"
 
 PHI__FN int phi__entry_parts_number(phi_str text, const char *(*word)(int)) {
     int i;

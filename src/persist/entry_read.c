@@ -82,7 +82,7 @@ static phi_status phi__entry_read_logged(phi__entry_reader *r, const phi_json *c
                                          phi_rewrite *rewrite) {
     phi_status status = phi__entry_get_members(r, in, rewrite);
     if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
-        !phi_json_is_string(in[PHI__ENTRY_IN_OP_ID]))
+        !phi_json_is(in[PHI__ENTRY_IN_OP_ID], PHI_JSON_STRING))
         return phi__entry_get_bad(r, "op_id is missing");
     if (status != PHI_OK) return status;
     if (rewrite->op_id[0] == '\0') return phi__entry_get_bad(r, "op_id is empty");
@@ -103,7 +103,7 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
     status = phi__entry_read_logged(r, in, &rewrite);
     if (status != PHI_OK) return status;
     status = phi__rewrite_make(r->thread, &rewrite, loop_id,
-                               (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
+                               (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
                                words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (duplicate) return phi__entry_get_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
@@ -154,14 +154,15 @@ static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_js
                                               uint32_t *lane) {
     const phi_thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
-    if (!phi_json_is_object(root)) return phi__entry_get_bad(r, "expected an object: an entry");
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__entry_get_bad(r, "expected an object: an entry");
     *kind =
         phi__entry_parts_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
-    phi__entry_read_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
-    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
+    phi__entry_read_begin(r->thread, *kind, phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
+    if (phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
         return phi__entry_get_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_get_bad(r, "kind is none of its words");
-    if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
+    if (phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
         return phi__entry_get_bad(r, "turn is larger than there are turns");
     *lane = phi__lane_find(thread, name);
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
@@ -203,7 +204,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     entry = thread->log.entries[thread->log.held - 1];
     phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
     entry->loop_id = loop_id;
-    entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
+    entry->turn_index = (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0);
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -3,11 +3,9 @@
 
 #include "persist/journal_in.h"
 
-PHI__FN bool phi__evict_begin(phi_thread *thread) {
+PHI__FN bool phi__evict_all_begin(phi_thread *thread) {
     phi_str state;
     size_t i;
-    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
-        return false;
     if (phi__tool_state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
     phi__segments_unpin(&thread->log);
     if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
@@ -18,7 +16,7 @@ PHI__FN bool phi__evict_begin(phi_thread *thread) {
     return true;
 }
 
-PHI__FN void phi__evict_end(phi_thread *thread) {
+PHI__FN void phi__evict_all_end(phi_thread *thread) {
     if (!phi__ops_evict(thread)) return; /* another time */
     phi__log_evict(&thread->log);
     phi__messages_evict(&thread->messages);
@@ -28,4 +26,14 @@ PHI__FN void phi__evict_end(phi_thread *thread) {
     phi__log_shrink(&thread->log);
     phi__messages_shrink(thread->log.memory, &thread->messages);
     phi__segments_drop_dead(&thread->log);
+}
+
+PHI__FN bool phi__evict_begin(phi_thread *thread) {
+    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
+        return false;
+    return thread->journal->store.journal->evict_begin(thread);
+}
+
+PHI__FN void phi__evict_end(phi_thread *thread) {
+    thread->journal->store.journal->evict_end(thread);
 }

@@ -75,6 +75,7 @@ PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, cons
     out->list_threads = phi__file_documents_list_threads;
     out->lock = phi__file_store_lock;
     out->unlock = phi__file_store_unlock;
+    out->journal = phi_store_journal();
     return PHI_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "history/about_in.h"
 #include "persist/journal_in.h"
 #include "persist/recall_in.h"
+#include "model/event_parts.h"
 
 static phi_str phi__info_known_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)

@@ -1,4 +1,4 @@
-/* introspect.c - a lane's figures and its newest messages, computed from a view. */
+/* introspect.c - a lane's figures, computed from a view, and its newest message. */
 #include "persist/introspect_in.h"
 
 #include "history/history_in.h"
@@ -116,21 +116,11 @@ PHI__FN phi_lane_figures phi__introspect_figures_of(const phi_view_item *items, 
     return out;
 }
 
-/* ---- the last one ---- */
-
-/* The newest of a role, and with text where that is wanted; NULL: none. */
-static const phi_view_item *phi__introspect_newest(const phi_view_item *items, size_t count,
-                                                   phi_role role, bool with_text) {
-    size_t i, j;
-    for (i = count; i > 0; i--) {
-        const phi_message *m = items[i - 1].message;
-        if (m->role != role) continue;
-        if (!with_text) return &items[i - 1];
-        for (j = 0; j < m->content_count; j++)
-            if (m->content[j].kind == PHI_CONTENT_TEXT && m->content[j].text.len > 0)
-                return &items[i - 1];
-    }
-    return NULL;
+static bool phi__introspect_has_text(const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TEXT && m->content[i].text.len > 0) return true;
+    return false;
 }
 
 /* ---- public ---- */
@@ -152,39 +142,12 @@ PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane
     return status;
 }
 
-PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
-                                   phi_view_item *out) {
-    phi_arena scratch;
-    const phi_view_item *items, *found = NULL;
-    size_t count;
-    phi_status status;
-    if (thread == NULL || out == NULL || role < PHI_ROLE_USER || role > PHI_ROLE_EXTENSION)
-        return PHI_BAD_ARG;
-    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
-    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
-    if (status == PHI_OK) found = phi__introspect_newest(items, count, role, false);
-    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
-    if (status == PHI_OK) *out = *found;
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
-                                        phi_arena *arena, phi_str *out) {
-    phi_arena scratch;
-    const phi_view_item *items, *found = NULL;
-    size_t count;
-    phi_str text = phi__str("", 0);
-    bool failed = false;
-    phi_status status;
-    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
-    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
-    if (status == PHI_OK) found = phi__introspect_newest(items, count, PHI_ROLE_ASSISTANT, true);
-    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
-    if (status == PHI_OK) text = phi_message_text(found->message, "", arena, &failed);
-    if (failed) status = PHI_NO_MEMORY;
-    if (status == PHI_OK) *out = text;
-    phi_arena_free(&scratch);
-    return status;
+PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role role,
+                                           bool with_text) {
+    size_t i = thread != NULL ? thread->fold.count : 0;
+    for (; i > 0; i--) {
+        const phi_message *m = thread->fold.items[i - 1].message;
+        if ((role == 0 || m->role == role) && (!with_text || phi__introspect_has_text(m))) return m;
+    }
+    return NULL;
 }

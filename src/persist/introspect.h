@@ -29,15 +29,10 @@ typedef struct phi_lane_figures {
 PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
                                       phi_lane_figures *out);
 
-/* The newest message of a role in the view of a lane (NULL: the active one). The message is the
-   thread's, valid as an entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY,
-   PHI_BAD_ARG: *out is untouched. */
-PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
-                                   phi_view_item *out);
-/* The text of the newest answer that has any, its blocks joined, in the arena. Errors as
-   phi_thread_last. */
-PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
-                                        phi_arena *arena, phi_str *out);
+/* The newest message in the active lane's view that has this role (0: any), and, with `with_text`,
+   a text block that is not empty: the model's last words are of PHI_ROLE_ASSISTANT, with text.
+   NULL: none. The message is the thread's, valid as an entry's. */
+PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role role, bool with_text);
 
 /* Options of phi_thread_describe. Zero means default for every field. */
 typedef struct phi_describe {

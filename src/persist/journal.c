@@ -109,7 +109,7 @@ static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t 
     return status;
 }
 
-PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size) {
+static phi_status phi__journal_write(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     size_t lens[PHI__JOURNAL_BATCH], n, i, at = 0;
     phi_str entries[PHI__JOURNAL_BATCH];
@@ -132,12 +132,12 @@ PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t wo
     return status;
 }
 
-PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
+static phi_status phi__journal_write_all(phi_thread *thread, char *words, size_t words_size) {
     phi_status status = PHI_OK;
     if (words != NULL && words_size > 0) words[0] = '\0';
     while (status == PHI_OK && thread->journal != NULL &&
            thread->journal->stored < thread->log.count)
-        status = phi__journal_batch(thread, words, words_size);
+        status = phi__journal_write(thread, words, words_size);
     return status;
 }
 
@@ -201,6 +201,7 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
     phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
     if (journal == NULL) return NULL;
     journal->store = *store;
+    journal->store.journal = phi_store_journal();
     journal->thread = thread;
     journal->stored = thread->log.base; /* forgotten entries are in no store */
     journal->id_len = strlen(id);
@@ -227,8 +228,7 @@ static void phi__journal_unlock(const phi__journal *journal) {
     if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
 }
 
-PHI__FN void phi__journal_close(phi_thread *thread) {
-    if (thread->journal == NULL) return;
+static void phi__journal_end(phi_thread *thread) {
     phi__journal_unlock(thread->journal);
     phi__journal_free(thread);
 }
@@ -249,7 +249,7 @@ static phi_status phi__journal_check(const phi_thread *thread, const phi_store *
     return PHI_MISUSE;
 }
 
-PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
+static phi_status phi__journal_begin(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
     bool empty = thread->log.count == 0;
     phi_status status;
@@ -270,16 +270,37 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
         return status;
     }
     status = phi__journal_fill(thread, torn, words, words_size);
-    if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
+    if (status == PHI_OK) status = phi__journal_write_all(thread, words, words_size);
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
         phi__dirty_remove(thread->log.grown, thread->log.dirty, PHI__DIRTY_GREW);
         if (thread->log.left) phi__thread_evictable(thread);
         return PHI_OK;
     }
-    phi__journal_close(thread);
+    phi__journal_end(thread);
     if (empty) phi__thread_destroy(thread);
     return status;
+}
+
+/* ---- by the store's table ---- */
+
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    return store->journal->open(thread, store, id, torn, words, words_size);
+}
+
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size) {
+    if (thread->journal == NULL) return PHI_OK;
+    return thread->journal->store.journal->batch(thread, words, words_size);
+}
+
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
+    if (thread->journal == NULL) return PHI_OK;
+    return thread->journal->store.journal->sync(thread, words, words_size);
+}
+
+PHI__FN void phi__journal_close(phi_thread *thread) {
+    if (thread->journal != NULL) thread->journal->store.journal->close(thread);
 }
 
 PHI__FN void phi__journal_free_thread(phi_thread *thread) {
@@ -290,10 +311,17 @@ PHI__FN void phi__journal_free_thread(phi_thread *thread) {
 
 /* ---- public ---- */
 
+PHI_API const phi__journal_ops *phi_store_journal(void) {
+    static const phi__journal_ops ops = {
+        phi__journal_begin, phi__journal_write,   phi__journal_write_all, phi__journal_end,
+        phi__recall_all,    phi__evict_all_begin, phi__evict_all_end};
+    return &ops;
+}
+
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
     if (thread == NULL) return PHI_BAD_ARG;
-    return phi__journal_open(thread, store, id, torn, words, words_size);
+    return phi__journal_begin(thread, store, id, torn, words, words_size);
 }
 
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size) {

@@ -24,8 +24,20 @@ typedef struct phi__journal {
     phi__dirty dirty;
 } phi__journal;
 
+/* phi_store.journal. The functions below with the same names call these. */
+typedef struct phi__journal_ops {
+    phi_status (*open)(phi_thread *thread, const phi_store *store, const char *id, uint64_t *torn,
+                       char *words, size_t words_size);
+    phi_status (*batch)(phi_thread *thread, char *words, size_t words_size);
+    phi_status (*sync)(phi_thread *thread, char *words, size_t words_size);
+    void (*close)(phi_thread *thread);
+    phi_status (*recall)(phi_thread *thread);
+    bool (*evict_begin)(phi_thread *thread);
+    void (*evict_end)(phi_thread *thread);
+} phi__journal_ops;
+
 PHI__FN bool phi__journal_id_fits(const char *id);
-/* As phi_thread_attach, whatever the thread's user is. */
+/* As phi_thread_attach, whatever the thread's user is. store->journal is set. */
 PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
 /* Writes one batch, if the store has less than the thread; no journal: nothing to do. */

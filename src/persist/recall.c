@@ -83,14 +83,17 @@ static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
     return true;
 }
 
-PHI__FN phi_status phi__recall(const phi_thread *reading) {
-    phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
-    phi_status status;
-    if (phi__thread_whole(thread)) return PHI_OK;
-    status = phi__recall_read(thread, &whole);
+PHI__FN phi_status phi__recall_all(phi_thread *thread) {
+    phi_thread whole;
+    phi_status status = phi__recall_read(thread, &whole);
     if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
     phi__thread_destroy(&whole);
     return status;
+}
+
+PHI__FN phi_status phi__recall(const phi_thread *thread) {
+    if (phi__thread_whole(thread)) return PHI_OK;
+    return thread->journal->store.journal->recall((phi_thread *)(uintptr_t)thread);
 }
 
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {

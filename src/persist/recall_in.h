@@ -9,6 +9,8 @@
 /* Reads back all evicted entries; pointers to entries in memory stay valid. PHI_OK: the log is
    whole. Else the store's status, or PHI_NO_MEMORY, and nothing changed. */
 PHI__FN phi_status phi__recall(const phi_thread *thread);
+/* The same of a thread that is not whole, and its store's; phi__journal_ops. */
+PHI__FN phi_status phi__recall_all(phi_thread *thread);
 /* Message i of the active lane, recalled if it is evicted; NULL: there is none, or it cannot be
    read (*status is not PHI_OK then). */
 PHI__FN const phi_message *phi__recall_message(const phi_thread *thread, size_t i,
@@ -36,6 +38,8 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
    an active run stay as well. Nothing happens while the store lacks an entry. */
 PHI__FN bool phi__evict_begin(phi_thread *thread); /* false: there is nothing to do */
 PHI__FN void phi__evict_end(phi_thread *thread);
+PHI__FN bool phi__evict_all_begin(phi_thread *thread); /* phi__journal_ops */
+PHI__FN void phi__evict_all_end(phi_thread *thread);
 
 /* ---- views.c ---- */
 

@@ -60,7 +60,13 @@ typedef struct phi_store {
        is harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *words, size_t words_size);
     void (*unlock)(void *user_data, const char *thread_id);
+    /* phi_store_journal(): an agent keeps its thread in a store by it. phi_file_store_open and
+       phi_sqlite_store_open set it; a host's own store sets it before phi_agent_new. A program
+       without a store does not link it. */
+    const struct phi__journal_ops *journal;
 } phi_store;
+
+PHI_API const struct phi__journal_ops *phi_store_journal(void);
 
 /* ---- a thread in a store ---- */
 

@@ -1,6 +1,8 @@
 /* event_fields.c - tables of the plain fields of events, for JSON. */
 #include "record/event_in.h"
 #include "text/records_in.h"
+#include "model/event_parts.h"
+#include "model/failure.h"
 
 static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),

@@ -10,6 +10,7 @@
 #include "text/records_in.h"
 #include "history/step_in.h"
 #include "record/event_json.h"
+#include "model/event_parts.h"
 
 /* ---- members ---- */
 
@@ -96,12 +97,12 @@ static void phi__event_json_read_snapshot(phi__event_writer *w, phi_str config) 
     const phi_json *api;
     const char *known;
     phi_status status = phi_json_parse(w->scratch, config, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    if (status == PHI_OK && phi_json_is_object(root)) {
+    if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT)) {
         api = phi_json_get(root, "api");
         known = phi__message_read_api(phi_json_str(api, ""));
         if (api != NULL && known == NULL) (void)phi_json_remove(root, "api");
         if (known != NULL)
-            status = phi_json_set(w->scratch, root, "api", phi_json_new_text(w->scratch, known));
+            status = phi_json_set(w->scratch, root, "api", phi__json_edit_text(w->scratch, known));
         if (status == PHI_OK) status = phi_json_write(w->scratch, root, 0, &config);
         if (status == PHI_OK)
             (void)phi__message_put_json(&w->out, "config_snapshot", config, true, w->scratch);

@@ -12,6 +12,9 @@
 #include "text/records_in.h"
 #include "history/step_in.h"
 #include "record/event_json.h"
+#include "history/compact.h"
+#include "loop/tool.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 
@@ -32,7 +35,7 @@ static const phi_json *phi__event_read_get(const phi__event_reader *r, const cha
 /* JSON text of a value; null is nothing. */
 static phi_str phi__event_read_json(phi__event_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
-    if (node == NULL || phi_json_is_null(node)) return out;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
@@ -73,7 +76,7 @@ static phi_status phi__event_read_message(phi__event_reader *r, bool needed) {
     const phi_json *node = phi__event_read_get(r, "message");
     phi_message *message;
     phi_status status;
-    if (!needed && (node == NULL || phi_json_is_null(node))) return PHI_OK;
+    if (!needed && (node == NULL || phi_json_is(node, PHI_JSON_NULL))) return PHI_OK;
     message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     status = phi__message_read_get(node, r->arena, message, r->error);
@@ -89,8 +92,8 @@ static phi_status phi__event_read_messages(phi__event_reader *r, const char *key
     phi_status status = PHI_OK;
     char where[48];
     size_t n = 0;
-    if (array == NULL || phi_json_is_null(array)) return PHI_OK;
-    if (!phi_json_is_array(array))
+    if (array == NULL || phi_json_is(array, PHI_JSON_NULL)) return PHI_OK;
+    if (!phi_json_is(array, PHI_JSON_ARRAY))
         return phi__event_read_within(
             r, phi__event_read_bad(r, PHI_PARSE, "expected an array of messages"), key);
     if (phi_json_count(array) == 0) return PHI_OK;
@@ -137,7 +140,7 @@ static phi_status phi__event_read_end(phi__event_reader *r) {
     phi__event_read_usage(r);
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     r->out->source = phi__records_get_str(r->root, "abort_reason");
-    if (phi_json_is_string(phi__event_read_get(r, "rejection"))) {
+    if (phi_json_is(phi__event_read_get(r, "rejection"), PHI_JSON_STRING)) {
         r->out->rejection = phi__records_get_str(r->root, "rejection");
         r->out->status = PHI_REJECTED;
     }
@@ -206,7 +209,7 @@ static void phi__event_read_args(phi__event_reader *r, const char *none) {
 
 /* A call that was skipped has null, and no arguments. */
 static void phi__event_read_tool_start(phi__event_reader *r) {
-    if (!phi_json_is_null(phi__event_read_get(r, "args"))) phi__event_read_args(r, "{}");
+    if (!phi_json_is(phi__event_read_get(r, "args"), PHI_JSON_NULL)) phi__event_read_args(r, "{}");
 }
 
 /* ToolResult: makes a message of the event's fields. */
@@ -214,7 +217,7 @@ static phi_status phi__event_read_result(phi__event_reader *r, const char *key) 
     const phi_json *node = phi__event_read_get(r, key), *content = phi_json_get(node, "content");
     phi_message *message;
     phi_status status;
-    if (node == NULL || phi_json_is_null(node)) return PHI_OK;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     message->role = PHI_ROLE_TOOL_RESULT;
@@ -284,8 +287,8 @@ static phi_status phi__event_read_failure(phi__event_reader *r) {
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE, failure);
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
-    failure->has_retry_after = phi_json_is_number(after);
-    failure->retry_after_ms = phi_json_uint(after, 0);
+    failure->has_retry_after = phi_json_is(after, PHI_JSON_NUMBER);
+    failure->retry_after_ms = phi__json_get_uint(after, 0);
     r->out->failure = failure;
     r->out->status =
         phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
@@ -325,7 +328,7 @@ static phi_status phi__event_read_pruned(phi__event_reader *r) {
     phi_pruned *p = (phi_pruned *)phi__event_read_alloc(r, sizeof *p);
     const phi_json *times = phi__event_read_get(r, "pruned_timestamps"), *node;
     phi_json_iter it = phi_json_each(times);
-    size_t n = phi_json_is_array(times) ? phi_json_count(times) : 0;
+    size_t n = phi_json_is(times, PHI_JSON_ARRAY) ? phi_json_count(times) : 0;
     int64_t *ms = (int64_t *)phi__event_read_alloc(r, phi__mul(n, sizeof *ms));
     if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
     phi__event_fields_get(r->root, PHI__EVENT_PRUNED, p);
@@ -341,8 +344,8 @@ static phi_status phi__event_read_pruned(phi__event_reader *r) {
 static phi_str phi__event_read_node(phi__event_reader *r, const phi_json *node) {
     char text[PHI__STEP_BYTES];
     phi_str out = phi_json_str(node, "");
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
-    if (n == UINT64_MAX && phi_json_uint(node, 0) == 0) return out;
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
+    if (n == UINT64_MAX && phi__json_get_uint(node, 0) == 0) return out;
     (void)snprintf(text, sizeof text, "n%llu", (unsigned long long)n);
     if (!phi__arena_str(r->arena, phi_str_of(text), &out)) r->no_memory = true;
     return out;
@@ -352,7 +355,7 @@ static phi_status phi__event_read_reverted(phi__event_reader *r) {
     phi_reverted *v = (phi_reverted *)phi__event_read_alloc(r, sizeof *v);
     const phi_json *ids = phi__event_read_get(r, "abandoned_node_ids"), *node;
     phi_json_iter it = phi_json_each(ids);
-    size_t n = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    size_t n = phi_json_is(ids, PHI_JSON_ARRAY) ? phi_json_count(ids) : 0;
     phi_str *names = (phi_str *)phi__event_read_alloc(r, phi__mul(n, sizeof *names));
     if (v == NULL || names == NULL) return PHI_NO_MEMORY;
     v->category = phi__records_get_str(r->root, "category");
@@ -416,7 +419,7 @@ static phi_status phi__event_read_strategy(phi__event_reader *r) {
     progress = (phi_strategy_progress *)phi__event_read_alloc(r, sizeof *progress);
     if (progress == NULL) return PHI_NO_MEMORY;
     phi__event_fields_get(r->root, PHI__EVENT_STRATEGY, progress);
-    progress->has_score = phi_json_is_number(phi__event_read_get(r, "score"));
+    progress->has_score = phi_json_is(phi__event_read_get(r, "score"), PHI_JSON_NUMBER);
     progress->score = phi_json_num(phi__event_read_get(r, "score"), 0.0);
     r->out->text = phi__records_get_str(r->root, "best");
     r->out->strategy = progress;
@@ -427,7 +430,7 @@ static phi_status phi__event_read_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__event_read_alloc(r, sizeof *p);
     const phi_json *ids = phi__event_read_get(r, "loop_ids"), *id;
     phi_json_iter it = phi_json_each(ids);
-    size_t count = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    size_t count = phi_json_is(ids, PHI_JSON_ARRAY) ? phi_json_count(ids) : 0;
     phi_str *to = NULL;
     if (count > 0) to = (phi_str *)phi__event_read_alloc(r, phi__mul(count, sizeof *to));
     if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
@@ -532,9 +535,9 @@ static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
 static phi_status phi__event_read_whole(phi__event_reader *r) {
     const phi_json *type = phi__event_read_get(r, "type");
     phi_status status;
-    if (!phi_json_is_object(r->root))
+    if (!phi_json_is(r->root, PHI_JSON_OBJECT))
         return phi__event_read_bad(r, PHI_PARSE, "expected an object: an event");
-    if (!phi_json_is_string(type))
+    if (!phi_json_is(type, PHI_JSON_STRING))
         return phi__event_read_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
     status = phi__event_read_kind(r, phi_json_str(type, ""));
     if (status != PHI_OK) return status;

@@ -9,6 +9,7 @@
 
 #include "agent/agent.h"
 #include "base/buf_in.h"
+#include "model/event_parts.h"
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
@@ -106,7 +107,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
     to->started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
-    if (!phi_json_is_object(config)) return true;
+    if (!phi_json_is(config, PHI_JSON_OBJECT)) return true;
     to->config = phi__session_config(box, config);
     return to->config != NULL;
 }
@@ -442,37 +443,6 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
     return phi__recorder_event(recorder, &read, json);
 }
 
-/* A type that is not known: only its loop is. */
-static phi_status phi__recorder_unknown(phi_recorder *rec, phi_str json, phi_event *out) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(&rec->scratch, json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    if (status != PHI_OK) return status;
-    memset(out, 0, sizeof *out);
-    out->loop_id = phi_json_str(phi_json_get(root, "loop_id"), "");
-    return PHI_OK;
-}
-
-/* As one line of valid UTF-8. */
-static phi_status phi__recorder_clean(phi_recorder *rec, phi_str *json) {
-    phi_json *root = NULL;
-    phi_status status =
-        phi_json_parse(&rec->scratch, *json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    return status == PHI_OK ? phi_json_write(&rec->scratch, root, 0, json) : status;
-}
-
-PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
-    phi_event read;
-    phi_status status;
-    if (recorder == NULL) return PHI_BAD_ARG;
-    if (recorder->busy) return PHI_MISUSE;
-    phi__arena_rewind(&recorder->scratch);
-    status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
-    if (status == PHI_UNSUPPORTED) status = phi__recorder_unknown(recorder, json, &read);
-    if (status == PHI_OK) status = phi__recorder_clean(recorder, &json);
-    if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__recorder_event(recorder, &read, json) : status;
-}
-
 /* Its memory counts in its budget, and in the recorder's while that owns it. */
 static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
@@ -512,31 +482,12 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
-    phi__session_box *box = NULL;
-    size_t n = 0;
-    while (recorder != NULL && (box = phi__recorder_known_each(recorder, box)) != NULL) n++;
-    return n;
-}
-
-PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i) {
+PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i) {
     phi__session_box *box = NULL;
     if (recorder == NULL) return NULL;
     do box = phi__recorder_known_each(recorder, box);
     while (box != NULL && i-- > 0);
     return box != NULL ? &box->pub : NULL;
-}
-
-PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id) {
-    phi__session_box *box =
-        recorder != NULL ? phi__recorder_known_session(recorder, session_id) : NULL;
-    return box != NULL ? &box->pub : NULL;
-}
-
-PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
-                                                         phi_str loop_id) {
-    phi__loop_box *loop = recorder != NULL ? phi__recorder_known_running(recorder, loop_id) : NULL;
-    return loop != NULL ? &loop->pub : NULL;
 }
 
 /* Begun by hand, and nothing has come of it yet. */

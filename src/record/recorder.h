@@ -34,7 +34,7 @@ typedef struct phi_recorder_desc {
     /* keep requests (phi_agent_desc.options.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
-       phi_check_and_rotate has changed the session); else it begins by its first loop. */
+       the host has begun another session); else it begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;
@@ -54,14 +54,13 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of unknown or ended loops are ignored, except
-   that the end of a call that ran another agent links both runs even after the loop's end.
+/* Takes note of an event, which is copied: as it was popped, or as phi_event_from_json read it.
+   Events of unknown or ended loops are ignored, except that the end of a call that ran another
+   agent links both runs even after the loop's end.
    PHI_NO_MEMORY: nothing of this event is kept except its number in `sequence` (of a group: the
    loops that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was
    freed meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
-/* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
-PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
 /* Gives the recorder a loaded or drained session, to continue it. The recorder owns it from then
    on, as a completed session.
@@ -77,13 +76,8 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
-/* Sessions, completed ones first; NULL past the end. Valid until the next call but these four. */
-PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
-PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
-PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id);
-/* A running loop; NULL: none of that id runs. */
-PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
-                                                         phi_str loop_id);
+/* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
+PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
 
 /* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
    wait for their first loop; returns how many. */

@@ -69,13 +69,10 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
 /* Recording: writes the last line. Playing: checks that everything was played. Before or after
    phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or write_fn's status: the tape ends
    early. Playing: PHI_REFUSED: the run differs from the recorded one, and *divergence, where given,
-   says where; PHI_PARSE: the tape was cut off, and everything before was played. */
+   says where. After a divergence every transfer of the run fails, calls that wait for a recorded
+   result get an error, and the clock leaps from timer to timer: the run ends; PHI_PARSE: the tape
+   was cut off, and everything before was played. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
-
-/* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence
-   every transfer of the run fails, calls that wait for a recorded result get an error, and the
-   clock leaps from timer to timer: the run ends. */
-PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *divergence);
 
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);

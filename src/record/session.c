@@ -2,6 +2,7 @@
 #include "record/session_in.h"
 
 #include "model/message_in.h"
+#include "text/json_in.h"
 
 /* ---- making ---- */
 
@@ -106,7 +107,7 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
 /* ---- the settings of a run ---- */
 
 static uint32_t phi__session_u32(const phi_json *node, bool *has) {
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
     *has = n <= UINT32_MAX;
     return *has ? (uint32_t)n : 0;
 }
@@ -129,13 +130,13 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
         !phi__session_member(box, node, "thinking_level", &config->thinking_level))
         return NULL;
     config->provider = phi__message_read_provider(config->provider, config->api);
-    config->has_reasoning = phi_json_is_bool(reasoning);
+    config->has_reasoning = phi_json_is(reasoning, PHI_JSON_BOOL);
     config->reasoning = phi_json_bool(reasoning, false);
     config->context_window =
         phi__session_u32(phi_json_get(node, "context_window"), &config->has_context_window);
     config->max_tokens =
         phi__session_u32(phi_json_get(node, "max_tokens"), &config->has_max_tokens);
-    config->has_temperature = phi_json_is_number(temperature);
+    config->has_temperature = phi_json_is(temperature, PHI_JSON_NUMBER);
     config->temperature = phi_json_num(temperature, 0);
     return config;
 }
@@ -175,10 +176,10 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
     ++*count;
 }
 
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap) {
+static size_t phi__session_roots(const phi_session *session, const phi_loop_record **out,
+                                 size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && i < session->loop_count; i++) {
+    for (i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
         if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
@@ -186,17 +187,17 @@ PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop
     return n;
 }
 
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap) {
+static size_t phi__session_children(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && loop_id.len > 0 && i < session->loop_count; i++)
+    for (i = 0; loop_id.len > 0 && i < session->loop_count; i++)
         if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
             phi__session_put(out, cap, &n, session->loops[i]);
     return n;
 }
 
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap) {
+static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t i, n = 0;
     for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
@@ -226,8 +227,8 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
     }
 }
 
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap) {
+static size_t phi__session_way(const phi_session *session, phi_str loop_id,
+                               const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
     while (i-- > 0) {
@@ -237,11 +238,14 @@ PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_i
     return n;
 }
 
-PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
-    phi_usage total;
-    size_t i;
-    memset(&total, 0, sizeof total);
-    for (i = 0; session != NULL && i < session->loop_count; i++)
-        phi_usage_add(&total, &session->loops[i]->usage);
-    return total;
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap) {
+    if (session == NULL) return 0;
+    switch (which) {
+    case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
+    case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
+    case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
+    case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
+    }
+    return 0;
 }

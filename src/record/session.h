@@ -158,19 +158,20 @@ PHI_API void phi_session_free(phi_session *session);
 /* The loop of that id, the latest of several; NULL: none. */
 PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id);
 
-/* These fill at most `cap` places of `out` (NULL where cap is 0), and return how many there are. */
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap); /* whose parent is not in the session */
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap);
-/* All of its group that are in the session, itself included. Without a group: none. */
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap);
-/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would
-   come again. */
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap);
-PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all loops */
+typedef enum phi_loop_relation {
+    PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; loop_id is not looked at */
+    PHI_LOOP_CHILDREN,
+    /* the loops of its group that are in the session, itself included; without a group none */
+    PHI_LOOP_SIBLINGS,
+    /* from the root to the loop, by parent_loop_id; ends where a parent is not in the session or
+       would come again */
+    PHI_LOOP_CHAIN
+} phi_loop_relation;
+
+/* The loops that stand to `loop_id` as `which` says. Fills at most `cap` places of `out` (NULL
+   where cap is 0), and returns how many there are. */
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap);
 
 /* ---- JSON ---- */
 
@@ -210,7 +211,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
    PrunApplied, of prunes that were not revoked. It has the id of the first run; each loop has its
    own session's. Messages that belong to no run, such as those that the host appended, are in none.
    A run that is active, or never ended, is RUNNING. Blocks describe what compactions did to runs
-   (phi_session_add_blocks). Caller frees with phi_session_free.
+   (phi_session_compact). Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; the store's status, when evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);

@@ -425,9 +425,7 @@ static phi_status phi__session_blocks_go(phi__session_blocks *s) {
     return phi__session_blocks_share_out(s) ? phi__session_blocks_make_all(s) : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread) {
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread) {
     phi__session_blocks s;
     phi_status status;
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
@@ -438,4 +436,15 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     status = phi__session_blocks_go(&s);
     phi_arena_free(&s.scratch);
     return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+                                       size_t *made, char *words, size_t words_size) {
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (made != NULL) *made = 0;
+    if (session == NULL) return PHI_BAD_ARG;
+    if (desc != NULL && desc->thread != NULL) return phi__session_blocks_add(session, desc->thread);
+    return phi__session_context_compact(session, desc, made, words, words_size);
 }

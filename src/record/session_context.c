@@ -503,29 +503,9 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count) {
-    phi__session_context_way way;
-    phi_arena scratch;
-    phi_status status;
-    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    *out = NULL;
-    *count = 0;
-    phi__session_context_begin(&way, config, counter);
-    phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
-    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_session_compact_with(phi_session *session,
-                                            const phi_session_compaction *desc, size_t *made,
-                                            char *words, size_t words_size) {
+PHI__FN phi_status phi__session_context_compact(phi_session *session,
+                                                const phi_session_compaction *desc, size_t *made,
+                                                char *words, size_t words_size) {
     phi_session_compaction none;
     phi__session_context_way way;
     phi__session_context_job job;
@@ -534,6 +514,7 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     size_t n = 0;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (session == NULL) return PHI_BAD_ARG;
+    if (made != NULL) *made = 0;
     memset(&none, 0, sizeof none);
     memset(&job, 0, sizeof job);
     job.desc = desc != NULL ? desc : &none;
@@ -552,16 +533,22 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     return status;
 }
 
-PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
-                                       const phi_token_counter *counter, int64_t at_ms,
-                                       size_t *made) {
-    phi_session_compaction desc;
-    memset(&desc, 0, sizeof desc);
-    desc.loop_id = loop_id;
-    desc.flags = flags;
-    desc.config = config;
-    desc.counter = counter;
-    desc.at_ms = at_ms;
-    return phi_session_compact_with(session, &desc, made, NULL, 0);
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       const phi_message **out, size_t *count) {
+    phi__session_context_way way;
+    phi_arena scratch;
+    phi_status status;
+    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    *count = 0;
+    phi__session_context_begin(&way, config, counter);
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
+    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
+    phi_arena_free(&scratch);
+    return status;
 }

@@ -61,19 +61,6 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size);
 
-/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
-   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
-   Messages stay as they are.
-   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
-   among them, with long results cut. keep_compacted: the turns between, as one summary
-   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
-   absent where there are none. No section parts a call from its result. at_ms: when. *made, where
-   given: how many loops got a block. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing changed. */
-PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, int64_t at_ms,
-                                       size_t *made);
-
 /* The argument of a host's strategy: one loop. */
 typedef struct phi_block_request {
     const phi_session *session;
@@ -83,7 +70,7 @@ typedef struct phi_block_request {
     phi_arena *arena;                    /* for its new messages; freed once the block is copied */
 } phi_block_request;
 
-/* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
+/* Zero means default for every field. Borrowed until phi_session_compact returns. */
 typedef struct phi_session_compaction {
     phi_str loop_id; /* (default: of the last loop that has messages) */
     uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
@@ -97,25 +84,31 @@ typedef struct phi_session_compaction {
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
                            phi_compaction_block *block);
     void *user_data;
+    /* The blocks of a session that was recorded from events describe what compactions of this
+       thread did to its loops' part of the active lane's view, in place of all fields above
+       (phi_session_of_thread has them already). The last loop that has messages gets up to three
+       sections. An earlier loop gets keep_compacted with all of its messages in view; so do the
+       loops before a loop that has a block, since the original expects that. A loop that no
+       compaction touched has no block. Loops of other lanes, and loops with another number of
+       messages than the log has of them, are left as they are. The store's status, where evicted
+       entries cannot be recalled; *made is 0 (default: none) */
+    const phi_thread *thread;
 } phi_session_compaction;
 
-/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's
-   own blocks. PHI_REFUSED: a block of the current loop has no messages, turns out of order, or a
-   message that no thread accepts. If block_fn returns anything but PHI_OK, that is returned. In
-   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
-   phi_session_compact. */
-PHI_API phi_status phi_session_compact_with(phi_session *session,
-                                            const phi_session_compaction *desc, size_t *made,
-                                            char *words, size_t words_size);
-
-/* Gives the loops of a session, recorded from events, blocks that describe their part of the active
-   lane's view, where compactions have changed it (phi_session_of_thread has them already). The last
-   loop that has messages gets up to three sections. An earlier loop gets keep_compacted with all of
-   its messages in view; so do the loops before a loop that has a block, since the original expects
-   that. A loop that no compaction touched has no block. Loops of other lanes, and loops with
-   another number of messages than the log has of them, are left as they are. PHI_NO_MEMORY,
-   PHI_BAD_ARG, the store's status: nothing changed. */
-PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
+   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
+   Messages stay as they are. desc NULL: the defaults.
+   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
+   among them, with long results cut. keep_compacted: the turns between, as one summary
+   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
+   absent where there are none. No section parts a call from its result. *made, where given: how
+   many loops got a block.
+   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: a block of block_fn for the
+   current loop has no messages, turns out of order, or a message that no thread accepts; what
+   block_fn returns is returned, too. For these `words` (may be NULL) say which loop and why. In all
+   cases nothing changed. */
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+                                       size_t *made, char *words, size_t words_size);
 
 #ifdef __cplusplus
 }

@@ -52,4 +52,11 @@ typedef struct phi__session_context_cuts {
 } phi__session_context_cuts;
 PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block);
 
+/* phi_session_compact of phi's own blocks, or of block_fn's. */
+PHI__FN phi_status phi__session_context_compact(phi_session *session,
+                                                const phi_session_compaction *desc, size_t *made,
+                                                char *words, size_t words_size);
+/* session_blocks.c: as phi_session_compaction.thread says. */
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
+
 #endif

@@ -47,7 +47,7 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     phi_arena_init(&scratch, &box->memory, 0);
     done = phi_json_parse(&scratch, note, 0, &root, NULL) != PHI_NO_MEMORY;
     selected = phi__records_get_str(root, "selected_loop_id");
-    if (done && phi_json_is_array(phi_json_get(root, "loop_ids"))) {
+    if (done && phi_json_is(phi_json_get(root, "loop_ids"), PHI_JSON_ARRAY)) {
         group.selected_index = phi__records_get_size(root, "selected_index");
         group.evaluation_usage =
             phi__message_read_get_usage(phi_json_get(root, "evaluation_usage"));

@@ -10,6 +10,7 @@
 
 #include "persist/persist_in.h"
 #include "wire/hash_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 
@@ -315,10 +316,10 @@ static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id
     if (status != PHI_OK || s->count + count == 0) return status;
     s->base = phi_thread_count(s->thread);
     if (s->count == 0) /* there is nothing but the block */
-        return phi_thread_append_messages(s->thread, shown, count, 0, s->base, NULL);
+        return phi_thread_append(s->thread, shown, count, NULL);
     phi__session_import_plan(s);
     if (s->no_memory) return PHI_NO_MEMORY;
-    status = phi_thread_append_messages(s->thread, s->messages, s->count, 0, s->base, NULL);
+    status = phi_thread_append(s->thread, s->messages, s->count, NULL);
     if (status == PHI_OK) status = phi__session_import_prune(s);
     return status == PHI_OK ? phi__session_import_rewrite(s, shown, count) : status;
 }

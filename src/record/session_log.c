@@ -1,8 +1,10 @@
 /* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
 #include "model/message_in.h"
+#include "record/session_context_in.h"
 #include "record/session_context.h"
 #include "record/session_in.h"
 #include "text/records_in.h"
+#include "model/event_parts.h"
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
@@ -229,7 +231,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
             status = phi__session_log_revoke(box, thread, &entry);
     }
-    if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
+    if (status == PHI_OK) status = phi__session_blocks_add(&box->pub, thread);
     if (status == PHI_OK)
         *out = &box->pub;
     else

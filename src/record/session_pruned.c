@@ -9,6 +9,7 @@
 #include "history/fold_in.h"
 #include "history/prune_in.h"
 #include "wire/hash_in.h"
+#include "model/event_parts.h"
 
 /* An answer or a result. `next` and `answer` are places in the list, plus 1; 0: none. */
 typedef struct phi__session_pruned_said {

@@ -28,13 +28,13 @@ static void *phi__session_read_alloc(phi__session_reader *r, size_t count, size_
 
 /* Items of an array; 0 for anything else. */
 static size_t phi__session_read_count(const phi_json *array) {
-    return phi_json_is_array(array) ? phi_json_count(array) : 0;
+    return phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
 }
 
 /* JSON text of a value; null is nothing. */
 static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
-    if (node == NULL || phi_json_is_null(node)) return out;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(&r->box->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
@@ -136,7 +136,7 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     phi__session_fields_get(node, PHI__SESSION_TURN_TIMES, to);
     to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
-    if (answer == NULL || phi_json_is_null(answer)) return PHI_OK;
+    if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
     output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
@@ -171,8 +171,8 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
     while ((node = phi_json_next(&it)) != NULL) {
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
-        if (!phi_json_is_object(event)) continue;
-        to->sequence = phi_json_uint(phi_json_get(node, "sequence"), loop->sequence);
+        if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
+        to->sequence = phi__json_get_uint(phi_json_get(node, "sequence"), loop->sequence);
         to->json = phi__session_read_json(r, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
             loop->sequence = to->sequence + 1;
@@ -197,7 +197,7 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
 
 static void phi__session_read_group(phi__session_reader *r, const phi_json *node,
                                     phi_loop_record *to) {
-    if (!phi_json_is_object(node)) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
     to->group = (phi_loop_group *)phi__session_read_alloc(r, 1, sizeof *to->group);
     if (to->group == NULL) return;
     to->group->loop_ids =
@@ -209,13 +209,13 @@ static void phi__session_read_group(phi__session_reader *r, const phi_json *node
 }
 
 static void phi__session_read_range(const phi_json *node, phi_block_section *to) {
-    to->present = phi_json_is_object(node);
+    to->present = phi_json_is(node, PHI_JSON_OBJECT);
     phi__session_fields_get(node, PHI__SESSION_RANGE, to);
 }
 
 static phi_status phi__session_read_section(phi__session_reader *r, const phi_json *node,
                                             phi_block_section *to) {
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi__session_read_range(phi_json_get(node, "range"), to);
     to->present = true;
     return phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
@@ -225,7 +225,7 @@ static phi_status phi__session_read_block(phi__session_reader *r, const phi_json
                                           phi_loop_record *to) {
     phi_compaction_block *block;
     phi_status status;
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     block = (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
     phi__session_read_range(phi_json_get(node, "keep_first"), &block->keep_first);
@@ -247,7 +247,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi_loop_record *to;
     phi_status status;
     if (loop == NULL) return PHI_NO_MEMORY;
-    if (!phi_json_is_string(phi_json_get(node, "loop_id")))
+    if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "loop_id: expected a string");
     to = &loop->pub;
     phi__session_fields_get(node, PHI__SESSION_LOOP, to);
@@ -255,11 +255,11 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     to->started_ms = phi__records_get_time(node, "started_at");
     to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
     to->status = phi__session_read_status(phi__records_get_str(node, "status"));
-    if (phi_json_is_string(phi_json_get(node, "rejection")))
+    if (phi_json_is(phi_json_get(node, "rejection"), PHI_JSON_STRING))
         to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     to->metadata = phi__session_read_json(r, phi_json_get(node, "metadata"));
-    if (phi_json_is_object(config)) {
+    if (phi_json_is(config, PHI_JSON_OBJECT)) {
         to->config = phi__session_config(r->box, config);
         if (to->config == NULL) return PHI_NO_MEMORY;
     }
@@ -294,7 +294,7 @@ static void phi__session_read_formation(const phi_json *node, phi_formation *to)
 }
 
 static void phi__session_read_parent(const phi_json *node, phi__session_box *box) {
-    if (!phi_json_is_object(node)) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
     phi__session_fields_get(node, PHI__SESSION_SPAWN, &box->parent);
     box->pub.parent = &box->parent;
 }
@@ -305,15 +305,16 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     phi_json_iter it = phi_json_each(loops);
     phi_status status = PHI_OK;
     size_t i = 0;
-    if (!phi_json_is_object(root)) return phi__session_read_bad(r, "expected an object: a session");
-    if (!phi_json_is_string(phi_json_get(root, "session_id")))
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__session_read_bad(r, "expected an object: a session");
+    if (!phi_json_is(phi_json_get(root, "session_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "session_id: expected a string");
     phi__session_fields_get(root, PHI__SESSION_SESSION, to);
     phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
     phi__session_read_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
     if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))
         to->scope = PHI_SESSION_PERSISTENT;
-    if (!phi_json_is_array(loops)) return PHI_OK;
+    if (!phi_json_is(loops, PHI_JSON_ARRAY)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
         status = phi__session_read_loop(r, node);
     return phi__session_read_within(r, status, "loops", i - 1);
@@ -326,7 +327,7 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
                                          phi_parse_error *error) {
     phi__session_reader r;
     phi_parse_error unheard;
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status = PHI_BUSY;
     if (out == NULL) return PHI_BAD_ARG;
@@ -336,10 +337,10 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
     memset(r.error, 0, sizeof *r.error);
     r.box = phi__session_make(allocator, limit_bytes, NULL);
     if (r.box == NULL) return PHI_NO_MEMORY;
-    phi_json_reader_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI_JSON_MAX_DEPTH);
-    while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
-    (void)phi_json_reader_result(&reader, &root, r.error);
+    phi__json_read_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI_JSON_MAX_DEPTH);
+    while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
+    (void)phi__json_read_result(&reader, &root, r.error);
     if (status == PHI_OK) status = phi__session_read_whole(&r, root);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     if (status == PHI_OK && r.no_memory) status = PHI_NO_MEMORY;

@@ -6,7 +6,7 @@
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_allocator allocator =
-        desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
+        desc->allocator.realloc_fn != NULL ? desc->allocator : phi__allocator_default();
     phi__tape *tape = (phi__tape *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *tape);
     if (tape == NULL) return NULL;
     memset(tape, 0, sizeof *tape);
@@ -76,13 +76,6 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     if (tape->parted.yes) return PHI_REFUSED;
     if (tape->failed != PHI_OK) return tape->failed;
     return tape->torn ? PHI_PARSE : PHI_OK;
-}
-
-PHI_API bool phi_tape_diverged(const phi_tape *base, phi_tape_divergence *divergence) {
-    const phi__tape *tape = (const phi__tape *)base;
-    if (tape == NULL) return false;
-    phi__tape_divergence_of(tape, divergence);
-    return tape->parted.yes;
 }
 
 PHI_API void phi_tape_free(phi_tape *base) {

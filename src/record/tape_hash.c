@@ -1,6 +1,8 @@
 /* tape_hash.c - a hash of a whole log, the same on every machine. */
 #include "base/sha256_in.h"
 #include "record/replay.h"
+#include "model/event_parts.h"
+#include "model/failure.h"
 
 static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];

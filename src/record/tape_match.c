@@ -52,7 +52,7 @@ static bool phi__tape_match_same(const phi_json *then, const phi_json *now, cons
     size_t i;
     for (i = 0; i < PHI__COUNT(members); i++) {
         *what = words[i];
-        if (!phi_json_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
+        if (!phi__json_get_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
             return false;
     }
     return true;

@@ -60,7 +60,7 @@ static bool phi__tape_play_runs(const phi__tape *tape, const phi__toolcall *call
 }
 
 static bool phi__tape_play_is_call(const phi__toolcall *call, const phi_json *root) {
-    uint64_t agent = phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX);
+    uint64_t agent = phi__json_get_uint(phi_json_get(root, "agent"), UINT64_MAX);
     return call->run->agent->handle.index == agent &&
            phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
 }

@@ -102,7 +102,7 @@ static const char *phi__tape_read_flaw(phi__tape *tape, const phi__tape_line *li
     phi_parse_error why;
     phi_message message;
     if (line->kind == PHI__TAPE_BYTES && phi_json_get(root, "text") == NULL &&
-        !phi_json_is_string(phi_json_get(root, "base64")))
+        !phi_json_is(phi_json_get(root, "base64"), PHI_JSON_STRING))
         return "bytes: text or base64 is missing";
     if (line->kind != PHI__TAPE_RESULT &&
         (line->kind != PHI__TAPE_UPDATE || phi_json_get(root, "result") == NULL))

@@ -40,9 +40,9 @@ PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_li
                                       stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
     } else if (line->kind == PHI__TAPE_ANSWER) {
         text = phi_json_str(phi_json_get(root, "headers"), "");
-        (void)phi__transfer_head_now(flow->transfer,
-                                     (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
-                                     text.at, text.len);
+        (void)phi__transfer_head_now(
+            flow->transfer, (int)(phi__json_get_uint(phi_json_get(root, "status"), 0) % 1000),
+            text.at, text.len);
     } else {
         int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
         flow->live = false;

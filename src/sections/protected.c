@@ -84,8 +84,10 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
     phi_json_iter it = phi_json_each(node);
     const phi_json *member;
     size_t i;
-    if (all && phi_json_is_string(node)) return phi__protected_command(p, phi_json_str(node, ""));
-    if (depth == PHI__PROTECTED_DEPTH || (!phi_json_is_object(node) && !phi_json_is_array(node)))
+    if (all && phi_json_is(node, PHI_JSON_STRING))
+        return phi__protected_command(p, phi_json_str(node, ""));
+    if (depth == PHI__PROTECTED_DEPTH ||
+        (!phi_json_is(node, PHI_JSON_OBJECT) && !phi_json_is(node, PHI_JSON_ARRAY)))
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;

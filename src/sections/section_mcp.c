@@ -68,7 +68,7 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     size_t n = 0, i;
     phi_status status;
     *out = NULL;
-    if (phi_json_is_string(t->command)) {
+    if (phi_json_is(t->command, PHI_JSON_STRING)) {
         status = phi__section_mcp_split(ground, t->command, &words);
         if (status != PHI_OK || words == NULL) return status;
         while (words[n] != NULL) n++;
@@ -81,7 +81,7 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     for (i = 0; i < n; i++) {
         const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
         list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
-        if (words != NULL || phi_json_is_string(item)) continue;
+        if (words != NULL || phi_json_is(item, PHI_JSON_STRING)) continue;
         phi__config_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
                                 "command: expected texts in the list");
         return PHI_OK;

@@ -205,8 +205,9 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     path =
         t->file != NULL ? phi__config_place_join(ground->arena, ground->directory, t->file) : NULL;
     if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
-    doc->api = path != NULL ? phi_openapi_from_file(ground->rt, &desc, path)
-                            : phi_openapi_from_url(ground->rt, &desc, t->url);
+    desc.path = path;
+    desc.url = path == NULL ? t->url : NULL;
+    doc->api = phi_openapi_new(ground->rt, &desc);
     doc->failed = doc->api == NULL;
     if (!doc->failed) return PHI_OK;
     status = phi_last_error(ground->rt, &words, NULL);
@@ -307,6 +308,5 @@ PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *mak
 PHI__FN void phi__section_openapi_end(void *state) {
     phi__section_openapi_state *s = (phi__section_openapi_state *)state;
     phi__section_openapi_doc *doc;
-    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
-        (void)phi_openapi_free(doc->api);
+    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next) phi_openapi_free(doc->api);
 }

@@ -166,7 +166,7 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
     phi_script *script = &s->list[s->count];
     if (point == NULL || s->count == PHI__SECTION_SCRIPTS_MOST) return PHI_OK; /* warned about */
     memset(&one, 0, sizeof one);
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         one.command = phi_json_str(node, "").at;
     else if (!phi__config_take(ground->arena, node, &phi__section_scripts_one_is, &one))
         return PHI_NO_MEMORY;

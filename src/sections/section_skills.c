@@ -3,7 +3,7 @@
 
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_FILES)
 
-#include "skills/skills.h"
+#include "skills/skills_in.h"
 
 typedef struct phi__section_skills_taken {
     uint64_t set;
@@ -79,7 +79,7 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
-        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i]);
+        status = phi__skills_load_dir(s->all, dir, s->taken.directories.at[i]);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
         phi__config_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
@@ -97,8 +97,10 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
 /* The skill most like `name`; NULL: none is. */
 static const char *phi__section_skills_near(phi_arena *arena, const phi_skills *skills,
                                             phi_str name) {
-    size_t n = phi_skills_count(skills), i;
-    const char **names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
+    size_t n = 0, i;
+    const char **names;
+    while (phi_skills_at(skills, n) != NULL) n++;
+    names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
     if (names == NULL) return NULL;
     for (i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
     return phi__config_words_nearest(name, names, n);
@@ -119,10 +121,10 @@ static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__co
     s->parts = part;
     for (i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
         phi_str name = phi_str_of(making->profile.skills[i]);
-        const phi_skill *skill = phi_skills_find(s->all, name);
+        const phi_skill *skill = phi__skills_list_find(s->all, name);
         const char *near;
         if (skill != NULL) {
-            status = phi_skills_load_one(*out, skill->base_dir.at, skill->source.at);
+            status = phi__skills_load_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
         near = phi__section_skills_near(ground->arena, s->all, name);
@@ -140,7 +142,7 @@ static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__co
     phi_tool tool;
     phi_str prompt;
     phi_status status;
-    if (phi_skills_count(skills) == 0) return PHI_OK;
+    if (phi_skills_at(skills, 0) == NULL) return PHI_OK;
     if (!s->taken.no_index) {
         status = phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, making->desc->system_prompt,
                                    making->ground->arena, &prompt);

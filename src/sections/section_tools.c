@@ -1,7 +1,7 @@
 /* section_tools.c - built-in tools by their names, and their settings. */
 #include "sections/section_in.h"
 
-#include "tools/registry.h"
+#include "tools/registry_in.h"
 
 typedef struct phi__section_tools_taken {
     uint64_t set;
@@ -15,7 +15,7 @@ typedef struct phi__section_tools_taken {
 /* Each agent has its own, for its own workspace. */
 typedef struct phi__section_tools_set {
     struct phi__section_tools_set *next;
-    phi_tool_registry *registry;
+    phi__registry *registry;
 } phi__section_tools_set;
 
 typedef struct phi__section_tools_state {
@@ -84,8 +84,8 @@ static const char *phi__section_tools_alias(phi_str name) {
     return name.at;
 }
 
-static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *s,
-                                                      const phi__config_making *making) {
+static phi__registry *phi__section_tools_registry(phi__section_tools_state *s,
+                                                  const phi__config_making *making) {
     const phi__section_tools_taken *t = &s->taken;
     phi__section_tools_set *set = (phi__section_tools_set *)phi_arena_alloc(
         making->ground->arena, sizeof(phi__section_tools_set));
@@ -104,7 +104,7 @@ static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *
     desc.max_files = t->max_files;
     desc.max_matches = t->max_matches;
     desc.search_with = t->search_with;
-    set->registry = phi_tool_registry_with_defaults(&making->ground->memory->allocator, &desc);
+    set->registry = phi__registry_with_defaults(&making->ground->memory->allocator, &desc);
     if (set->registry == NULL) return NULL;
     set->next = s->sets;
     s->sets = set;
@@ -130,7 +130,7 @@ PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const ph
 PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
-    phi_tool_registry *registry;
+    phi__registry *registry;
     phi_status status = PHI_OK;
     size_t i;
     if (phi_json_count(making->names) == 0) return PHI_OK;
@@ -141,13 +141,13 @@ PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *makin
         const char *name = phi__section_tools_alias(phi_json_str(item, ""));
         size_t n, j;
         if (making->known[i]) continue; /* the host's own */
-        n = phi_tool_registry_resolve(registry, &name, 1, found, NULL, NULL);
+        n = phi__registry_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
         for (j = 0; status == PHI_OK && j < n; j++)
             status = phi__config_making_tool(making, &found[j]);
     }
-    for (i = 0; i < phi_tool_registry_count(registry); i++)
-        (void)phi__config_making_offer(making, phi_tool_registry_at(registry, i)->name);
+    for (i = 0; i < phi__registry_count(registry); i++)
+        (void)phi__config_making_offer(making, phi__registry_at(registry, i)->name);
     return status;
 }
 
@@ -155,5 +155,5 @@ PHI__FN void phi__section_tools_end(void *state) {
     phi__section_tools_state *s = (phi__section_tools_state *)state;
     phi__section_tools_set *set;
     for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
-        phi_tool_registry_free(set->registry);
+        phi__registry_free(set->registry);
 }

@@ -346,7 +346,7 @@ static phi_flow phi__read_skill_go(phi__job *job) {
         return PHI_DONE;
     read->first = first > 0 ? first - 1 : 0;
     if (read->limit == 0) read->limit = UINT64_MAX;
-    read->skill = phi_skills_find(read->skills, phi_str_of(name));
+    read->skill = phi__skills_list_find(read->skills, phi_str_of(name));
     if (read->skill == NULL) return phi__read_skill_unknown(read, name);
     read->instructions =
         read->path == NULL || read->path[0] == '\0' || strcmp(read->path, "SKILL.md") == 0;

@@ -180,7 +180,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
     options.flags = PHI_YAML_TEXTS;
     status = phi_yaml_parse(&file->scratch, file->yaml, &options, &root, &error);
     file->no_memory = file->no_memory || status == PHI_NO_MEMORY;
-    if (status == PHI_OK && !phi_json_is_object(root)) {
+    if (status == PHI_OK && !phi_json_is(root, PHI_JSON_OBJECT)) {
         phi__skill_file_report(file, file->front.first_line, 0,
                                "the front matter is no mapping of fields", true);
         return NULL;
@@ -203,7 +203,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
 
 static bool phi__skill_file_keep_text(phi__skill_file *file, const phi_json *node, phi_str *out) {
     phi_str text = phi_json_str(node, NULL);
-    if (node != NULL && !phi_json_is_string(node) &&
+    if (node != NULL && !phi_json_is(node, PHI_JSON_STRING) &&
         phi_json_write(&file->scratch, node, 0, &text) != PHI_OK)
         return false;
     return phi__arena_str(&file->skills->arena, phi__str_trim(text), out);
@@ -215,7 +215,7 @@ static bool phi__skill_file_keep_tools(phi__skill_file *file, const phi_json *no
     const phi_json *item;
     phi__buf joined;
     bool kept;
-    if (!phi_json_is_array(node)) return phi__skill_file_keep_text(file, node, out);
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return phi__skill_file_keep_text(file, node, out);
     phi__buf_init(&joined, &file->skills->memory);
     while ((item = phi_json_next(&it)) != NULL) {
         if (joined.len > 0) phi__buf_char(&joined, ' ');
@@ -228,7 +228,7 @@ static bool phi__skill_file_keep_tools(phi__skill_file *file, const phi_json *no
 
 static bool phi__skill_file_keep_pairs(phi__skill_file *file, const phi_json *node,
                                        phi_skill *skill) {
-    size_t n = phi_json_is_object(node) ? phi_json_count(node) : 0;
+    size_t n = phi_json_is(node, PHI_JSON_OBJECT) ? phi_json_count(node) : 0;
     phi_json_iter it = phi_json_each(node);
     phi_skill_pair *pairs;
     const phi_json *value;

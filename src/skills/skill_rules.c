@@ -87,7 +87,7 @@ static bool phi__skill_rules_required(const phi__skill_rules *rules, const char 
         return false;
     }
     *out = phi__str_trim(phi_json_str(node, NULL));
-    if (phi_json_is_string(node) && out->len > 0) return true;
+    if (phi_json_is(node, PHI_JSON_STRING) && out->len > 0) return true;
     phi__skill_rules_say(rules, key, true, "%s: expected a text that is not empty", key);
     return false;
 }
@@ -135,7 +135,7 @@ static void phi__skill_rules_name_of(const phi__skill_rules *rules, phi_str name
 static void phi__skill_rules_compatibility(const phi__skill_rules *rules) {
     const phi_json *node = phi_json_get(rules->root, "compatibility");
     if (node == NULL) return;
-    if (!phi_json_is_string(node))
+    if (!phi_json_is(node, PHI_JSON_STRING))
         phi__skill_rules_say(rules, "compatibility", false, "compatibility: expected a text");
     else
         phi__skill_rules_length_of(rules, "compatibility", phi_json_str(node, NULL),

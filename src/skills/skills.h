@@ -79,37 +79,22 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
 
-/* One directory, whose skills get `label` as their source (copied; NULL: "dir:0"). PHI_NOT_FOUND,
-   PHI_IO: it does not exist or cannot be read, which is a problem in the list as well. */
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label);
-
-/* One skill, by its own directory. PHI_NOT_FOUND: no directory, or no SKILL.md in it; PHI_PARSE: it
-   was not loaded. The reason is in the list of problems. */
-PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label);
-
-/* phi_skills_load_dir in slices: begin, then advance until it is not PHI_BUSY. A unit is an entry
-   of the directory: a few system calls, and 64 KiB read at most. Skills appear as they are read.
-   begin: PHI_MISUSE while another load is under way. */
+/* One directory, in slices: begin, then advance until it is not PHI_BUSY; SIZE_MAX units are the
+   whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at most. Skills
+   appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A path that ends
+   in "/SKILL.md" is one skill, loaded by begin. begin: PHI_NOT_FOUND, PHI_IO: the directory, or
+   SKILL.md in it, does not exist or cannot be read;
+   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: another
+   load is under way; PHI_BAD_ARG. Both: PHI_NO_MEMORY, PHI_TOO_BIG. */
 PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label);
 PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units);
 
-/* Copies the skills and problems of `other`, whose skills replace those of the same name.
-   PHI_NO_MEMORY, PHI_TOO_BIG: only some were copied. PHI_BAD_ARG: the two are one. */
-PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other);
-
-/* Sorted by name, byte by byte; NULL past the last, or where there is no such skill. */
-PHI_API size_t phi_skills_count(const phi_skills *skills);
+/* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);
-PHI_API const phi_skill *phi_skills_find(const phi_skills *skills, phi_str name);
 
 /* In the order in which they were found, the first 1,000; NULL past the last. The struct is valid
-   until the next load or merge. */
-PHI_API size_t phi_skills_problem_count(const phi_skills *skills);
+   until the next load. */
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index);
-
-/* The index of all skills, <available_skills>...</available_skills>, in the arena (terminated);
-   empty without a skill. Of a description the first 1,024 characters stand in it. PHI_NO_MEMORY. */
-PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out);
 
 /* The text before the index in a prompt: how the model gets at the instructions. */
 typedef enum phi_skills_hint {
@@ -118,11 +103,10 @@ typedef enum phi_skills_hint {
     PHI_SKILLS_READ_FILE   /* for agents with read_file; its allowed_paths must hold the skills */
 } phi_skills_hint;
 
-/* The sentence of a hint; static. Empty for NO_HINT. */
-PHI_API const char *phi_skills_hint_text(phi_skills_hint hint);
-
-/* A system prompt: `base` (NULL: none), the hint, and the index, with a blank line between them, in
-   the arena (terminated). Without a skill it is `base` alone. PHI_NO_MEMORY. */
+/* A system prompt: `base` (NULL: none), the hint, and the index of all skills,
+   <available_skills>...</available_skills>, with a blank line between them, in the arena
+   (terminated). Of a description the first 1,024 characters stand in it. Without a skill it is
+   `base` alone. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out);
 

@@ -42,8 +42,17 @@ struct phi_skills {
 PHI__FN phi_status phi__skills_list_put(phi_skills *skills, phi_skill *skill);
 /* Where a name stands, or would stand. */
 PHI__FN size_t phi__skills_list_place(const phi_skills *skills, phi_str name, bool *found);
+/* NULL: there is no such skill. */
+PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name);
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
 PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_problem *problem);
+
+/* ---- skills_load.c ---- */
+
+/* One directory, at once, as phi_skills_load_begin and phi_skills_load_advance. */
+PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label);
+/* The skill of this directory. */
+PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
 
 /* ---- front_matter.c: the text of a SKILL.md ---- */
 

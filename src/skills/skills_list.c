@@ -78,6 +78,12 @@ PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_proble
     return true;
 }
 
+PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name) {
+    bool found = false;
+    size_t at = phi__skills_list_place(skills, name, &found);
+    return found ? skills->list[at] : NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_skills *phi_skills_new(const phi_skills_desc *desc) {
@@ -107,22 +113,8 @@ PHI_API void phi_skills_free(phi_skills *skills) {
     phi__free(&memory, skills, sizeof *skills);
 }
 
-PHI_API size_t phi_skills_count(const phi_skills *skills) {
-    return skills != NULL ? skills->count : 0;
-}
-
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index) {
     return skills != NULL && index < skills->count ? skills->list[index] : NULL;
-}
-
-PHI_API const phi_skill *phi_skills_find(const phi_skills *skills, phi_str name) {
-    bool found = false;
-    size_t at = skills != NULL ? phi__skills_list_place(skills, name, &found) : 0;
-    return found ? skills->list[at] : NULL;
-}
-
-PHI_API size_t phi_skills_problem_count(const phi_skills *skills) {
-    return skills != NULL ? skills->problem_count : 0;
 }
 
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index) {

@@ -1,9 +1,11 @@
-/* skills_load.c - loads whole directories of skills, at once or in slices, and merges sets. */
+/* skills_load.c - loads whole directories of skills, at once or in slices, and single skills. */
 #include "skills/skills_in.h"
 
 #ifndef PHI_NO_FILES
 
 #include <stdio.h>
+
+#define PHI__SKILLS_FILE "/SKILL.md"
 
 /* ---- loading ---- */
 
@@ -40,37 +42,27 @@ static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_ent
     return phi__skills_load_failed(skills, path, words, PHI_TOO_BIG);
 }
 
-/* ---- copies ---- */
-
-static bool phi__skills_load_copy_pairs(phi_skills *skills, const phi_skill *from, phi_skill *to) {
-    phi_skill_pair *pairs;
-    size_t i;
-    if (from->metadata_count == 0) return true;
-    pairs = (phi_skill_pair *)phi__arena_zero(&skills->arena, from->metadata_count * sizeof *pairs);
-    if (pairs == NULL) return false;
-    for (i = 0; i < from->metadata_count; i++)
-        if (!phi__arena_str(&skills->arena, from->metadata[i].key, &pairs[i].key) ||
-            !phi__arena_str(&skills->arena, from->metadata[i].value, &pairs[i].value))
-            return false;
-    to->metadata = pairs;
-    to->metadata_count = from->metadata_count;
-    return true;
+PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label) {
+    phi_status status;
+    phi_str kept;
+    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
+        return PHI_NO_MEMORY;
+    status = phi__skill_file_load(skills, dir, kept);
+    if (status != PHI_NOT_FOUND) return status;
+    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
 }
 
-static phi_status phi__skills_load_copy(phi_skills *skills, const phi_skill *from) {
-    phi_skill *to = (phi_skill *)phi__arena_zero(&skills->arena, sizeof *to);
-    phi_arena *arena = &skills->arena;
-    if (to == NULL || !phi__arena_str(arena, from->name, &to->name) ||
-        !phi__arena_str(arena, from->description, &to->description) ||
-        !phi__arena_str(arena, from->license, &to->license) ||
-        !phi__arena_str(arena, from->compatibility, &to->compatibility) ||
-        !phi__arena_str(arena, from->allowed_tools, &to->allowed_tools) ||
-        !phi__arena_str(arena, from->source, &to->source) ||
-        !phi__arena_str(arena, from->base_dir, &to->base_dir) ||
-        !phi__arena_str(arena, from->file_path, &to->file_path) ||
-        !phi__skills_load_copy_pairs(skills, from, to))
-        return PHI_NO_MEMORY;
-    return phi__skills_list_put(skills, to);
+static bool phi__skills_load_is_file(phi_str path) {
+    size_t n = sizeof PHI__SKILLS_FILE - 1;
+    return path.len > n && phi__str_is(phi__str(path.at + path.len - n, n), PHI__SKILLS_FILE);
+}
+
+/* The skill of a path that ends in "/SKILL.md". */
+static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const char *label) {
+    phi_str dir;
+    path.len -= sizeof PHI__SKILLS_FILE - 1;
+    if (!phi__arena_str(&skills->arena, path, &dir)) return PHI_NO_MEMORY;
+    return phi__skills_load_one(skills, dir.at, label);
 }
 
 /* ---- public ---- */
@@ -80,6 +72,8 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
     phi_status status;
     if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
     if (skills->load.walk != NULL) return PHI_MISUSE;
+    if (phi__skills_load_is_file(phi_str_of(dir)))
+        return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
         !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
                         &skills->load.label))
@@ -106,7 +100,7 @@ PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
     return PHI_BUSY;
 }
 
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
+PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
     phi_status status = phi_skills_load_begin(skills, dir, label);
     return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
 }
@@ -121,32 +115,10 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         if (dirs[i] == NULL) return PHI_BAD_ARG;
         if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi_skills_load_dir(skills, dirs[i], label);
+        status = phi__skills_load_dir(skills, dirs[i], label);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
     }
     return PHI_OK;
-}
-
-PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label) {
-    phi_status status;
-    phi_str kept;
-    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
-    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
-        return PHI_NO_MEMORY;
-    status = phi__skill_file_load(skills, dir, kept);
-    if (status != PHI_NOT_FOUND) return status;
-    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
-}
-
-PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other) {
-    phi_status status = PHI_OK;
-    size_t i;
-    if (skills == NULL || other == NULL || skills == other) return PHI_BAD_ARG;
-    for (i = 0; i < other->count && status == PHI_OK; i++)
-        status = phi__skills_load_copy(skills, other->list[i]);
-    for (i = 0; i < other->problem_count && status == PHI_OK; i++)
-        if (!phi__skills_list_problem(skills, &other->problems[i])) status = PHI_NO_MEMORY;
-    return status;
 }
 
 #endif

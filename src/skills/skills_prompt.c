@@ -63,17 +63,7 @@ static phi_status phi__skills_prompt_give(phi__buf *text, phi_arena *arena, phi_
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out) {
-    phi__buf text;
-    if (skills == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__buf_init(&text, arena->memory);
-    phi__skills_prompt_index(skills, &text);
-    return phi__skills_prompt_give(&text, arena, out);
-}
-
-PHI_API const char *phi_skills_hint_text(phi_skills_hint hint) {
+static const char *phi__skills_prompt_hint(phi_skills_hint hint) {
     switch (hint) {
     case PHI_SKILLS_READ_SKILL:
         return "These skills hold instructions for particular tasks. Before a task that the "
@@ -88,9 +78,11 @@ PHI_API const char *phi_skills_hint_text(phi_skills_hint hint) {
     return "";
 }
 
+/* ---- public ---- */
+
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out) {
-    const char *words = phi_skills_hint_text(hint);
+    const char *words = phi__skills_prompt_hint(hint);
     phi__buf text;
     if (skills == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&text, arena->memory);

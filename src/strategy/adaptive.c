@@ -113,7 +113,7 @@ static phi_json *phi__adaptive_loop_save(const void *state, phi_arena *arena) {
 static phi_status phi__adaptive_loop_load(void *state, const phi_json *saved,
                                           const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > 2) return PHI_PARSE;
     loop->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &loop->answer))
@@ -279,7 +279,7 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
     phi__adaptive *a = (phi__adaptive *)state;
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
     phi_strategy_env inner;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (phi_json_count(saved) == 0) return PHI_OK;
     a->chosen = phi__adaptive_named(phi__records_get_str(saved, "strategy"));
     if (a->chosen == NULL) return PHI_PARSE;

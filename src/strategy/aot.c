@@ -298,7 +298,7 @@ static phi_json *phi__aot_save(const void *state, phi_arena *arena) {
 static phi_status phi__aot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__aot *a = (phi__aot *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__AOT_OVER) return PHI_PARSE;
     a->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &a->problem) ||

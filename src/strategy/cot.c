@@ -276,7 +276,7 @@ static phi_json *phi__cot_save(const void *state, phi_arena *arena) {
 
 static phi_status phi__cot_load_as(phi__cot *c, bool draft, const phi_json *saved,
                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__COT_OVER) return PHI_PARSE;
     c->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))

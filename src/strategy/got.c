@@ -345,7 +345,7 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
     size_t count;
     const phi__field *fields = phi__got_fields(&count);
     phi_status status;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, fields, count, g, env->arena)) return PHI_NO_MEMORY;
     status = phi__got_graph_get(&g->graph, env->arena, saved);
     if (status != PHI_OK) return status;

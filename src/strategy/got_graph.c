@@ -163,7 +163,7 @@ PHI__FN void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out) {
 
 static phi_status phi__got_graph_get_node(phi__got_graph *graph, phi_arena *arena,
                                           const phi_json *item) {
-    uint64_t parent = phi_json_uint(phi_json_get(item, "parent"), UINT64_MAX);
+    uint64_t parent = phi__json_get_uint(phi_json_get(item, "parent"), UINT64_MAX);
     const phi_json *weight = phi_json_get(item, "weight");
     phi__got_node *node;
     if (graph->count == 0 ? parent != 0 : parent >= graph->count) return PHI_PARSE;

@@ -201,5 +201,5 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
         payload.len == 0 ? PHI_PARSE
                          : phi_json_parse(arena, payload, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_NO_MEMORY) *no_memory = true;
-    return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
+    return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }

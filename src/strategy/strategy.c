@@ -5,6 +5,7 @@
 #include "model/failure_in.h"
 #include "persist/recall_in.h"
 #include "text/records_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

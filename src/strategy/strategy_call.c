@@ -208,8 +208,7 @@ static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__
     size_t before = phi__strategy_call_before(request), i;
     phi_status status = PHI_OK;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "a strategy",
-                                     request->messages[i]);
+        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "strategy/tot_in.h"
 
 #include "strategy/parse_in.h"
+#include "text/json_in.h"
 
 /* ---- thoughts ---- */
 
@@ -19,8 +20,9 @@ static bool phi__tot_parse_items(const phi_json *items, phi_arena *arena, phi_st
     phi_json_iter it = phi_json_each(items);
     const phi_json *item;
     while (read->count < most && (item = phi_json_next(&it)) != NULL) {
-        const phi_json *content = phi_json_is_object(item) ? phi_json_get(item, "content") : item;
-        if (!phi_json_is_string(content)) continue;
+        const phi_json *content =
+            phi_json_is(item, PHI_JSON_OBJECT) ? phi_json_get(item, "content") : item;
+        if (!phi_json_is(content, PHI_JSON_STRING)) continue;
         if (!phi__tot_parse_keep(phi_json_str(content, ""), arena, out, read)) return false;
     }
     return true;
@@ -56,7 +58,7 @@ PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, ph
     read.json = read.count > 0;
     if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
         read.no_memory = true;
-    read.none = read.count == 0 && phi_json_is_array(items) && phi_json_count(items) == 0;
+    read.none = read.count == 0 && phi_json_is(items, PHI_JSON_ARRAY) && phi_json_count(items) == 0;
     return read;
 }
 
@@ -69,11 +71,11 @@ static double phi__tot_parse_clamp(double score) {
 
 static bool phi__tot_parse_value(const phi_json *node, double *out) {
     phi_str text = phi_json_str(node, ""), rest;
-    if (phi_json_is_number(node)) {
+    if (phi_json_is(node, PHI_JSON_NUMBER)) {
         *out = phi_json_num(node, 0.5);
         return true;
     }
-    return phi_json_is_string(node) && phi__parse_number(text, out, &rest) &&
+    return phi_json_is(node, PHI_JSON_STRING) && phi__parse_number(text, out, &rest) &&
            phi__parse_plain(rest).len == 0;
 }
 
@@ -84,9 +86,9 @@ static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_st
     size_t len = 1, digits = index + 1, left;
     for (left = digits; left > 0; left /= 10) len++;
     for (left = len - 1; left > 0; left--, digits /= 10) key[left] = (char)('0' + digits % 10);
-    return phi__tot_parse_value(phi_json_get_n(scores, phi__str(key, len)), out) ||
-           phi__tot_parse_value(phi_json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
-           phi__tot_parse_value(phi_json_get_n(scores, content), out);
+    return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, content), out);
 }
 
 static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen, double *out) {
@@ -116,7 +118,8 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
     scores = phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
     for (i = 0; i < count; i++) {
         out[i] = 0.5;
-        if (!phi_json_is_object(scores) || !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
+        if (!phi_json_is(scores, PHI_JSON_OBJECT) ||
+            !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
             continue;
         out[i] = phi__tot_parse_clamp(score);
         read.count++;

@@ -190,7 +190,7 @@ PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena) {
 
 static bool phi__tot_result_load_pending(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_array(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
     const phi_json *item;
     if (count == 0) return true;
     t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
@@ -216,7 +216,7 @@ static bool phi__tot_result_load_sums(phi__tot *t, const phi_json *items) {
 
 static bool phi__tot_result_load_recent(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_array(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
     const phi_json *item;
     if (count == 0) return true;
     t->recent = (double *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->recent));
@@ -229,7 +229,7 @@ static bool phi__tot_result_load_recent(phi__tot *t, const phi_json *items, phi_
 
 static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_object(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_OBJECT) ? phi_json_count(items) : 0;
     const phi_json *item;
     uint64_t id;
     if (count == 0) return true;
@@ -239,7 +239,7 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
     while ((item = phi_json_next(&it)) != NULL) {
         if (!phi__str_to_u64(it.key, &id) || id > UINT32_MAX) continue;
         t->rounds[t->round_count].call_id = (uint32_t)id;
-        t->rounds[t->round_count++].rounds = (uint32_t)phi_json_uint(item, 0);
+        t->rounds[t->round_count++].rounds = (uint32_t)phi__json_get_uint(item, 0);
     }
     return true;
 }
@@ -247,7 +247,7 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
                                         const phi_tot_options *options) {
     phi_status status;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t,
                           arena))
         return PHI_NO_MEMORY;

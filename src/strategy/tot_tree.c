@@ -155,7 +155,7 @@ static phi_status phi__tot_tree_get_frontier(phi__tot_tree *tree, phi_arena *are
     phi_json_iter it = phi_json_each(saved);
     const phi_json *item;
     while ((item = phi_json_next(&it)) != NULL) {
-        uint64_t node = phi_json_uint(item, 0);
+        uint64_t node = phi__json_get_uint(item, 0);
         void *grown;
         if (node == 0 || node >= tree->count || tree->frontier_count >= tree->count)
             return PHI_PARSE;
@@ -172,18 +172,19 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
                                      const phi_tot_options *options) {
     const phi_json *nodes = phi_json_get(saved, "nodes"), *item;
     phi_json_iter it = phi_json_each(nodes);
-    if (!phi_json_is_array(nodes)) return PHI_PARSE;
+    if (!phi_json_is(nodes, PHI_JSON_ARRAY)) return PHI_PARSE;
     while ((item = phi_json_next(&it)) != NULL) {
-        uint64_t parent = phi_json_uint(phi_json_at(item, 0), UINT64_MAX);
+        uint64_t parent = phi__json_get_uint(phi_json_at(item, 0), UINT64_MAX);
         double score = phi_json_num(phi_json_at(item, 1), -1.0);
         const phi_json *content = phi_json_at(item, 2);
-        if (!phi_json_is_string(content) || !(score >= 0.0 && score <= 1.0)) return PHI_PARSE;
+        if (!phi_json_is(content, PHI_JSON_STRING) || !(score >= 0.0 && score <= 1.0))
+            return PHI_PARSE;
         if (tree->count == 0 ? parent != 0 : parent >= tree->count) return PHI_PARSE;
         if (!phi__tot_tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, ""),
                                options))
             return PHI_NO_MEMORY;
         tree->nodes[tree->count - 1].stop_reason =
-            (phi_stop_reason)phi_json_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
+            (phi_stop_reason)phi__json_get_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
     }
     return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }

@@ -390,7 +390,7 @@ static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
 static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__trm *t = (phi__trm *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__TRM_OVER || !phi__trm_load_scores(t, saved)) return PHI_PARSE;
     t->phase = (uint32_t)phase;
     t->calls = phi__records_get_u32(saved, "calls");

@@ -72,7 +72,8 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     phi__child *child;
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
-    if (!phi_json_is_object(phi_json_get(node, "agent")) && !phi__records_get_bool(node, "fault"))
+    if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) &&
+        !phi__records_get_bool(node, "fault"))
         return true;
     child = phi__child_make(all);
     if (child == NULL) return false;

@@ -136,7 +136,7 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
     if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||
         !phi__arena_str(room, phi_str_of(child->desc->name), &event.tool_name))
         return false;
-    *usage = phi_agent_run_usage(child->agent->handle);
+    *usage = child->agent->spent.run_usage;
     event.kind = PHI_EV_SUBAGENT_END;
     event.text = result->text;
     event.status = result->status;

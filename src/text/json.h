@@ -34,7 +34,8 @@ typedef enum phi_json_type {
     PHI_JSON_NUMBER,
     PHI_JSON_STRING,
     PHI_JSON_ARRAY,
-    PHI_JSON_OBJECT
+    PHI_JSON_OBJECT,
+    PHI_JSON_INTEGER /* for phi_json_is alone: phi_json_type_of says PHI_JSON_NUMBER */
 } phi_json_type;
 
 #define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
@@ -54,55 +55,16 @@ typedef enum phi_json_type {
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_json_reader {
-    phi_arena *arena;
-    const char *text; /* as given */
-    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
-    size_t len;
-    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
-    const char *line_at;            /* where the line begins */
-    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
-    char *string, *to;              /* first unescaped byte, and where the next goes */
-    const char *key;                /* of the next value */
-    phi_json *root, *open;
-    phi_json *spare, *spare_end; /* room for nodes */
-    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
-    uint32_t key_len, bad, line, flags, depth, max_depth;
-    uint32_t key_line, key_column; /* of the next value; with marks alone */
-    uint8_t state;
-    bool is_key;
-    phi_status status;
-    phi_parse_error error;
-} phi_json_reader;
-
-/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
-   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
-PHI_API void phi_json_reader_begin(phi_json_reader *reader, phi_arena *arena, phi_str text,
-                                   uint32_t flags, uint32_t max_depth);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_json_reader_advance(phi_json_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
-
 /* ---- looking ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node);
-PHI_API const char *phi_json_type_name(const phi_json *node); /* "null", "number", ...; static */
-PHI_API bool phi_json_is_null(const phi_json *node);          /* JSON's null; not NULL */
-PHI_API bool phi_json_is_bool(const phi_json *node);
-PHI_API bool phi_json_is_number(const phi_json *node);
-PHI_API bool phi_json_is_integer(const phi_json *node); /* a number without a fraction: 1, 1.0 */
-PHI_API bool phi_json_is_string(const phi_json *node);
-PHI_API bool phi_json_is_array(const phi_json *node);
-PHI_API bool phi_json_is_object(const phi_json *node);
+/* True if the node is of that type; PHI_JSON_INTEGER is a number without a fraction (1, 1.0). NULL
+   is PHI_JSON_NONE, and not PHI_JSON_NULL, which is JSON's null. */
+PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 
 /* The value, or the fallback when the node is something else or does not fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
-PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback);
 PHI_API double phi_json_num(const phi_json *node, double fallback);
 /* Borrowed from the tree, or from `fallback` (NULL: an empty string). */
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
@@ -111,7 +73,6 @@ PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 PHI_API size_t phi_json_count(const phi_json *node);
 /* The member of that name, the last of several; NULL: none, or no object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
-PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key);
 /* An item by index, from 0. Walks the list: iterate instead of calling it in a loop. */
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
 /* "choices[0].delta.content". A key that holds one of ". [ ]" needs phi_json_get. */
@@ -127,20 +88,14 @@ typedef struct phi_json_iter {
 PHI_API phi_json_iter phi_json_each(const phi_json *container);
 PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
-/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
-PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b);
-
 /* ---- building ---- */
 
 /* New nodes; NULL: no memory. Strings are copied; bytes that are not UTF-8 are kept, and replaced
    when written. A double that is not finite is kept, and written as null. */
-PHI_API phi_json *phi_json_new_null(phi_arena *arena);
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
-PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
 PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value);
-PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value); /* NULL: empty */
 PHI_API phi_json *phi_json_new_array(phi_arena *arena);
 PHI_API phi_json *phi_json_new_object(phi_arena *arena);
 /* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
@@ -148,18 +103,16 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
 /* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
    NULL value is PHI_NO_MEMORY, so that calls nest:
-       phi_json_set(a, object, "name", phi_json_new_text(a, "ada"))
+       phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
    A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
    container. Both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
-PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Removes a member (the last of that name, which is returned, and all others) or an item; the
-   returned node can be put elsewhere. NULL: there was none. */
+/* Removes all members of that name, and returns the last of them, which can be put elsewhere. NULL:
+   there was none. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
-PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index);
 
 /* ---- writing ---- */
 

@@ -49,9 +49,9 @@ static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, cons
     return found;
 }
 
-/* ---- public: new nodes ---- */
+/* ---- new nodes ---- */
 
-PHI_API phi_json *phi_json_new_null(phi_arena *arena) {
+PHI__FN phi_json *phi__json_edit_null(phi_arena *arena) {
     return phi__json_edit_make(arena, PHI__JSON_NULL);
 }
 
@@ -65,7 +65,7 @@ PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value) {
     return node;
 }
 
-PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value) {
+PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value) {
     phi_json *node =
         phi__json_edit_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
     if (node != NULL) node->v.u = value;
@@ -89,7 +89,7 @@ PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
     return node;
 }
 
-PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value) {
+PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value) {
     return phi_json_new_str(arena, phi_str_of(value));
 }
 
@@ -101,7 +101,7 @@ PHI_API phi_json *phi_json_new_object(phi_arena *arena) {
     return phi__json_edit_make(arena, PHI__JSON_OBJECT);
 }
 
-/* ---- public: copying ---- */
+/* ---- copying ---- */
 
 static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
     phi_str key = phi__str(from->key, phi__json_key_len(from));
@@ -144,10 +144,10 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
     return node == NULL ? NULL : phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
 }
 
-/* ---- public: changing ---- */
+/* ---- changing ---- */
 
-PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key,
-                                  phi_json *value) {
+PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
+                                      phi_json *value) {
     phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
     phi_json *old, *before;
     phi_str copy;
@@ -156,7 +156,7 @@ PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str ke
     if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
     value->key = copy.at;
     value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
-    old = phi_json_get_n(object, copy);
+    old = phi__json_get_n(object, copy);
     if (old == NULL) {
         phi__json_append(object, value);
         return PHI_OK;
@@ -174,7 +174,7 @@ PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str ke
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value) {
     if (key == NULL) return PHI_BAD_ARG;
-    return phi_json_set_n(arena, object, phi_str_of(key), value);
+    return phi__json_edit_set(arena, object, phi_str_of(key), value);
 }
 
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
@@ -187,13 +187,13 @@ PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
 }
 
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
-    if (key == NULL || !phi_json_is_object(object) || object->len == 0) return NULL;
+    if (key == NULL || !phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
 }
 
-PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
+PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
     phi_json *before, *child;
-    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
     before = array->v.last;
     for (; index > 0; index--) before = before->next;
     child = before->next;

@@ -77,7 +77,7 @@ static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str 
 
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found) {
-    size_t left = phi_json_is_object(object) ? object->len : 0, next = 0, i;
+    size_t left = phi_json_is(object, PHI_JSON_OBJECT) ? object->len : 0, next = 0, i;
     const phi_json *child = left > 0 ? object->v.last : NULL;
     for (i = 0; i < count; i++) found[i] = NULL;
     for (; left > 0; left--) {
@@ -92,7 +92,19 @@ PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, si
     }
 }
 
-/* ---- public: types ---- */
+PHI__FN const char *phi__json_get_type_name(const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_NULL: return "null";
+    case PHI_JSON_BOOL: return "boolean";
+    case PHI_JSON_NUMBER: return "number";
+    case PHI_JSON_STRING: return "string";
+    case PHI_JSON_ARRAY: return "array";
+    case PHI_JSON_OBJECT: return "object";
+    default: return "nothing";
+    }
+}
+
+/* ---- types ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
     if (node == NULL) return PHI_JSON_NONE;
@@ -107,33 +119,9 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
     }
 }
 
-PHI_API const char *phi_json_type_name(const phi_json *node) {
-    switch (phi_json_type_of(node)) {
-    case PHI_JSON_NULL: return "null";
-    case PHI_JSON_BOOL: return "boolean";
-    case PHI_JSON_NUMBER: return "number";
-    case PHI_JSON_STRING: return "string";
-    case PHI_JSON_ARRAY: return "array";
-    case PHI_JSON_OBJECT: return "object";
-    default: return "nothing";
-    }
-}
-
-PHI_API bool phi_json_is_null(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_NULL;
-}
-
-PHI_API bool phi_json_is_bool(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_BOOL;
-}
-
-PHI_API bool phi_json_is_number(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_NUMBER;
-}
-
-PHI_API bool phi_json_is_integer(const phi_json *node) {
+/* A number without a fraction. */
+static bool phi__json_get_whole(const phi_json *node) {
     double d;
-    if (!phi_json_is_number(node)) return false;
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     d = node->v.d;
     if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
@@ -141,63 +129,57 @@ PHI_API bool phi_json_is_integer(const phi_json *node) {
     return (double)(int64_t)d == d;
 }
 
-PHI_API bool phi_json_is_string(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_STRING;
+PHI_API bool phi_json_is(const phi_json *node, phi_json_type type) {
+    phi_json_type is = phi_json_type_of(node);
+    if (type != PHI_JSON_INTEGER) return is == type;
+    return is == PHI_JSON_NUMBER && phi__json_get_whole(node);
 }
 
-PHI_API bool phi_json_is_array(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_ARRAY;
-}
-
-PHI_API bool phi_json_is_object(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_OBJECT;
-}
-
-/* ---- public: values ---- */
+/* ---- values ---- */
 
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback) {
-    if (!phi_json_is_bool(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_BOOL)) return fallback;
     return phi__json_kind_of(node) == PHI__JSON_TRUE;
 }
 
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
     phi__json_number n;
     int64_t out;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_i64(&n, &out) ? out : fallback;
 }
 
-PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback) {
+PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback) {
     phi__json_number n;
     uint64_t out;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_u64(&n, &out) ? out : fallback;
 }
 
 PHI_API double phi_json_num(const phi_json *node, double fallback) {
     phi__json_number n;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_double(&n);
 }
 
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback) {
-    if (!phi_json_is_string(node)) return phi_str_of(fallback);
+    if (!phi_json_is(node, PHI_JSON_STRING)) return phi_str_of(fallback);
     return phi__str(node->v.str, node->len);
 }
 
-/* ---- public: children ---- */
+/* ---- children ---- */
 
 PHI_API size_t phi_json_count(const phi_json *node) {
-    return phi_json_is_array(node) || phi_json_is_object(node) ? node->len : 0;
+    return phi_json_is(node, PHI_JSON_ARRAY) || phi_json_is(node, PHI_JSON_OBJECT) ? node->len : 0;
 }
 
-PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
+PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key) {
     phi_json *child, *found = NULL;
     uint32_t left;
-    if (!phi_json_is_object(object) || object->len == 0) return NULL;
+    if (!phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     child = object->v.last;
     for (left = object->len; left > 0; left--) {
         child = child->next;
@@ -209,12 +191,12 @@ PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
 }
 
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
-    return key == NULL || object == NULL ? NULL : phi_json_get_n(object, phi_str_of(key));
+    return key == NULL || object == NULL ? NULL : phi__json_get_n(object, phi_str_of(key));
 }
 
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {
     phi_json *child;
-    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
     child = array->v.last;
     if (index == (size_t)array->len - 1) return child;
     for (child = child->next; index > 0; index--) child = child->next;
@@ -226,7 +208,7 @@ PHI_API phi_json *phi_json_path(const phi_json *node, const char *path) {
     phi__json_step step;
     if (path == NULL) return NULL;
     while (at != NULL && phi__json_get_path_step(&path, &step))
-        at = step.is_index ? phi_json_at(at, step.index) : phi_json_get_n(at, step.key);
+        at = step.is_index ? phi_json_at(at, step.index) : phi__json_get_n(at, step.key);
     return at == NULL || *path != '\0' ? NULL : (phi_json *)(uintptr_t)at;
 }
 
@@ -246,7 +228,7 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it) {
     return it->at;
 }
 
-/* ---- public: equality ---- */
+/* ---- equality ---- */
 
 static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned depth);
 
@@ -289,16 +271,17 @@ static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsi
     const phi_json *x, *y;
     while ((x = phi_json_next(&ia)) != NULL) {
         if (in_step) {
-            if (!phi__json_get_same(x, phi_json_next(&ib), depth) && phi_json_get_n(a, ia.key) == x)
+            if (!phi__json_get_same(x, phi_json_next(&ib), depth) &&
+                phi__json_get_n(a, ia.key) == x)
                 return false;
-        } else if (phi_json_get_n(a, ia.key) == x) {
-            y = phi_json_get_n(b, ia.key);
+        } else if (phi__json_get_n(a, ia.key) == x) {
+            y = phi__json_get_n(b, ia.key);
             if (y == NULL || !phi__json_get_same(x, y, depth)) return false;
         }
     }
     if (in_step) return true;
     while (phi_json_next(&ib) != NULL)
-        if (phi_json_get_n(a, ib.key) == NULL) return false;
+        if (phi__json_get_n(a, ib.key) == NULL) return false;
     return true;
 }
 
@@ -325,6 +308,6 @@ static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned de
     }
 }
 
-PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b) {
+PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b) {
     return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
 }

@@ -70,7 +70,61 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
     container->len++;
 }
 
+/* ---- reading in slices ---- */
+
+/* phi_json_parse in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at
+   any time. */
+typedef struct phi__json_reader {
+    phi_arena *arena;
+    const char *text; /* as given */
+    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
+    size_t len;
+    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
+    const char *line_at;            /* where the line begins */
+    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
+    char *string, *to;              /* first unescaped byte, and where the next goes */
+    const char *key;                /* of the next value */
+    phi_json *root, *open;
+    phi_json *spare, *spare_end; /* room for nodes */
+    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
+    uint32_t key_len, bad, line, flags, depth, max_depth;
+    uint32_t key_line, key_column; /* of the next value; with marks alone */
+    uint8_t state;
+    bool is_key;
+    phi_status status;
+    phi_parse_error error;
+} phi__json_reader;
+
+/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
+   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
+PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
+                                  uint32_t flags, uint32_t max_depth);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 /* ---- looking at a tree ---- */
+
+/* "null", "boolean", "number", "string", "array" or "object"; "nothing" for NULL. Static. */
+PHI__FN const char *phi__json_get_type_name(const phi_json *node);
+
+/* As phi_json_int. */
+PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback);
+/* phi_json_get, and phi_json_set, with a key of a length. */
+PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key);
+PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
+                                      phi_json *value);
+/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
+PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
+
+/* New nodes, as phi_json_new_int. A NULL text is empty. */
+PHI__FN phi_json *phi__json_edit_null(phi_arena *arena);
+PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value);
+PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value);
+/* Removes an item, which is returned and can be put elsewhere. NULL: there is none. */
+PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index);
 
 /* A string as phi_json_str, or "". */
 static inline phi_str phi__json_text_of(const phi_json *node) {

@@ -31,7 +31,7 @@ enum phi__json_state {
 
 /* ---- errors ---- */
 
-static void phi__json_read_found_words(const phi_json_reader *r, const char *at, char *out,
+static void phi__json_read_found_words(const phi__json_reader *r, const char *at, char *out,
                                        size_t cap) {
     unsigned char c;
     if (at >= r->end) {
@@ -46,7 +46,7 @@ static void phi__json_read_found_words(const phi_json_reader *r, const char *at,
 }
 
 /* "expected <what>, found <the value>", or only `what` when it says all. */
-static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
+static const char *phi__json_read_fail(phi__json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];
     r->status = status;
@@ -62,19 +62,19 @@ static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_s
     return at;
 }
 
-static const char *phi__json_read_expected(phi_json_reader *r, const char *at, const char *what) {
+static const char *phi__json_read_expected(phi__json_reader *r, const char *at, const char *what) {
     return phi__json_read_fail(r, at, PHI_PARSE, what, true);
 }
 
-static const char *phi__json_read_wrong(phi_json_reader *r, const char *at, const char *what) {
+static const char *phi__json_read_wrong(phi__json_reader *r, const char *at, const char *what) {
     return phi__json_read_fail(r, at, PHI_PARSE, what, false);
 }
 
-static const char *phi__json_read_too_big(phi_json_reader *r, const char *at, const char *what) {
+static const char *phi__json_read_too_big(phi__json_reader *r, const char *at, const char *what) {
     return phi__json_read_fail(r, at, PHI_TOO_BIG, what, false);
 }
 
-static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_no_memory(phi__json_reader *r, const char *at) {
     return phi__json_read_fail(r, at, PHI_NO_MEMORY, "no memory for the tree", false);
 }
 
@@ -83,7 +83,7 @@ static const char *phi__json_read_no_memory(phi_json_reader *r, const char *at) 
 #define PHI__JSON_SLAB 16u /* nodes taken at once, at most */
 
 /* Takes room for some nodes, fewer where little text is left. */
-static bool phi__json_read_slab(phi_json_reader *r, const char *at) {
+static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     size_t count = phi__min(1 + (size_t)(r->end - at) / 24, PHI__JSON_SLAB);
     phi_json *slab = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *slab);
     if (slab == NULL) return false;
@@ -93,21 +93,21 @@ static bool phi__json_read_slab(phi_json_reader *r, const char *at) {
 }
 
 /* Gives room back that no node took, if nothing was taken from the arena after it. */
-static void phi__json_read_slack(phi_json_reader *r) {
+static void phi__json_read_slack(phi__json_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
 }
 
 /* A value begins at `at`, or at the quote before the text under way. */
-static void phi__json_read_mark(phi_json_reader *r, const phi_json *node, const char *at,
+static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const char *at,
                                 uint32_t kind) {
     if (kind == PHI__JSON_STRING) at = r->mark - 1;
     phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
     if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
 }
 
-static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, uint32_t kind) {
+static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
     node = r->spare++;
@@ -121,7 +121,7 @@ static inline phi_json *phi__json_read_node(phi_json_reader *r, const char *at, 
 }
 
 /* A value is complete: into the container that is open, or it was all. */
-static inline void phi__json_read_join(phi_json_reader *r, phi_json *node) {
+static inline void phi__json_read_join(phi__json_reader *r, phi_json *node) {
     if (r->open != NULL) {
         phi__json_append(r->open, node);
         r->key = NULL;
@@ -133,7 +133,7 @@ static inline void phi__json_read_join(phi_json_reader *r, phi_json *node) {
     }
 }
 
-static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_open(phi__json_reader *r, const char *at) {
     bool object = *at == '{';
     phi_json *node;
     if (r->depth == r->max_depth)
@@ -149,7 +149,7 @@ static const char *phi__json_read_open(phi_json_reader *r, const char *at) {
     return at + 1;
 }
 
-static inline const char *phi__json_read_close(phi_json_reader *r, const char *at) {
+static inline const char *phi__json_read_close(phi__json_reader *r, const char *at) {
     phi_json *node = r->open;
     r->open = node->next;
     node->next = NULL;
@@ -160,14 +160,14 @@ static inline const char *phi__json_read_close(phi_json_reader *r, const char *a
 
 /* ---- scalars ---- */
 
-static const char *phi__json_read_misspelt(phi_json_reader *r, const char *at, const char *word) {
+static const char *phi__json_read_misspelt(phi__json_reader *r, const char *at, const char *word) {
     char what[16];
     (void)snprintf(what, sizeof what, "'%s'", word);
     for (; at < r->end && *at == *word; at++) word++;
     return phi__json_read_expected(r, at, what);
 }
 
-static inline const char *phi__json_read_scalar(phi_json_reader *r, const char *at, size_t len,
+static inline const char *phi__json_read_scalar(phi__json_reader *r, const char *at, size_t len,
                                                 uint32_t kind) {
     phi_json *node = phi__json_read_node(r, at, kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
@@ -175,7 +175,7 @@ static inline const char *phi__json_read_scalar(phi_json_reader *r, const char *
     return at + len;
 }
 
-static const char *phi__json_read_literal(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_literal(phi__json_reader *r, const char *at) {
     size_t left = (size_t)(r->end - at);
     if (*at == 'n') {
         if (left < 4 || memcmp(at, "null", 4) != 0) return phi__json_read_misspelt(r, at, "null");
@@ -197,7 +197,7 @@ static const char *phi__json_read_digits(const char *at, const char *limit) {
     return at;
 }
 
-static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
     bool cut = (size_t)(r->end - at) >= PHI__JSON_NUMBER_MOST;
     const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad, *after;
     phi__json_number number;
@@ -218,7 +218,7 @@ static const char *phi__json_read_number(phi_json_reader *r, const char *at) {
 /* ---- strings ---- */
 
 /* A string is complete; `quote` is where it closed. */
-static inline const char *phi__json_read_text_done(phi_json_reader *r, const char *string,
+static inline const char *phi__json_read_text_done(phi__json_reader *r, const char *string,
                                                    size_t len, const char *quote) {
     phi_json *node;
     if (r->is_key) {
@@ -240,7 +240,7 @@ static inline const char *phi__json_read_text_done(phi_json_reader *r, const cha
 }
 
 /* The closing quote was found. */
-static inline const char *phi__json_read_text_closed(phi_json_reader *r, const char *quote) {
+static inline const char *phi__json_read_text_closed(phi__json_reader *r, const char *quote) {
     size_t len = (size_t)(quote - r->mark);
     const char *from = r->mark;
     if (r->odd == NULL) {
@@ -267,7 +267,7 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
     return from;
 }
 
-static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, const char *stop) {
+static const char *phi__json_read_rewrite(phi__json_reader *r, const char *at, const char *stop) {
     const char *quote = r->quote;
     at = phi__json_text_unescape_run(at, quote, (size_t)(stop - at), &r->to);
     if (at < quote) return at;
@@ -275,7 +275,7 @@ static const char *phi__json_read_rewrite(phi_json_reader *r, const char *at, co
     return phi__json_read_text_done(r, r->string, (size_t)(r->to - r->string), quote);
 }
 
-static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at) {
+static const char *phi__json_read_text_escape(phi__json_reader *r, const char *at) {
     uint32_t code;
     size_t n = phi__json_text_escape(at, r->end, &code);
     if (r->odd == NULL) r->odd = at;
@@ -292,7 +292,7 @@ static const char *phi__json_read_text_escape(phi_json_reader *r, const char *at
 }
 
 /* Looks for the end of a string, checking all on the way. */
-static const char *phi__json_read_text(phi_json_reader *r, const char *at, const char *stop) {
+static const char *phi__json_read_text(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop) {
         unsigned char c;
         size_t n;
@@ -320,7 +320,7 @@ static const char *phi__json_read_text(phi_json_reader *r, const char *at, const
     return at;
 }
 
-static inline const char *phi__json_read_text_begin(phi_json_reader *r, const char *at,
+static inline const char *phi__json_read_text_begin(phi__json_reader *r, const char *at,
                                                     const char *stop, bool is_key) {
     r->mark = at + 1;
     r->is_key = is_key;
@@ -334,7 +334,7 @@ static inline const char *phi__json_read_text_begin(phi_json_reader *r, const ch
 
 /* ---- the machine ---- */
 
-static const char *phi__json_read_begin(phi_json_reader *r, const char *at, const char *stop) {
+static const char *phi__json_read_first(phi__json_reader *r, const char *at, const char *stop) {
     switch (*at) {
     case '"': return phi__json_read_text_begin(r, at, stop, false);
     case '{':
@@ -359,7 +359,7 @@ static const char *phi__json_read_begin(phi_json_reader *r, const char *at, cons
     }
 }
 
-static inline const char *phi__json_read_after(phi_json_reader *r, const char *at) {
+static inline const char *phi__json_read_after(phi__json_reader *r, const char *at) {
     bool object = phi__json_kind_of(r->open) == PHI__JSON_OBJECT;
     if (*at == ',') {
         r->state = object ? PHI__JSON_KEY : PHI__JSON_VALUE;
@@ -369,7 +369,7 @@ static inline const char *phi__json_read_after(phi_json_reader *r, const char *a
     return phi__json_read_expected(r, at, object ? "',' or '}'" : "',' or ']'");
 }
 
-static inline const char *phi__json_read_white(phi_json_reader *r, const char *at,
+static inline const char *phi__json_read_white(phi__json_reader *r, const char *at,
                                                const char *stop) {
     for (; at < stop && (unsigned char)*at <= ' '; at++) {
         if (*at == '\n') {
@@ -381,7 +381,8 @@ static inline const char *phi__json_read_white(phi_json_reader *r, const char *a
     return at;
 }
 
-static inline const char *phi__json_read_key(phi_json_reader *r, const char *at, const char *stop) {
+static inline const char *phi__json_read_key(phi__json_reader *r, const char *at,
+                                             const char *stop) {
     if (*at == '"') {
         at = phi__json_read_text_begin(r, at, stop, true);
         if (r->state != PHI__JSON_COLON || at >= stop || *at != ':') return at;
@@ -393,16 +394,16 @@ static inline const char *phi__json_read_key(phi_json_reader *r, const char *at,
     return phi__json_read_expected(r, at, "a key in quotes or '}'");
 }
 
-static inline const char *phi__json_read_value(phi_json_reader *r, const char *at,
+static inline const char *phi__json_read_value(phi__json_reader *r, const char *at,
                                                const char *stop) {
     if (*at == ']' && r->state == PHI__JSON_FIRST_ITEM) return phi__json_read_close(r, at);
-    at = phi__json_read_begin(r, at, stop);
+    at = phi__json_read_first(r, at, stop);
     if (r->state != PHI__JSON_AFTER || at >= stop || *at != ',') return at;
     return phi__json_read_after(r, at);
 }
 
 /* Tokens and pieces of them, up to `stop` or an error. */
-static const char *phi__json_read_tokens(phi_json_reader *r, const char *at, const char *stop) {
+static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop && r->status == PHI_BUSY) {
         if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
             at = phi__json_read_white(r, at, stop);
@@ -426,7 +427,7 @@ static const char *phi__json_read_tokens(phi_json_reader *r, const char *at, con
     return at;
 }
 
-static void phi__json_read_cut(phi_json_reader *r) {
+static void phi__json_read_cut(phi__json_reader *r) {
     switch (r->state) {
     case PHI__JSON_END: r->status = PHI_OK; return;
     case PHI__JSON_FIRST_KEY:
@@ -448,7 +449,7 @@ static void phi__json_read_cut(phi_json_reader *r) {
 }
 
 /* Copies another slice of the text; at the end the reading of the copy begins. */
-static void phi__json_read_copying(phi_json_reader *r, size_t units) {
+static void phi__json_read_copying(phi__json_reader *r, size_t units) {
     size_t done = (size_t)(r->at - r->text), n = phi__min(units, r->len - done);
     if (r->copy == NULL) {
         r->copy = phi__arena_bytes(r->arena, r->len + 1);
@@ -468,8 +469,8 @@ static void phi__json_read_copying(phi_json_reader *r, size_t units) {
 
 /* ---- public ---- */
 
-PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str text,
-                                   uint32_t flags, uint32_t max_depth) {
+PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str text,
+                                  uint32_t flags, uint32_t max_depth) {
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
     r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
@@ -496,7 +497,7 @@ PHI_API void phi_json_reader_begin(phi_json_reader *r, phi_arena *arena, phi_str
         (void)phi__json_read_wrong(r, r->text, "a byte order mark is not JSON");
 }
 
-PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
+PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
     const char *at, *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -522,8 +523,8 @@ PHI_API phi_status phi_json_reader_advance(phi_json_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_json_reader_result(const phi_json_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__json_read_result(const phi__json_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -531,14 +532,14 @@ PHI_API phi_status phi_json_reader_result(const phi_json_reader *r, phi_json **o
 
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_json_reader_begin(&reader, arena, text, flags, 0);
-    while ((status = phi_json_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_json_reader_result(&reader, out, error);
+    phi__json_read_begin(&reader, arena, text, flags, 0);
+    while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__json_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
 }

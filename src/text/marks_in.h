@@ -1,7 +1,7 @@
 /* marks_in.h - where the nodes of a tree stand in the text that they were read from.
 
        phi__marks_init(&marks, &arena);
-       phi_json_reader_begin(&reader, &arena, text, 0, 0);
+       phi__json_read_begin(&reader, &arena, text, 0, 0);
        reader.marks = &marks;           // the readers of YAML and TOML have the same field
        ...
        if (phi__marks_find(&marks, node, &line, &column)) complain(line, column);

@@ -56,7 +56,7 @@ PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms) {
 }
 
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key) {
-    return phi_json_uint(phi_json_get(node, key), 0);
+    return phi__json_get_uint(phi_json_get(node, key), 0);
 }
 
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key) {

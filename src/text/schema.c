@@ -8,46 +8,46 @@
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
 
 static bool phi__schema_is(const phi_json *value, phi_str type) {
-    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
-    return phi__str_is(type, phi_json_type_name(value));
+    if (phi__str_is(type, "integer")) return phi_json_is(value, PHI_JSON_INTEGER);
+    return phi__str_is(type, phi__json_get_type_name(value));
 }
 
 static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *type = phi_json_get(schema, "type");
     phi_json_iter it = phi_json_each(type);
-    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
+    if (phi_json_is(value, PHI_JSON_NULL) && phi_json_bool(phi_json_get(schema, "nullable"), false))
         return true;
-    if (phi_json_is_string(type)) {
+    if (phi_json_is(type, PHI_JSON_STRING)) {
         if (phi__schema_is(value, phi_json_str(type, NULL))) return true;
     } else {
-        if (!phi_json_is_array(type)) return true;
+        if (!phi_json_is(type, PHI_JSON_ARRAY)) return true;
         while (phi_json_next(&it) != NULL)
             if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
     }
     if (!phi__schema_words_say(c, "expected ")) return false;
-    if (phi_json_is_string(type))
+    if (phi_json_is(type, PHI_JSON_STRING))
         phi__schema_words_put(c, phi_json_str(type, NULL));
     else
         phi__schema_words_list(c, type, false);
     phi__schema_words_text(c, ", got ");
-    phi__schema_words_text(c, phi_json_type_name(value));
+    phi__schema_words_text(c, phi__json_get_type_name(value));
     return false;
 }
 
 static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
-    if (only != NULL && !phi_json_equal(only, value)) {
+    if (only != NULL && !phi__json_get_equal(only, value)) {
         if (!phi__schema_words_say(c, "expected ")) return false;
         phi__schema_words_value(c, only);
         phi__schema_words_text(c, ", got ");
         phi__schema_words_value(c, value);
         return false;
     }
-    if (!phi_json_is_array(list)) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     if (!phi__schema_words_spend(c, it.left)) return false;
     while (phi_json_next(&it) != NULL)
-        if (phi_json_equal(it.at, value)) return true;
+        if (phi__json_get_equal(it.at, value)) return true;
     if (!phi__schema_words_say(c, "got ")) return false;
     phi__schema_words_value(c, value);
     phi__schema_words_text(c, ", expected one of ");
@@ -81,19 +81,19 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
     if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
     if (phi_json_bool(below, false)) below = most;
-    if (phi_json_is_number(above) &&
+    if (phi_json_is(above, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
                            "expected a number above "))
         return false;
-    if (phi_json_is_number(below) &&
+    if (phi_json_is(below, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, below, value, phi__schema_order(value, below) < 0,
                            "expected a number below "))
         return false;
-    if (phi_json_is_number(least) &&
+    if (phi_json_is(least, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, least, value, phi__schema_order(value, least) >= 0,
                            "expected at least "))
         return false;
-    return !phi_json_is_number(most) ||
+    return !phi_json_is(most, PHI_JSON_NUMBER) ||
            phi__schema_bound(c, most, value, phi__schema_order(value, most) <= 0,
                              "expected at most ");
 }
@@ -106,10 +106,10 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
     memset(&got, 0, sizeof got);
     got.meta = PHI__JSON_INT;
     got.v.u = count;
-    if (phi_json_is_number(least) && phi__schema_order(&got, least) < 0) {
+    if (phi_json_is(least, PHI_JSON_NUMBER) && phi__schema_order(&got, least) < 0) {
         if (!phi__schema_words_say(c, "expected at least ")) return false;
         phi__schema_words_number(c, least);
-    } else if (phi_json_is_number(most) && phi__schema_order(&got, most) > 0) {
+    } else if (phi_json_is(most, PHI_JSON_NUMBER) && phi__schema_order(&got, most) > 0) {
         if (!phi__schema_words_say(c, "expected at most ")) return false;
         phi__schema_words_number(c, most);
     } else
@@ -134,7 +134,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
     bool fits = true;
     if (!phi__schema_count(c, schema, "minItems", "maxItems", phi_json_count(value), "items"))
         return false;
-    if (items == NULL || phi_json_is_array(items)) return true;
+    if (items == NULL || phi_json_is(items, PHI_JSON_ARRAY)) return true;
     while (fits && phi_json_next(&it) != NULL) {
         was = phi__schema_words_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
@@ -146,7 +146,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
 static bool phi__schema_required(phi__schema *c, const phi_json *schema, const phi_json *value) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
-        if (!phi_json_is_string(it.at)) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
         if (phi__schema_words_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
         if (!phi__schema_words_say(c, "missing required property ")) return false;
         phi__schema_words_quote(c, phi_json_str(it.at, NULL));
@@ -205,8 +205,9 @@ static void phi__schema_say_none(phi__schema *c, const phi_json *list, const cha
                                  const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_string(phi_json_get(it.at, "type"))) break;
-    if (it.at != NULL && phi_json_is_string(phi_json_get(it.at, "type")) && it.left == 0) {
+        if (!phi_json_is(phi_json_get(it.at, "type"), PHI_JSON_STRING)) break;
+    if (it.at != NULL && phi_json_is(phi_json_get(it.at, "type"), PHI_JSON_STRING) &&
+        it.left == 0) {
         bool first = true;
         if (!phi__schema_words_say(c, "expected ")) return;
         it = phi_json_each(list);
@@ -228,11 +229,11 @@ static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
     while (phi_json_next(&it) != NULL)
         if (!phi__schema_fits(c, it.at, value)) return false;
-    if (phi_json_is_array(any) && phi__schema_fitting(c, any, value) == 0) {
+    if (phi_json_is(any, PHI_JSON_ARRAY) && phi__schema_fitting(c, any, value) == 0) {
         phi__schema_say_none(c, any, "anyOf", value);
         return false;
     }
-    if (phi_json_is_array(one)) {
+    if (phi_json_is(one, PHI_JSON_ARRAY)) {
         unsigned fit = phi__schema_fitting(c, one, value);
         if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
         if (fit > 1) (void)phi__schema_words_say(c, "fits more than one of the schemas in oneOf");
@@ -270,16 +271,16 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *ref, *target;
     uint32_t work = c->work;
     bool fits = true;
-    if (phi_json_is_bool(schema)) {
+    if (phi_json_is(schema, PHI_JSON_BOOL)) {
         if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
-    if (!phi_json_is_object(schema)) return true;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) return true;
     if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
         return phi__schema_words_spend(c, 1) && memo->fits;
     if (!phi__schema_words_enter(c, schema)) return false;
     ref = phi_json_get(schema, "$ref");
-    if (phi_json_is_string(ref)) {
+    if (phi_json_is(ref, PHI_JSON_STRING)) {
         target = phi__schema_words_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
@@ -386,7 +387,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
-        if (phi_json_is_object(subs)) {
+        if (phi_json_is(subs, PHI_JSON_OBJECT)) {
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
@@ -409,7 +410,7 @@ static bool phi__schema_known_type(const phi_json *type) {
 
 static bool phi__schema_sound_type(const phi_json *type) {
     phi_json_iter it = phi_json_each(type);
-    if (!phi_json_is_array(type) || it.left == 0) return phi__schema_known_type(type);
+    if (!phi_json_is(type, PHI_JSON_ARRAY) || it.left == 0) return phi__schema_known_type(type);
     while (phi_json_next(&it) != NULL)
         if (!phi__schema_known_type(it.at)) return false;
     return true;
@@ -417,15 +418,15 @@ static bool phi__schema_sound_type(const phi_json *type) {
 
 static bool phi__schema_sound_names(const phi_json *names) {
     phi_json_iter it = phi_json_each(names);
-    if (!phi_json_is_array(names)) return false;
+    if (!phi_json_is(names, PHI_JSON_ARRAY)) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_string(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) return false;
     return true;
 }
 
 /* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
-    bool list = phi_json_is_array(node) && phi_json_count(node) > 0;
+    bool list = phi_json_is(node, PHI_JSON_ARRAY) && phi_json_count(node) > 0;
     switch (shape) {
     case PHI__SCHEMA_TYPE:
         return phi__schema_sound_type(node) ? NULL : " must name a type, or several";
@@ -433,16 +434,19 @@ static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
     case PHI__SCHEMA_CHOICES: return list ? NULL : " must be an array that is not empty";
     case PHI__SCHEMA_NAMES:
         return phi__schema_sound_names(node) ? NULL : " must be an array of strings";
-    case PHI__SCHEMA_SUBS: return phi_json_is_object(node) ? NULL : " must be an object";
-    case PHI__SCHEMA_NUMBER: return phi_json_is_number(node) ? NULL : " must be a number";
+    case PHI__SCHEMA_SUBS: return phi_json_is(node, PHI_JSON_OBJECT) ? NULL : " must be an object";
+    case PHI__SCHEMA_NUMBER: return phi_json_is(node, PHI_JSON_NUMBER) ? NULL : " must be a number";
     case PHI__SCHEMA_BOUND:
-        return phi_json_is_number(node) || phi_json_is_bool(node) ? NULL : " must be a number";
+        return phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL)
+                   ? NULL
+                   : " must be a number";
     case PHI__SCHEMA_COUNT:
-        return phi_json_is_integer(node) && phi_json_num(node, -1) >= 0
+        return phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0
                    ? NULL
                    : " must be an integer that is not negative";
-    case PHI__SCHEMA_BOOL: return phi_json_is_bool(node) ? NULL : " must be true or false";
-    case PHI__SCHEMA_REF: return phi_json_is_string(node) ? NULL : " must be a string";
+    case PHI__SCHEMA_BOOL:
+        return phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be true or false";
+    case PHI__SCHEMA_REF: return phi_json_is(node, PHI_JSON_STRING) ? NULL : " must be a string";
     default: return NULL;
     }
 }
@@ -452,7 +456,7 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
     if (wrong != NULL) return phi__schema_bad(c, PHI_PARSE, word, wrong);
     switch (shape) {
     case PHI__SCHEMA_SUB:
-        if (phi_json_is_array(node))
+        if (phi_json_is(node, PHI_JSON_ARRAY))
             return phi__schema_bad(c, PHI_UNSUPPORTED, word, " as an array is not supported");
         return phi__schema_sub(c, ".", word, node);
     case PHI__SCHEMA_SUBS:
@@ -473,8 +477,8 @@ static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     bool sound = true;
     size_t i;
-    if (phi_json_is_bool(schema)) return true;
-    if (!phi_json_is_object(schema)) {
+    if (phi_json_is(schema, PHI_JSON_BOOL)) return true;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) {
         (void)phi__schema_words_say(c, "a schema must be an object, true or false");
         if (c->status == PHI_OK) c->status = PHI_PARSE;
         return false;

@@ -58,7 +58,7 @@ PHI__FN size_t phi__schema_words_into(phi__schema *c, const char *before, phi_st
 PHI__FN size_t phi__schema_words_into_item(phi__schema *c, size_t index);
 PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work);
 PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema);
-/* The member of an object, as phi_json_get_n finds it; NULL: none, or too much work. */
+/* The member of an object, as phi__json_get_n finds it; NULL: none, or too much work. */
 PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
                                                  phi_str key);
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */

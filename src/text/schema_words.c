@@ -169,14 +169,14 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
 
 PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
                                                  phi_str key) {
-    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is_object(object) &&
+    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
         phi__schema_words_know(c, object)) {
         return phi__schema_words_spend(c, 1)
                    ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
                    : NULL;
     }
     if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
-    return phi_json_get_n(object, key);
+    return phi__json_get_n(object, key);
 }
 
 /* ---- references ---- */
@@ -197,7 +197,7 @@ static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *fr
     phi_json_iter it = phi_json_each(from);
     uint64_t index = 0; /* gcc -Os does not see that it is set */
     if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
-    if (phi_json_is_array(from))
+    if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
                                                                 : NULL;
     while (phi_json_next(&it) != NULL)

@@ -96,16 +96,16 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
     phi_parse_error error;
     phi_status status;
     if (job->arguments == NULL) {
-        status = phi_json_reader_advance(&job->reader, units);
+        status = phi__json_read_advance(&job->reader, units);
         if (status == PHI_BUSY) return PHI_PENDING;
-        status = phi_json_reader_result(&job->reader, &job->arguments, &error);
+        status = phi__json_read_result(&job->reader, &job->arguments, &error);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
         if (status != PHI_OK)
             return phi__job_fail(job, "Invalid arguments: not JSON, at column %u: %s",
                                  (unsigned)error.column, error.message);
-        if (!phi_json_is_object(job->arguments))
+        if (!phi_json_is(job->arguments, PHI_JSON_OBJECT))
             return phi__job_fail(job, "Invalid arguments: expected object, got %s",
-                                 phi_json_type_name(job->arguments));
+                                 phi__json_get_type_name(job->arguments));
     }
     return job->go(job);
 }
@@ -128,8 +128,8 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->drop = drop;
     phi_arena_init(&job->arena, job->memory, 1024);
     phi__call_on_gone(call, phi__job_gone);
-    phi_json_reader_begin(&job->reader, &job->arena, arguments,
-                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
+    phi__json_read_begin(&job->reader, &job->arena, arguments,
+                         PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
     if (whole) return phi__job_go(job, SIZE_MAX);
     return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
@@ -151,12 +151,12 @@ PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
 
 static const phi_json *phi__job_argument(const phi__job *job, const char *name) {
     const phi_json *node = phi_json_get(job->arguments, name);
-    return phi_json_is_null(node) ? NULL : node;
+    return phi_json_is(node, PHI_JSON_NULL) ? NULL : node;
 }
 
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out) {
     const phi_json *node = phi__job_argument(job, name);
-    if (!phi_json_is_string(node)) {
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
         (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
         return false;
     }
@@ -168,12 +168,12 @@ PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const
     const phi_json *node = phi__job_argument(job, name);
     phi_str s;
     *out = NULL;
-    if (!phi_json_is_string(node) && (required || node == NULL)) {
+    if (!phi_json_is(node, PHI_JSON_STRING) && (required || node == NULL)) {
         if (!required) return true;
         (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
         return false;
     }
-    if (!phi_json_is_string(node)) {
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
         (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
         return false;
     }
@@ -194,8 +194,8 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
     const phi_json *node = phi__job_argument(job, name);
     *out = fallback;
     if (node == NULL) return true;
-    *out = phi_json_uint(node, UINT64_MAX);
-    if (phi_json_is_number(node) && *out != UINT64_MAX) return true;
+    *out = phi__json_get_uint(node, UINT64_MAX);
+    if (phi_json_is(node, PHI_JSON_NUMBER) && *out != UINT64_MAX) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be a whole number, 0 or more", name);
     return false;
 }
@@ -203,7 +203,7 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
     const phi_json *node = phi__job_argument(job, name);
     *out = phi_json_bool(node, false);
-    if (node == NULL || phi_json_is_bool(node)) return true;
+    if (node == NULL || phi_json_is(node, PHI_JSON_BOOL)) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be true or false", name);
     return false;
 }

@@ -25,7 +25,7 @@ typedef struct phi__job {
     phi_memory *memory;     /* the agent's */
     phi__io *io;
     phi_arena arena; /* arguments, paths */
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *arguments; /* NULL: still being read */
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* a slice of work */

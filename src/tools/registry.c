@@ -1,12 +1,12 @@
 /* registry.c - an array of tools, searched by name. */
-#include "tools/registry.h"
+#include "tools/registry_in.h"
 
 #include "base/base_in.h"
 #include "tools/context_tools.h"
 
 enum { PHI__REGISTRY_APART = 3 };
 
-struct phi_tool_registry {
+struct phi__registry {
     phi_memory memory;
     phi_tool *tools;
     size_t count, cap;
@@ -15,15 +15,17 @@ struct phi_tool_registry {
     size_t apart_count;
 };
 
-static size_t phi__registry_find(const phi_tool_registry *registry, const char *name) {
+static size_t phi__registry_find(const phi__registry *registry, const char *name) {
     size_t i;
     for (i = 0; i < registry->count; i++)
         if (strcmp(registry->tools[i].name, name) == 0) return i;
     return SIZE_MAX;
 }
 
-static const phi_tool *phi__registry_named(const phi_tool_registry *registry, const char *name) {
-    size_t i, at = phi__registry_find(registry, name);
+PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name) {
+    size_t i, at;
+    if (registry == NULL || name == NULL) return NULL;
+    at = phi__registry_find(registry, name);
     if (at != SIZE_MAX) return &registry->tools[at];
     for (i = 0; i < registry->apart_count; i++)
         if (strcmp(registry->apart[i].name, name) == 0) return &registry->apart[i];
@@ -37,20 +39,18 @@ static bool phi__registry_has(const phi_tool *tools, size_t count, const char *n
     return false;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator) {
+PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator) {
     phi_memory memory;
-    phi_tool_registry *registry;
+    phi__registry *registry;
     phi_memory_init(&memory, allocator, 0);
-    registry = (phi_tool_registry *)phi__alloc(&memory, sizeof *registry);
+    registry = (phi__registry *)phi__alloc(&memory, sizeof *registry);
     if (registry != NULL) registry->memory = memory;
     return registry;
 }
 
-PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
-                                                           const phi_tools_desc *desc) {
-    phi_tool_registry *registry = phi_tool_registry_new(allocator);
+PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
+                                                   const phi_tools_desc *desc) {
+    phi__registry *registry = phi__registry_new(allocator);
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
@@ -58,14 +58,14 @@ PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *
     (void)phi_tools_revert(registry->apart + 2);
     registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
-        if (phi_tool_registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
-        phi_tool_registry_free(registry);
+        if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
+        phi__registry_free(registry);
         return NULL;
     }
     return registry;
 }
 
-PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
+PHI__FN void phi__registry_free(phi__registry *registry) {
     phi_memory memory;
     if (registry == NULL) return;
     phi__free(&registry->memory, registry->tools, registry->cap * sizeof *registry->tools);
@@ -73,7 +73,7 @@ PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
     phi__free(&memory, registry, sizeof *registry);
 }
 
-PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool) {
+PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool) {
     phi_tool *tools;
     size_t at;
     if (registry == NULL || tool == NULL || tool->name == NULL || tool->name[0] == '\0' ||
@@ -91,24 +91,20 @@ PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_
     return PHI_OK;
 }
 
-PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name) {
-    return registry != NULL && name != NULL && phi__registry_named(registry, name) != NULL;
-}
-
-PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry) {
+PHI__FN size_t phi__registry_count(const phi__registry *registry) {
     return registry != NULL ? registry->count : 0;
 }
 
-PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index) {
+PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index) {
     return registry != NULL && index < registry->count ? &registry->tools[index] : NULL;
 }
 
-PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
-                                         const char *const *names, size_t count, phi_tool *out,
-                                         const char **unknown, size_t *unknown_count) {
+PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
+                                     size_t count, phi_tool *out, const char **unknown,
+                                     size_t *unknown_count) {
     size_t found = 0, missing = 0, i;
     for (i = 0; i < count; i++) {
-        const phi_tool *tool = registry != NULL ? phi__registry_named(registry, names[i]) : NULL;
+        const phi_tool *tool = phi__registry_named(registry, names[i]);
         if (tool == NULL) {
             if (unknown != NULL) unknown[missing] = names[i];
             missing++;

@@ -4,6 +4,7 @@
 #ifndef PHI_NO_PROCESS
 
 #include "text/json_in.h"
+#include "model/event_parts.h"
 
 /* ---- the input ---- */
 
@@ -145,7 +146,7 @@ static phi__script_says phi__script_talk_broken(phi__buf *reply, const char *fau
 static bool phi__script_talk_take(const phi_json *root, const char *key, phi_str *out) {
     const phi_json *node = phi_json_get(root, key);
     *out = phi_json_str(node, NULL);
-    return node == NULL || phi_json_is_null(node) || phi_json_is_string(node);
+    return node == NULL || phi_json_is(node, PHI_JSON_NULL) || phi_json_is(node, PHI_JSON_STRING);
 }
 
 static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_point point,
@@ -154,7 +155,7 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
     bool is_reply =
         point == PHI_HOOK_STEERING || point == PHI_HOOK_FOLLOW_UP || point == PHI_HOOK_CREDENTIAL;
     phi_str text;
-    if (allow != NULL && !phi_json_is_bool(allow))
+    if (allow != NULL && !phi_json_is(allow, PHI_JSON_BOOL))
         return phi__script_talk_broken(reply, "\"allow\" is neither true nor false");
     if (!phi_json_bool(allow, true)) {
         if (!phi__script_talk_take(root, "reason", &text))
@@ -164,7 +165,7 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
     }
     arguments = phi_json_get(root, "arguments");
     if (point == PHI_HOOK_BEFORE_TOOL && arguments != NULL) {
-        if (!phi_json_is_object(arguments))
+        if (!phi_json_is(arguments, PHI_JSON_OBJECT))
             return phi__script_talk_broken(reply, "\"arguments\" is no object");
         return phi__json_write(reply, arguments, 0) != PHI_OK || reply->failed ? PHI__SCRIPT_LOST
                                                                                : PHI__SCRIPT_ALLOWS;

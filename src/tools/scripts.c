@@ -358,7 +358,8 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     (void)snprintf(turn, sizeof turn, "%u", (unsigned)hook->turn_index);
     if (!phi__scripts_variable(job, &n, "PHI_HOOK",
                                phi_str_of(phi__script_talk_name(hook->point))) ||
-        !phi__scripts_variable(job, &n, "PHI_SESSION_ID", phi_agent_session_id(hook->agent)) ||
+        !phi__scripts_variable(job, &n, "PHI_SESSION_ID",
+                               phi_agent_get_info(hook->agent).session_id) ||
         !phi__scripts_variable(job, &n, "PHI_LOOP_ID", hook->loop_id) ||
         !phi__scripts_variable(job, &n, "PHI_AGENT_ID", agent->agent_id) ||
         !phi__scripts_variable(job, &n, "PHI_TURN_INDEX", phi_str_of(turn)) ||
@@ -499,10 +500,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
     desc->hook_points |= set->points;
     desc->hook_user_data = set;
     return PHI_OK;
-}
-
-PHI_API size_t phi_scripts_running(const phi_scripts *set) {
-    return set != NULL ? set->job_count : 0;
 }
 
 #endif

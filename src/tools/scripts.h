@@ -89,9 +89,6 @@ PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
    desc. PHI_BAD_ARG. */
 PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 
-/* Scripts that run or wait for their start now. */
-PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
-
 #ifdef __cplusplus
 }
 #endif

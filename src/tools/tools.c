@@ -90,7 +90,8 @@ static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
 }
 
 static void phi__tools_defaults(phi_tools_desc *desc) {
-    if (desc->deny_patterns == NULL) desc->deny_patterns = phi_tools_deny_patterns();
+    static const char *const patterns[] = {PHI_TOOLS_DENY_PATTERNS, NULL};
+    if (desc->deny_patterns == NULL) desc->deny_patterns = patterns;
     desc->bash_timeout_ms = phi__tools_or(desc->bash_timeout_ms, PHI__TOOLS_BASH_MS);
     desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
     desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
@@ -103,12 +104,6 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
 }
 
 /* ---- public ---- */
-
-PHI_API const char *const *phi_tools_deny_patterns(void) {
-    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",   "mkfs",
-                                           "dd if=",   ":(){:|:&};:", NULL};
-    return patterns;
-}
 
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
     phi_tool *tool;

@@ -47,6 +47,12 @@ typedef enum phi_search_with {
     PHI_SEARCH_OWN   /* phi's own engine: no process is started */
 } phi_search_with;
 
+/* The default of phi_tools_desc.deny_patterns, for a longer list: {PHI_TOOLS_DENY_PATTERNS,
+   "shutdown", NULL}. The first pattern also catches an rm of an absolute path whose flags are both
+   r and f, in whatever order and spelling; not an rm whose words come from a variable, a
+   substitution or another program. */
+#define PHI_TOOLS_DENY_PATTERNS "rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"
+
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
 typedef struct phi_tools_desc {
     /* where relative paths start and commands run (default: the working directory, and then files
@@ -57,7 +63,7 @@ typedef struct phi_tools_desc {
     const char *const *allowed_paths;
     bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
     /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
-       boundary: see above; an empty list denies nothing (default: phi_tools_deny_patterns) */
+       boundary: see above; an empty list denies nothing (default: PHI_TOOLS_DENY_PATTERNS) */
     const char *const *deny_patterns;
     /* Called before a command runs; false: it does not run (default: none). A dialog that takes
        longer than a frame needs a tool of the host's own. */
@@ -92,11 +98,6 @@ typedef struct phi_toolset {
 /* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
    copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
-
-/* NULL-ended, static: "rm -rf /", "rm -rf /" with "*", "mkfs", "dd if=", and a fork bomb. The first
-   one also catches an rm of an absolute path whose flags are both r and f, in whatever order and
-   spelling; not one whose words come from a variable, a substitution or another program. */
-PHI_API const char *const *phi_tools_deny_patterns(void);
 
 #ifdef __cplusplus
 }

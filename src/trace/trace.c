@@ -1,4 +1,4 @@
-/* trace.c - walks the threads of a trace in slices, and hands it to a sink, an arena or a file. */
+/* trace.c - walks the threads of a trace in slices, and hands it to a sink or a file. */
 #include "features/failover.h"
 #include "history/about_in.h"
 #include "io/files_in.h"
@@ -309,37 +309,6 @@ static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
     do status = phi_trace_advance(t, SIZE_MAX);
     while (status == PHI_BUSY);
     phi_trace_end(t);
-    return status;
-}
-
-PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out) {
-    return phi__trace_all(thread, PHI_TRACE_HTML, desc, out);
-}
-
-PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out) {
-    return phi__trace_all(thread, PHI_TRACE_OTEL, desc, out);
-}
-
-static phi_status phi__trace_to_buf(void *user_data, const char *bytes, size_t len) {
-    phi__buf *buf = (phi__buf *)user_data;
-    phi__buf_add(buf, bytes, len);
-    return buf->failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
-PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out) {
-    phi_trace_sink sink;
-    phi__buf buf;
-    phi_status status;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__buf_init(&buf, arena->memory);
-    sink.write = phi__trace_to_buf;
-    sink.user_data = &buf;
-    status = phi__trace_all(thread, kind, desc, &sink);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
-    phi__buf_free(&buf);
     return status;
 }
 

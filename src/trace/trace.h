@@ -69,15 +69,8 @@ typedef struct phi_trace_desc {
 
 typedef struct phi_trace phi_trace;
 
-/* Writes a trace in one call. desc NULL: the defaults. PHI_BAD_ARG; PHI_NO_MEMORY; the sink's
-   status; the store's, where evicted entries cannot be recalled. The bytes written before a failure
-   are no whole trace. */
-PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out);
-PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out);
-
-/* The same in slices: begin, advance until it is not PHI_BUSY, end.
+/* Writes a trace in slices: begin, advance until it is not PHI_BUSY, end. desc NULL: the defaults.
+   The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
@@ -89,17 +82,16 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
 /* Writes about `units` entries, or turns of sessions with their captured requests, at least one; a
    request whose view was rewritten counts a unit for each 64 messages. PHI_BUSY: there is more;
    PHI_OK: all is written. Else it has failed, and repeats that status: PHI_NOT_FOUND: entries were
-   forgotten meanwhile; else as phi_trace_html. */
+   forgotten meanwhile; PHI_NO_MEMORY; the sink's status; the store's, where evicted entries cannot
+   be recalled. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
 
-/* The whole trace as text in the arena. As phi_trace_html. */
-PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out);
 /* Into a file, which is replaced when the trace is whole, and else left as it was; a new file has
    the mode of the process's umask. Blocks as long as the disk does. words (may be NULL) get a
    message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
-   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_html. */
+   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_begin and
+   phi_trace_advance. */
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);

@@ -4,6 +4,7 @@
 #include "text/json_in.h"
 #include "text/records_in.h"
 #include "trace/trace_in.h"
+#include "model/event_parts.h"
 
 /* ---- messages ---- */
 

@@ -1,5 +1,6 @@
 /* trace_prompt.c - which system prompt an entry of the walk was sent with. */
 #include "trace/trace_in.h"
+#include "model/event_parts.h"
 
 static bool phi__trace_prompt_is_in(const phi__entry *e) {
     return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;

@@ -9,6 +9,7 @@
 #include "text/json_in.h"
 #include "text/records_in.h"
 #include "trace/trace_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

@@ -176,7 +176,7 @@ static phi_str phi__classify_text(const phi_json *node) { return phi_json_str(no
 
 /* FastAPI's detail: a text, or a list of {msg}. */
 static phi_str phi__classify_detail(const phi_json *node) {
-    if (phi_json_is_array(node)) node = phi_json_get(phi_json_at(node, 0), "msg");
+    if (phi_json_is(node, PHI_JSON_ARRAY)) node = phi_json_get(phi_json_at(node, 0), "msg");
     return phi__classify_text(node);
 }
 
@@ -186,13 +186,13 @@ static void phi__classify_code(phi__fault *f, phi_arena *arena, const phi_json *
     const phi_json *code = phi_json_get(error, "code");
     const phi_json *status = phi_json_get(error, "status");
     bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
-    if (phi_json_is_string(code))
+    if (phi_json_is(code, PHI_JSON_STRING))
         f->code = phi__classify_text(code);
-    else if (phi_json_is_string(status))
+    else if (phi_json_is(status, PHI_JSON_STRING))
         f->code = phi__classify_text(status);
-    else if (phi_json_is_number(code) && telling)
+    else if (phi_json_is(code, PHI_JSON_NUMBER) && telling)
         f->code = f->type;
-    else if (phi_json_is_number(code))
+    else if (phi_json_is(code, PHI_JSON_NUMBER))
         (void)phi_json_write(arena, code, 0, &f->code);
     else if (code == NULL)
         f->code = f->type;
@@ -201,7 +201,7 @@ static void phi__classify_code(phi__fault *f, phi_arena *arena, const phi_json *
 static void phi__classify_google(phi__fault *f, const phi_json *error) {
     phi_json_iter it = phi_json_each(phi_json_get(error, "details"));
     const phi_json *entry;
-    if (!phi_json_is_array(phi_json_get(error, "details"))) return;
+    if (!phi_json_is(phi_json_get(error, "details"), PHI_JSON_ARRAY)) return;
     while ((entry = phi_json_next(&it)) != NULL) {
         if (f->delay.len == 0) f->delay = phi__classify_text(phi_json_get(entry, "retryDelay"));
         if (phi__str_is(phi__classify_text(phi_json_get(entry, "reason")), "API_KEY_INVALID"))
@@ -293,13 +293,13 @@ static void phi__classify_guess(phi__fault *f, const phi_json *root, const phi_j
 
 static void phi__classify_read_json(phi__fault *f, phi_arena *arena, const phi_json *root) {
     const phi_json *error, *metadata;
-    if (phi_json_is_array(root)) root = phi_json_at(root, 0);
+    if (phi_json_is(root, PHI_JSON_ARRAY)) root = phi_json_at(root, 0);
     error = phi_json_get(root, "error");
-    if (phi_json_is_string(error)) {
+    if (phi_json_is(error, PHI_JSON_STRING)) {
         f->message = phi__classify_text(error);
         error = root;
     }
-    if (!phi_json_is_object(error)) error = root;
+    if (!phi_json_is(error, PHI_JSON_OBJECT)) error = root;
     metadata = phi_json_get(error, "metadata");
     if (!phi__str_is(phi__classify_text(phi_json_get(error, "type")), "error"))
         f->type = phi__classify_text(phi_json_get(error, "type"));

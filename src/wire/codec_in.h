@@ -42,11 +42,12 @@ struct phi__adapted;
 
 typedef struct phi__tool_view {
     phi_str name, description, schema; /* schema: JSON text of an object */
-    bool strict;                       /* phi_tool.strict */
-    struct phi__adapted *adapted;      /* by form (strict_in.h); NULL: not kept */
-    bool is_raw;                       /* `raw` replaces name, description and schema */
-    phi_str raw;                       /* JSON text of an element */
-    bool deferred;                     /* for a target that defers: the model has to search it */
+    /* phi_tool.strict: what makes its strict form (strict_in.h); NULL: it is not strict */
+    const struct phi__formats *strict;
+    struct phi__adapted *adapted; /* by form (strict_in.h); NULL: not kept */
+    bool is_raw;                  /* `raw` replaces name, description and schema */
+    phi_str raw;                  /* JSON text of an element */
+    bool deferred;                /* for a target that defers: the model has to search it */
 } phi__tool_view;
 
 /* All a request depends on. Borrowed until the request is done with. */

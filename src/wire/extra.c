@@ -68,10 +68,10 @@ static bool phi__extra_fault(phi__extra_check_state *s, const char *before, cons
 
 static bool phi__extra_check_member(phi__extra_check_state *s, const phi_json *object,
                                     const phi_json *member, phi_str key) {
-    if (phi_json_get_n(object, key) != member) return phi__extra_fault(s, "", " is there twice");
+    if (phi__json_get_n(object, key) != member) return phi__extra_fault(s, "", " is there twice");
     if (phi__extra_listed(s->owned, s->path.at))
         return phi__extra_fault(s, "phi writes ", " itself");
-    if (!phi_json_is_object(member) && phi__extra_above(s->owned, s->path.at))
+    if (!phi_json_is(member, PHI_JSON_OBJECT) && phi__extra_above(s->owned, s->path.at))
         return phi__extra_fault(s, "", ": expected an object, since phi writes a member of it");
     return true;
 }
@@ -94,7 +94,7 @@ static bool phi__extra_check_object(phi__extra_check_state *s, const phi_json *o
     while (fits && (member = phi_json_next(&it)) != NULL) {
         size_t before = phi__extra_enter(&s->path, it.key);
         fits = phi__extra_check_member(s, object, member, it.key);
-        if (fits && phi_json_is_object(member))
+        if (fits && phi_json_is(member, PHI_JSON_OBJECT))
             fits = phi__extra_check_object(s, member, depth + 1);
         phi__extra_leave(&s->path, before);
     }
@@ -124,7 +124,7 @@ PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch
         status = PHI_BAD_ARG;
     } else if (status == PHI_OK && !phi__extra_is(phi__str_trim(text), '{')) {
         (void)snprintf(words, words_size, ": expected a JSON object, got %s",
-                       phi_json_type_name(root));
+                       phi__json_get_type_name(root));
         status = PHI_BAD_ARG;
     } else if (status == PHI_OK && !phi__extra_check_object(&s, root, 1))
         status = PHI_BAD_ARG;

@@ -68,7 +68,8 @@ static phi_status phi__format_by_tool(const phi__codec *codec, phi__request_spec
     tools[n].schema = spec->format.kind == PHI_FORMAT_JSON_SCHEMA
                           ? phi_str_of(spec->format.schema)
                           : PHI__LIT("{\"type\":\"object\"}");
-    tools[n].strict = spec->format.strict && spec->format.kind == PHI_FORMAT_JSON_SCHEMA;
+    if (spec->format.strict && spec->format.kind == PHI_FORMAT_JSON_SCHEMA)
+        tools[n].strict = phi__format_ops();
     spec->tools = tools;
     spec->tool_count = n + 1;
     spec->tool_choice = forced ? PHI_TOOL_CHOICE_REQUIRED : PHI_TOOL_CHOICE_AUTO;
@@ -115,4 +116,9 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec 
         return status;
     if (way == PHI__FORMAT_BY_TOOL) return phi__format_by_tool(codec, spec, arena);
     return codec->rules->format_fit != NULL ? codec->rules->format_fit(spec, arena) : PHI_OK;
+}
+
+PHI__FN const phi__formats *phi__format_ops(void) {
+    static const phi__formats all = {phi__strict_schema, phi__strict_nulls, phi__format_apply};
+    return &all;
 }

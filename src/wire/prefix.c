@@ -39,7 +39,7 @@ static uint64_t phi__prefix_tool(const phi__tool_view *tool, uint64_t n) {
     n = phi__prefix_hash(tool->raw, n);
     n = phi__prefix_hash(tool->name, n);
     n = phi__prefix_hash(tool->description, n);
-    return phi__prefix_hash(tool->schema, n + (tool->strict ? 1 : 0));
+    return phi__prefix_hash(tool->schema, n + (tool->strict != NULL ? 1 : 0));
 }
 
 /* A deferred tool becomes part of the prefix when it is used (phi__prefix_uses). The tool search,
@@ -87,7 +87,7 @@ static uint64_t phi__prefix_arguments(phi__encoder *e, phi_str arguments, uint64
     phi_status status = PHI_PARSE;
     if (arguments.len > 2)
         status = phi_json_parse(e->arena, arguments, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_is_object(root))
+    if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT))
         status = phi_json_write(e->arena, root, 0, &written);
     if (status == PHI_NO_MEMORY) e->failed = true;
     n = phi__prefix_hash(written, n);

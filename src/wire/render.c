@@ -90,7 +90,7 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
     bool is_object;
     if (arguments.len == 2 && arguments.at[0] == '{') return PHI__LIT("{}");
     status = phi_json_parse(e->arena, arguments, PHI_JSON_BORROW, &root, NULL);
-    is_object = status == PHI_OK && phi_json_is_object(root);
+    is_object = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     if (status == PHI_NO_MEMORY) e->failed = true;
     phi_arena_reset(e->arena, mark);
     return is_object ? phi__str_trim(arguments) : PHI__LIT("{}");

@@ -469,10 +469,11 @@ static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_jso
         if (!phi__str_is(type, "array") && !phi__str_is(type, "object")) continue;
         while ((member = phi_json_next(&members)) != NULL)
             if (phi_str_equal(members.key, it.key)) value = member;
-        if (!phi_json_is_string(value)) continue;
+        if (!phi_json_is(value, PHI_JSON_STRING)) continue;
         unpacked = phi__repair_unpacked(a, phi_json_str(value, ""));
-        if (unpacked == NULL || !phi__str_is(type, phi_json_type_name(unpacked))) continue;
-        if (phi_json_set_n(&a->scratch, arguments, it.key, unpacked) != PHI_OK) a->no_memory = true;
+        if (unpacked == NULL || !phi__str_is(type, phi__json_get_type_name(unpacked))) continue;
+        if (phi__json_edit_set(&a->scratch, arguments, it.key, unpacked) != PHI_OK)
+            a->no_memory = true;
         any = true;
     }
     return any && !a->no_memory;
@@ -491,7 +492,7 @@ static void phi__repair_members(phi__assembly *a, phi__draft *d) {
     status = phi_json_parse(&a->scratch, phi__buf_str(&d->bytes), 0, &arguments, NULL);
     if (status == PHI_OK)
         status = phi_json_parse(&a->scratch, a->tools[tool].schema, 0, &schema, NULL);
-    if (status == PHI_OK && phi_json_is_object(arguments) &&
+    if (status == PHI_OK && phi_json_is(arguments, PHI_JSON_OBJECT) &&
         phi__repair_unpack(a, schema, arguments)) {
         status = phi__json_write(&out, arguments, 0);
         if (status == PHI_OK && !out.failed) {

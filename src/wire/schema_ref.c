@@ -19,7 +19,7 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
         size_t end = phi__str_find(ref, from + 1, "/");
         const phi_json *found = NULL;
         phi_json_iter it = phi_json_each(at);
-        if (ref.at[from] != '/' || !phi_json_is_object(at)) return NULL;
+        if (ref.at[from] != '/' || !phi_json_is(at, PHI_JSON_OBJECT)) return NULL;
         if (end == SIZE_MAX) end = ref.len;
         *looked = phi__add(*looked, 1 + it.left);
         while (phi_json_next(&it) != NULL)

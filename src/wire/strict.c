@@ -144,8 +144,8 @@ static unsigned phi__strict_type_bit(phi_str name) {
 }
 
 static unsigned phi__strict_value_bit(const phi_json *value) {
-    if (phi_json_is_integer(value)) return PHI__STRICT_INTEGER;
-    return phi__strict_type_bit(phi_str_of(phi_json_type_name(value)));
+    if (phi_json_is(value, PHI_JSON_INTEGER)) return PHI__STRICT_INTEGER;
+    return phi__strict_type_bit(phi_str_of(phi__json_get_type_name(value)));
 }
 
 /* The types a schema says, or that its other keywords are about; 0: it says nothing. */
@@ -153,7 +153,7 @@ static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type"), *value = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(type);
     unsigned types = phi__strict_type_bit(phi_json_str(type, NULL));
-    while (phi_json_is_array(type) && phi_json_next(&it) != NULL)
+    while (phi_json_is(type, PHI_JSON_ARRAY) && phi_json_next(&it) != NULL)
         types |= phi__strict_type_bit(phi_json_str(it.at, NULL));
     if (types == 0) {
         if (value != NULL) types |= phi__strict_value_bit(value);
@@ -248,9 +248,9 @@ static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
 static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nullable) {
     const phi_json *list = phi_json_get(schema, "enum"), *value = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
-    bool has_null = value != NULL && phi_json_is_null(value);
+    bool has_null = value != NULL && phi_json_is(value, PHI_JSON_NULL);
     if (list == NULL && value == NULL) return;
-    if (list != NULL && (value != NULL || !phi_json_is_array(list) || it.left == 0)) {
+    if (list != NULL && (value != NULL || !phi_json_is(list, PHI_JSON_ARRAY) || it.left == 0)) {
         (void)phi__strict_no(s, PHI__LIT("enum"),
                              value != NULL ? "beside const has no strict form"
                                            : "must be an array that is not empty");
@@ -260,14 +260,14 @@ static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nu
     phi__buf_char(s->out, '[');
     if (value != NULL) phi__strict_put_value(s, value);
     while (phi_json_next(&it) != NULL) {
-        if (phi_json_is_object(it.at) || phi_json_is_array(it.at))
+        if (phi_json_is(it.at, PHI_JSON_OBJECT) || phi_json_is(it.at, PHI_JSON_ARRAY))
             (void)phi__strict_no(s, PHI__LIT("enum"),
                                  "with objects or arrays in it has no strict form");
         phi__json_write_comma(s->out);
         phi__strict_put_value(s, it.at);
-        has_null = has_null || phi_json_is_null(it.at);
+        has_null = has_null || phi_json_is(it.at, PHI_JSON_NULL);
     }
-    if (phi_json_is_object(value) || phi_json_is_array(value))
+    if (phi_json_is(value, PHI_JSON_OBJECT) || phi_json_is(value, PHI_JSON_ARRAY))
         (void)phi__strict_no(s, PHI__LIT("const"), "of an object or array has no strict form");
     if (nullable && !has_null) phi__buf_text(s->out, ",null");
     phi__buf_char(s->out, ']');
@@ -276,7 +276,7 @@ static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nu
 static bool phi__strict_listed(phi__strict *s, const phi_json *names, phi_str name) {
     phi_json_iter it = phi_json_each(names);
     if (!phi__strict_spend(s, 1 + it.left)) return false;
-    while (phi_json_is_array(names) && phi_json_next(&it) != NULL)
+    while (phi_json_is(names, PHI_JSON_ARRAY) && phi_json_next(&it) != NULL)
         if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
     return false;
 }
@@ -285,10 +285,10 @@ static bool phi__strict_listed(phi__strict *s, const phi_json *names, phi_str na
 static void phi__strict_check_required(phi__strict *s, const phi_json *required,
                                        const phi_json *properties) {
     phi_json_iter it = phi_json_each(required);
-    while (phi_json_is_array(required) && phi_json_next(&it) != NULL) {
+    while (phi_json_is(required, PHI_JSON_ARRAY) && phi_json_next(&it) != NULL) {
         phi_str name = phi_json_str(it.at, NULL);
         if (!phi__strict_spend(s, 1 + phi_json_count(properties))) return;
-        if (phi_json_get_n(properties, name) == NULL)
+        if (phi__json_get_n(properties, name) == NULL)
             (void)phi__strict_no(s, name, "is required, and is none of the properties");
     }
 }
@@ -324,7 +324,7 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
                              "has no strict form unless it is false");
         return;
     }
-    if (!phi_json_is_object(properties) && more == NULL && s->depth > 1) {
+    if (!phi_json_is(properties, PHI_JSON_OBJECT) && more == NULL && s->depth > 1) {
         (void)phi__strict_no(s, phi__str("", 0), "an object of any properties has no strict form");
         return;
     }
@@ -332,7 +332,7 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
     phi__json_write_key(s->out, PHI__LIT("properties"));
     phi__buf_char(s->out, '{');
     was = phi__strict_into_text(s, "properties");
-    while (!s->refused && phi_json_is_object(properties) && phi_json_next(&it) != NULL) {
+    while (!s->refused && phi_json_is(properties, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
         size_t here = phi__strict_into(s, it.key);
         phi__json_write_key(s->out, it.key);
         phi__strict_put(
@@ -398,7 +398,7 @@ static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *n
         bool here = ref.len > skip && ref.at[0] == '#' && ref.at[1] == '/' &&
                     memcmp(ref.at + 2, rooms[i], skip - 3) == 0 && ref.at[skip - 1] == '/';
         if (!phi__strict_spend(s, 1 + it.left)) return NULL;
-        while (phi_json_is_object(room) && phi_json_next(&it) != NULL) {
+        while (phi_json_is(room, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
             at++;
             if (!here ||
                 !phi__schema_ref_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
@@ -422,7 +422,7 @@ static void phi__strict_put_ref(phi__strict *s, const phi_json *ref) {
 static void phi__strict_put_alternatives(phi__strict *s, phi_str word, const phi_json *list) {
     phi_json_iter it = phi_json_each(list);
     size_t was = phi__strict_into(s, word), i = 0;
-    if (!phi_json_is_array(list) || it.left == 0)
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || it.left == 0)
         (void)phi__strict_no(s, word, "must be an array that is not empty");
     while (!s->refused && phi_json_next(&it) != NULL) {
         size_t here = phi__strict_into_item(s, i);
@@ -460,7 +460,7 @@ static void phi__strict_put_defs(phi__strict *s, const char *room) {
     const phi_json *defs = phi_json_get(s->root, room);
     phi_json_iter it = phi_json_each(defs);
     size_t was = phi__strict_into_text(s, room);
-    if (phi_json_is_object(defs) && it.left > 0) {
+    if (phi_json_is(defs, PHI_JSON_OBJECT) && it.left > 0) {
         phi__json_write_key(s->out, phi_str_of(room));
         phi__buf_char(s->out, '{');
         while (!s->refused && phi_json_next(&it) != NULL) {
@@ -477,7 +477,7 @@ static void phi__strict_put_defs(phi__strict *s, const char *room) {
 static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable) {
     const phi_json *choice;
     phi_str word;
-    if (!phi_json_is_object(schema)) {
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) {
         (void)phi__strict_no(s, phi__str("", 0), "a strict schema must be an object");
         return;
     }
@@ -522,7 +522,7 @@ static void phi__strict_visit_ref(phi__strict *s, const phi_json *ref) {
 static void phi__strict_visit_all(phi__strict *s, const char *word, const phi_json *all) {
     phi_json_iter it = phi_json_each(all);
     size_t was = phi__strict_into_text(s, word), i = 0;
-    bool names = phi_json_is_object(all);
+    bool names = phi_json_is(all, PHI_JSON_OBJECT);
     while (!s->refused && phi_json_next(&it) != NULL) {
         size_t here = names ? phi__strict_into(s, it.key) : phi__strict_into_item(s, i++);
         phi__strict_visit(s, it.at);
@@ -534,7 +534,7 @@ static void phi__strict_visit_all(phi__strict *s, const char *word, const phi_js
 static void phi__strict_visit(phi__strict *s, const phi_json *schema) {
     const phi_json *items = phi_json_get(schema, "items"), *ref = phi_json_get(schema, "$ref");
     size_t was;
-    if (!phi_json_is_object(schema) || !phi__strict_enter(s, schema)) return;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_enter(s, schema)) return;
     if (ref != NULL) phi__strict_visit_ref(s, ref);
     phi__strict_visit_all(s, "properties", phi_json_get(schema, "properties"));
     phi__strict_visit_all(s, "anyOf", phi_json_get(schema, "anyOf"));

@@ -20,6 +20,16 @@ struct phi__adapted {
     bool (*by)(phi__buf *out, phi_str schema, char *words, size_t words_size);
 };
 
+/* Strict forms and formats, by pointer: phi_feature_formats names them. */
+typedef struct phi__formats {
+    bool (*schema)(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+                   size_t words_size);
+    size_t (*nulls)(const phi_json *schema, phi_json *value);
+    /* phi__format_apply */
+    phi_status (*apply)(const phi__codec *codec, phi__request_spec *spec, phi_arena *arena,
+                        char *words, size_t words_size);
+} phi__formats;
+
 /* Appends the schema in that form, always the same bytes for the same text. False: no memory
    (out->failed), or the schema has no such form: `words` (terminated) then say where and why: at
    /properties/a: "oneOf" has no strict form. The appended bytes are then of no use. */

@@ -42,7 +42,7 @@ static const phi_json *phi__strict_nulls_choice(const phi_json *schema) {
     const phi_json *list = phi_json_get(schema, "anyOf");
     if (list == NULL) list = phi_json_get(schema, "oneOf");
     if (list == NULL) list = phi_json_get(schema, "allOf");
-    return phi_json_is_array(list) ? list : NULL;
+    return phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL;
 }
 
 /* ---- does it fit, by its shape? ---- */
@@ -51,17 +51,18 @@ static bool phi__strict_nulls_fits(phi__strict_nulls_walk *n, const phi_json *sc
                                    const phi_json *value);
 
 static bool phi__strict_nulls_is(const phi_json *value, phi_str type) {
-    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
-    return phi__str_is(type, phi_json_type_name(value));
+    if (phi__str_is(type, "integer")) return phi_json_is(value, PHI_JSON_INTEGER);
+    return phi__str_is(type, phi__json_get_type_name(value));
 }
 
 static bool phi__strict_nulls_type_fits(const phi_json *schema, const phi_json *value) {
     const phi_json *type = phi_json_get(schema, "type");
     phi_json_iter it = phi_json_each(type);
     if (type == NULL) return true;
-    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
+    if (phi_json_is(value, PHI_JSON_NULL) && phi_json_bool(phi_json_get(schema, "nullable"), false))
         return true;
-    if (phi_json_is_string(type)) return phi__strict_nulls_is(value, phi_json_str(type, NULL));
+    if (phi_json_is(type, PHI_JSON_STRING))
+        return phi__strict_nulls_is(value, phi_json_str(type, NULL));
     while (phi_json_next(&it) != NULL)
         if (phi__strict_nulls_is(value, phi_json_str(it.at, NULL))) return true;
     return false;
@@ -71,10 +72,10 @@ static bool phi__strict_nulls_value_fits(phi__strict_nulls_walk *n, const phi_js
                                          const phi_json *value) {
     const phi_json *list = phi_json_get(schema, "enum"), *one = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
-    if (one != NULL && !phi_json_equal(one, value)) return false;
+    if (one != NULL && !phi__json_get_equal(one, value)) return false;
     if (list == NULL) return true;
     while (phi__strict_nulls_spend(n, 1) && phi_json_next(&it) != NULL)
-        if (phi_json_equal(it.at, value)) return true;
+        if (phi__json_get_equal(it.at, value)) return true;
     return false;
 }
 
@@ -92,17 +93,18 @@ static bool phi__strict_nulls_object_fits(phi__strict_nulls_walk *n, const phi_j
     const phi_json *properties = phi_json_get(schema, "properties");
     const phi_json *required = phi_json_get(schema, "required");
     phi_json_iter it = phi_json_each(required);
-    if (!phi_json_is_object(properties)) return true;
+    if (!phi_json_is(properties, PHI_JSON_OBJECT)) return true;
     while (phi_json_next(&it) != NULL) {
         if (!phi__strict_nulls_spend(n, 1 + phi_json_count(value))) return false;
-        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
+        if (phi__json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
     }
     it = phi_json_each(value);
     while (phi_json_next(&it) != NULL) {
-        const phi_json *property = phi_json_get_n(properties, it.key);
+        const phi_json *property = phi__json_get_n(properties, it.key);
         if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL)
             return false;
-        if (phi_json_is_null(it.at) && !phi__strict_nulls_required(n, schema, it.key)) continue;
+        if (phi_json_is(it.at, PHI_JSON_NULL) && !phi__strict_nulls_required(n, schema, it.key))
+            continue;
         if (!phi__strict_nulls_fits(n, property, it.at)) return false;
     }
     return true;
@@ -113,9 +115,11 @@ static bool phi__strict_nulls_parts_fit(phi__strict_nulls_walk *n, const phi_jso
     const phi_json *items = phi_json_get(schema, "items"), *list = phi__strict_nulls_choice(schema);
     phi_json_iter it;
     bool fits = true;
-    if (phi_json_is_object(value) && !phi__strict_nulls_object_fits(n, schema, value)) return false;
+    if (phi_json_is(value, PHI_JSON_OBJECT) && !phi__strict_nulls_object_fits(n, schema, value))
+        return false;
     it = phi_json_each(value);
-    while (fits && items != NULL && phi_json_is_array(value) && phi_json_next(&it) != NULL)
+    while (fits && items != NULL && phi_json_is(value, PHI_JSON_ARRAY) &&
+           phi_json_next(&it) != NULL)
         fits = phi__strict_nulls_fits(n, items, it.at);
     if (!fits || list == NULL) return fits;
     it = phi_json_each(list);
@@ -128,7 +132,7 @@ static bool phi__strict_nulls_fits(phi__strict_nulls_walk *n, const phi_json *sc
                                    const phi_json *value) {
     const phi_json *ref = phi_json_get(schema, "$ref");
     bool fits;
-    if (!phi_json_is_object(schema)) return phi_json_bool(schema, false);
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) return phi_json_bool(schema, false);
     if (!phi__strict_nulls_enter(n, schema)) return false;
     fits = phi__strict_nulls_type_fits(schema, value) &&
            phi__strict_nulls_value_fits(n, schema, value) &&
@@ -150,15 +154,15 @@ static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json *before = value->v.last, *child;
     uint32_t left = value->len;
-    if (!phi_json_is_object(properties)) return;
+    if (!phi_json_is(properties, PHI_JSON_OBJECT)) return;
     for (; left > 0 && !n->spent; left--) {
         phi_str name;
         const phi_json *property;
         child = before->next;
         name = phi__str(child->key, phi__json_key_len(child));
-        property = phi_json_get_n(properties, name);
+        property = phi__json_get_n(properties, name);
         if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties))) return;
-        if (phi_json_is_null(child) && property != NULL &&
+        if (phi_json_is(child, PHI_JSON_NULL) && property != NULL &&
             !phi__strict_nulls_required(n, schema, name) &&
             !phi__strict_nulls_fits(n, property, child) && !n->spent) {
             before->next = child->next;
@@ -178,11 +182,12 @@ static void phi__strict_nulls_strip(phi__strict_nulls_walk *n, const phi_json *s
     const phi_json *ref = phi_json_get(schema, "$ref"), *items = phi_json_get(schema, "items");
     phi_json_iter it;
     phi_json *item;
-    if (!phi_json_is_object(value) && !phi_json_is_array(value)) return;
-    if (!phi_json_is_object(schema) || !phi__strict_nulls_enter(n, schema)) return;
-    if (phi_json_is_object(value)) phi__strict_nulls_strip_object(n, schema, value);
+    if (!phi_json_is(value, PHI_JSON_OBJECT) && !phi_json_is(value, PHI_JSON_ARRAY)) return;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_nulls_enter(n, schema)) return;
+    if (phi_json_is(value, PHI_JSON_OBJECT)) phi__strict_nulls_strip_object(n, schema, value);
     it = phi_json_each(value);
-    while (items != NULL && phi_json_is_array(value) && (item = phi_json_next(&it)) != NULL)
+    while (items != NULL && phi_json_is(value, PHI_JSON_ARRAY) &&
+           (item = phi_json_next(&it)) != NULL)
         phi__strict_nulls_strip(n, items, item);
     it = phi_json_each(phi__strict_nulls_choice(schema));
     while (phi_json_next(&it) != NULL)

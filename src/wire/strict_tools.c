@@ -16,7 +16,7 @@ PHI__FN phi__strict_form phi__strict_tools_form_of(const phi__codec *codec,
 
 static bool phi__strict_tools_wanted(const phi__tool_view *tool, phi__strict_form form) {
     if (tool->is_raw) return false;
-    return form != PHI__STRICT_NONE && (tool->strict || form == PHI__STRICT_BY_CODEC);
+    return form != PHI__STRICT_NONE && (tool->strict != NULL || form == PHI__STRICT_BY_CODEC);
 }
 
 static bool phi__strict_tools_is_made(const phi__tool_view *tool, const phi__codec *codec,
@@ -26,8 +26,11 @@ static bool phi__strict_tools_is_made(const phi__tool_view *tool, const phi__cod
 }
 
 /* Makes one form of one schema into `arena`. False: no memory. */
-static bool phi__strict_tools_make(phi_str schema, const phi__codec *codec, phi__strict_form form,
-                                   phi_arena *arena, struct phi__adapted *out) {
+static bool phi__strict_tools_make(const phi__tool_view *tool, const phi__codec *codec,
+                                   phi__strict_form form, phi_arena *arena,
+                                   struct phi__adapted *out) {
+    const phi__formats *by = tool->strict;
+    phi_str schema = tool->schema;
     char words[PHI__STRICT_WORDS];
     phi__buf buf;
     bool made, kept;
@@ -38,7 +41,7 @@ static bool phi__strict_tools_make(phi_str schema, const phi__codec *codec, phi_
         out->by = codec->rules->adapt;
         made = out->by(&buf, schema, words, sizeof words);
     } else
-        made = phi__strict_schema(&buf, schema, form, words, sizeof words);
+        made = by->schema(&buf, schema, form, words, sizeof words);
     kept = true;
     /* it lives as long as the tool */
     if (made && phi_str_equal(phi__buf_str(&buf), schema))
@@ -64,7 +67,7 @@ PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const 
                 arena, PHI__STRICT_FORMS * sizeof *tool->adapted);
         if (tool->adapted == NULL) return false;
         if (!phi__strict_tools_is_made(tool, codec, form) &&
-            !phi__strict_tools_make(tool->schema, codec, form, arena, &tool->adapted[form]))
+            !phi__strict_tools_make(tool, codec, form, arena, &tool->adapted[form]))
             return false;
     }
     return true;
@@ -83,7 +86,7 @@ PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi_
         phi_arena_init(&arena, scratch, 0);
         if (phi__strict_tools_is_made(tool, codec, form))
             made = tool->adapted[form];
-        else if (!phi__strict_tools_make(tool->schema, codec, form, &arena, &made))
+        else if (!phi__strict_tools_make(tool, codec, form, &arena, &made))
             status = PHI_NO_MEMORY;
         if (status == PHI_OK && made.refused.len > 0) {
             (void)snprintf(words, words_size, "tools[%llu]: schema of \"%.*s\" %.*s",
@@ -104,7 +107,7 @@ static phi_str phi__strict_tools_put(phi__encoder *e, const phi__tool_view *tool
     if (phi__strict_tools_wanted(tool, form)) {
         if (phi__strict_tools_is_made(tool, e->codec, form))
             made = tool->adapted[form];
-        else if (!phi__strict_tools_make(tool->schema, e->codec, form, e->arena, &made))
+        else if (!phi__strict_tools_make(tool, e->codec, form, e->arena, &made))
             e->failed = true;
         *strict = made.schema.len > 0 && form != PHI__STRICT_BY_CODEC;
         if (made.schema.len > 0) return made.schema; /* the loop does not send refused tools */

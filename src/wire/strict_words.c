@@ -90,10 +90,10 @@ PHI__FN bool phi__strict_words_keep(phi__strict_form form, phi_str key, const ph
     if (word == NULL || (word->forms >> form & 1u) == 0) return false;
     if (phi__str_is(key, "format"))
         return phi__strict_words_format(form, phi_json_str(value, NULL));
-    if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
+    if (phi__str_is(key, "pattern")) return phi_json_is(value, PHI_JSON_STRING);
     if (phi__str_is(key, "minItems") && form == PHI__STRICT_ANTHROPIC)
         return phi_json_int(value, 2) <= 1;
-    return phi_json_is_number(value);
+    return phi_json_is(value, PHI_JSON_NUMBER);
 }
 
 PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at) {

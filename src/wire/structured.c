@@ -91,7 +91,7 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
     if (words_size > 0 && words != NULL) words[0] = '\0';
     if (format == NULL || arena == NULL || (words == NULL && words_size > 0)) return PHI_BAD_ARG;
     if (format->kind == PHI_FORMAT_TEXT) return PHI_OK;
-    if (!phi_json_is_object(value))
+    if (!phi_json_is(value, PHI_JSON_OBJECT))
         return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
     if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
     mark = phi_arena_save(arena);

@@ -193,6 +193,7 @@ static inline const phi_store *talk_watch(talk_store *t, const phi_store *inner)
     t->store.append = talk_append;
     t->store.lock = talk_lock;
     t->store.unlock = talk_unlock;
+    t->store.journal = phi_store_journal();
     return &t->store;
 }
 
@@ -358,7 +359,7 @@ static inline uint64_t talk_saved(phi_agent agent, phi_status *status) {
     phi_status got;
     uint64_t sum = 0;
     talk_open(&s);
-    got = phi_save_messages(agent, &s.arena, &text);
+    got = phi_agent_messages_to_json(agent, &s.arena, &text);
     if (got == PHI_OK) sum = talk_mix_str(1, text);
     talk_close(&s);
     if (status != NULL) *status = got;
@@ -382,11 +383,13 @@ static inline uint64_t talk_fork(phi_agent agent, uint64_t at_seq, phi_status *s
 /* What is known without the store: counts, names, and what is shown. */
 static inline uint64_t talk_face(phi_agent agent) {
     const phi_thread *thread = phi_agent_thread(agent);
-    phi_usage usage = phi_thread_usage(thread), all = phi_agent_usage(agent);
-    uint64_t sum = talk_mix(phi_thread_count(thread), phi_message_count(agent));
+    phi_usage usage = phi_thread_usage(thread), all = phi_agent_get_info(agent).usage;
+    uint64_t sum =
+        talk_mix(phi_thread_count(thread), phi_thread_message_count(phi_agent_thread(agent)));
     size_t i;
     sum = talk_mix_usage(talk_mix_usage(sum, &usage), &all);
-    sum = talk_mix_str(talk_mix_str(sum, phi_thread_lane(thread)), phi_agent_last_loop_id(agent));
+    sum =
+        talk_mix_str(talk_mix_str(sum, phi_thread_lane(thread)), phi_agent_get_info(agent).loop_id);
     for (i = 0; i < phi_thread_lane_count(thread); i++)
         sum = talk_mix_str(sum, phi_thread_lane_name(thread, i));
     return talk_mix(sum, talk_view(thread, NULL, UINT64_MAX, NULL));

@@ -66,7 +66,7 @@ static inline char *saved(phi_agent agent) {
     char *out = NULL;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    if (CHECK(phi_save_messages(agent, &arena, &json) == PHI_OK)) {
+    if (CHECK(phi_agent_messages_to_json(agent, &arena, &json) == PHI_OK)) {
         out = (char *)malloc(json.len + 1);
         if (out == NULL) abort();
         memcpy(out, json.at, json.len + 1);

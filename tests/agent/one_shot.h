@@ -8,7 +8,7 @@
 static inline phi_status say(phi_thread *thread, phi_role role, const char *text) {
     phi_content content = text_block(text);
     phi_message message = message_of(role, &content);
-    return phi_thread_append(thread, &message);
+    return phi_thread_append(thread, &message, 1, NULL);
 }
 
 /* A run by one prompt; desc NULL: the rig's. */

@@ -95,7 +95,7 @@ TEST(notes_that_find_no_memory_take_none) {
             test_alloc_fail_at(n);
             status = phi_thread_note(thread, "mine", phi_str_of("[1,2,3,4,5,6,7,8,9,10]"), NULL);
             test_alloc_fail_at(-1);
-            used = phi_agent_memory_used(t.agent, NULL);
+            used = phi_agent_get_info(t.agent).memory_used;
             if (i == 0) once = used;
             if (status == PHI_NO_MEMORY) CHECK(used <= once + 64);
             failed += status == PHI_NO_MEMORY;
@@ -431,7 +431,7 @@ TEST(an_agent_that_forgets_keeps_it_and_one_that_begins_anew_does_not) {
     CHECK(info_of(thread).made_ms == made);
     CHECK_EQ_INT((int)notes(thread), 1);
     CHECK_EQ_STR(prompt_at(thread, UINT64_MAX), "You are the smith.");
-    CHECK_EQ_INT(phi_replace_messages(t.agent, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(t.agent, NULL, 0), PHI_OK);
     CHECK_STR(info_of(thread).id, id);
     says_of_itself(thread, "At the forge", "");
     CHECK(info_of(thread).made_ms == made);

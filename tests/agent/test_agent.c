@@ -2,6 +2,11 @@
    changes it, what a failure leaves, and how long a handle and a pointer live. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "text/json.h"
+#include "support/request.h"
 #include "support/set.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
@@ -12,33 +17,32 @@ TEST(a_prompt_says_what_is_wrong_with_it) {
     memset(&none, 0, sizeof none);
     memset(content, 0, sizeof content);
     CHECK_EQ_INT(phi_prompt(none, "x"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_content(none, content, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(prompt_blocks(none, content, 1), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_prompt(agent, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_prompt(agent, ""), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK_EQ_STR(words, "phi_prompt: the text is empty");
-    CHECK_EQ_INT(phi_prompt_content(agent, NULL, 1), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 0), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_prompt: there is no content");
+    CHECK_EQ_STR(words, "phi_prompt_with: there is no content");
     content[0].kind = PHI_CONTENT_TEXT;
     content[0].text = phi_str_of("see");
     content[1].kind = PHI_CONTENT_THINKING;
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 2), PHI_BAD_ARG);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 2), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words,
-                 "phi_prompt: content[1].kind: expected text, image, document, audio or opaque");
+    CHECK_EQ_STR(
+        words, "phi_prompt_with: content[1].kind: expected text, image, document, audio or opaque");
     content[1].kind = PHI_CONTENT_IMAGE;
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 2), PHI_BAD_ARG);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 2), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_prompt: content[1]: an image needs data and mime_type");
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_STR(words, "phi_prompt_with: content[1]: an image needs data and mime_type");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK_EQ_INT(rig_run(r, 2), 0);
     CHECK_EQ_STR(rig_story(r), "");
     content[1].data = phi_str_of("aGk=");
     content[1].mime_type = phi_str_of("image/png");
     rig_says(r, "nice");
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 2), PHI_OK);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 2), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK(strstr(rig_request(r, 0), "aGk=") != NULL);
     rig_free(r);
@@ -70,7 +74,6 @@ TEST(a_freed_agents_handle_is_stale_everywhere) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL), none, next;
     phi_model model = phi_model_anthropic("m", "k");
-    size_t peak = 1;
     memset(&none, 0, sizeof none);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     next = rig_agent(r, NULL); /* takes the same place */
@@ -82,24 +85,24 @@ TEST(a_freed_agents_handle_is_stale_everywhere) {
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_STALE);
     CHECK_EQ_INT(set_model(agent, &model), PHI_STALE);
     CHECK(!phi_agent_alive(agent));
-    CHECK(!phi_agent_running(agent));
-    CHECK_STR(phi_agent_id(agent), "");
-    CHECK_STR(phi_agent_session_id(agent), "");
-    CHECK_STR(phi_agent_model_id(agent), "");
-    CHECK_EQ_INT(phi_agent_usage(agent).input, 0);
-    CHECK(phi_agent_cost(agent) <= 0.0);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
-    CHECK(phi_message_at(agent, 0) == NULL);
-    CHECK_EQ_INT(phi_agent_memory_used(agent, &peak), 0);
-    CHECK_EQ_INT(peak, 0);
+    CHECK(!phi_agent_get_info(agent).running);
+    CHECK_STR(phi_agent_get_info(agent).agent_id, "");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "");
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.input, 0);
+    CHECK(phi_agent_get_info(agent).cost <= 0.0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
+    CHECK(phi_thread_message_at(phi_agent_thread(agent), 0) == NULL);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_peak, 0);
     CHECK_EQ_INT(phi_agent_free(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_abort(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_reset(none), PHI_BAD_ARG);
     CHECK_EQ_INT(set_model(none, &model), PHI_BAD_ARG);
     CHECK(!phi_agent_alive(none));
-    CHECK(!phi_agent_running(none));
-    CHECK_EQ_INT(phi_message_count(none), 0);
-    CHECK_STR(phi_agent_id(none), "");
+    CHECK(!phi_agent_get_info(none).running);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(none)), 0);
+    CHECK_STR(phi_agent_get_info(none).agent_id, "");
     next.index = UINT32_MAX;
     CHECK(!phi_agent_alive(next));
     rig_free(r);
@@ -124,14 +127,14 @@ TEST(while_a_run_goes_on_model_and_history_stay) {
     const char *words = NULL;
     rig_hangs(r, "");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_BUSY);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK_EQ_STR(words, "phi_agent_reset: a run is going on");
     CHECK_EQ_INT(set_model(agent, &model), PHI_BUSY);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK_EQ_STR(words, "phi_agent_set: a run is going on");
-    CHECK_STR(phi_agent_model_id(agent), "test-model");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     rig_free(r);
 }
 
@@ -147,18 +150,19 @@ TEST(a_new_model_takes_over_in_mid_conversation) {
     (void)rig_run(r, 20);
     bad.id = "";
     CHECK_EQ_INT(set_model(agent, &bad), PHI_BAD_ARG);
-    CHECK_STR(phi_agent_model_id(agent), "test-model");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_request(r, 1), "\"other-model\"") != NULL);
-    CHECK_STR(phi_message_at(agent, 3)->loop_id, "session.anthropic.other-model.1");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->loop_id,
+              "session.anthropic.other-model.1");
     desc.ids.config_id = "smith";
     configured = rig_agent(r, &desc);
     CHECK_EQ_INT(set_model(configured, &model), PHI_OK);
     CHECK_EQ_INT(phi_prompt(configured, "3"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_STR(phi_message_at(configured, 0)->loop_id, "session.smith.1");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(configured), 0)->loop_id, "session.smith.1");
     rig_free(r);
 }
 
@@ -178,7 +182,7 @@ TEST(a_model_change_without_memory_changes_nothing) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
-        CHECK_STR(phi_agent_model_id(agent), tripped ? "test-model" : "other-model");
+        CHECK_STR(phi_agent_get_info(agent).model_id, tripped ? "test-model" : "other-model");
         rig_says(r, "fine");
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -191,7 +195,7 @@ TEST(a_model_change_without_memory_changes_nothing) {
 TEST(a_reset_forgets_the_history_and_needs_no_memory) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL);
-    size_t empty = phi_agent_memory_used(agent, NULL);
+    size_t empty = phi_agent_get_info(agent).memory_used;
     char session[64];
     rig_says(r, "first");
     rig_says(r, "second");
@@ -200,16 +204,16 @@ TEST(a_reset_forgets_the_history_and_needs_no_memory) {
     test_alloc_fail_from(0);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
     test_alloc_fail_at(-1);
-    CHECK(phi_agent_memory_used(agent, NULL) <= empty);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
-    CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
-    memcpy(session, phi_agent_session_id(agent).at, 37);
+    CHECK(phi_agent_get_info(agent).memory_used <= empty);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
+    memcpy(session, phi_agent_get_info(agent).session_id.at, 37);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
-    CHECK(strcmp(session, phi_agent_session_id(agent).at) != 0);
+    CHECK(strcmp(session, phi_agent_get_info(agent).session_id.at) != 0);
     CHECK_EQ_INT(phi_prompt(agent, "new"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_request(r, 1), "forget me") == NULL);
-    CHECK_EQ_INT(phi_agent_usage(agent).input, 20);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.input, 20);
     rig_free(r);
 }
 
@@ -276,9 +280,9 @@ TEST(a_prompt_refused_for_memory_may_be_tried_for_ever) {
     for (i = 0; i < 3 && phi_prompt(agent, text) == PHI_OK; i++) (void)rig_run(r, 20);
     for (i = 0; i < 100; i++) {
         CHECK_EQ_INT(phi_prompt(agent, text), PHI_NO_MEMORY);
-        if (i == 0) used = phi_agent_memory_used(agent, NULL);
+        if (i == 0) used = phi_agent_get_info(agent).memory_used;
     }
-    CHECK_EQ_INT(phi_agent_memory_used(agent, NULL), used);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, used);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "short"), PHI_OK);
     rig_free(r);
@@ -307,7 +311,7 @@ TEST(ten_thousand_agents_come_and_go) {
         if (agents[i].rt == NULL) break;
     }
     CHECK_EQ_INT(i, MANY);
-    CHECK(phi_agent_memory_used(agents[0], NULL) < 4096);
+    CHECK(phi_agent_get_info(agents[0]).memory_used < 4096);
     rig_silent(r, true);
     for (i = 0; i < 1500; i++) rig_refuses(r, PHI_REFUSED);
     for (i = 0; i < 1500; i++) CHECK_EQ_INT(phi_prompt(agents[i], "go"), PHI_OK);
@@ -326,7 +330,6 @@ TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
     phi_model model = phi_model_anthropic("m", "k");
     phi_agent_desc desc;
     phi_raise by;
-    bool rotated;
     memset(&none, 0, sizeof none);
     memset(&by, 0, sizeof by);
     CHECK_EQ_INT(phi_agent_get_desc(none, &desc), PHI_BAD_ARG);
@@ -346,13 +349,12 @@ TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
     CHECK_EQ_INT(set_policy(none, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(set_repeat_limits(none, 1, 2), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_reset(none), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_new_session(none, true), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_check_and_rotate(none, 1, &rotated), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_rewrite_withdraw(none, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_clear_messages(none), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_new_session(none, true), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_rewrite(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_replace_messages(none, NULL, 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_steer(none, "x"), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_follow_up(none, "x"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue_with(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(none, NULL), PHI_BAD_ARG);
 }
 
 /* Its end is told from what was set aside for that, of which there is one set. */
@@ -414,7 +416,7 @@ TEST(a_prompt_while_the_agent_streams_is_an_error_that_changes_nothing) {
     CHECK_EQ_STR(words_of(r), "Agent is already streaming. Use steer() or follow_up().");
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_BUSY);
     CHECK_EQ_INT(phi_send(agent, "3"), PHI_BUSY);
-    CHECK_EQ_INT(phi_message_count(agent), 1);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
     CHECK_EQ_INT(phi_steer(agent, "4"), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(agent, "5"), PHI_OK);
     rig_free(r);
@@ -429,12 +431,12 @@ TEST(a_prompt_makes_two_messages_and_one_that_calls_a_tool_four) {
     rig_call(r, "c2", "echo", "{}");
     rig_says(r, "tools survive a run");
     ask(r, agent, "Hi");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     ask(r, agent, "go");
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     ask(r, agent, "go on");
-    CHECK_EQ_INT(phi_message_count(agent), 10);
-    CHECK(!phi_message_at(agent, 8)->is_error);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 10);
+    CHECK(!phi_thread_message_at(phi_agent_thread(agent), 8)->is_error);
     CHECK(strstr(rig_request(r, 4), "\"Hi\"") != NULL); /* the model sees all that was said */
     rig_free(r);
 }
@@ -449,11 +451,11 @@ TEST(a_reset_empties_messages_and_queues_and_the_agent_is_not_running) {
     CHECK_EQ_INT(phi_follow_up(agent, "f"), PHI_OK);
     (void)rig_step(r);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
-    CHECK(!phi_agent_running(agent));
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).queued, 0);
+    CHECK(!phi_agent_get_info(agent).running);
     ask(r, agent, "Hi");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -500,9 +502,13 @@ TEST(what_an_agent_gives_out_may_be_given_back_to_it) {
     {
         phi_content block;
         phi_message m = text_message(PHI_ROLE_USER, &block, "before");
-        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
-        CHECK_EQ_INT(phi_append_message(agent, phi_message_at(agent, 0)), PHI_OK);
-        CHECK_EQ_INT(phi_replace_messages(agent, phi_message_at(agent, 0), 1), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent),
+                                       phi_thread_message_at(phi_agent_thread(agent), 0), 1, NULL),
+                     PHI_OK);
+        CHECK_EQ_INT(
+            phi_agent_replace_messages(agent, phi_thread_message_at(phi_agent_thread(agent), 0), 1),
+            PHI_OK);
         CHECK_EQ_STR(text_at(agent, 0, 0), "before");
     }
     rig_free(r);

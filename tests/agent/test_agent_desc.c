@@ -1,6 +1,8 @@
 /* test_agent_desc.c - what a new agent is refused for, with the field to fix. */
 #include "support/rig.h"
 #include "support/set.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static phi_flow done_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
@@ -283,7 +285,7 @@ TEST(a_tools_array_of_none_and_the_largest_numbers_are_taken) {
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK(strstr(rig_request(r, 0), "\"tools\"") == NULL);
     rig_free(r);
 }
@@ -297,7 +299,7 @@ TEST(a_provider_under_its_old_name_is_one_with_the_name_of_today) {
     desc.model.id = "gpt-5";
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_prompt(agent, "Hello"), PHI_OK);
-    CHECK(strstr(phi_agent_last_loop_id(agent).at, ".openai_responses.gpt-5.") != NULL);
+    CHECK(strstr(phi_agent_get_info(agent).loop_id.at, ".openai_responses.gpt-5.") != NULL);
     rig_free(r);
 }
 

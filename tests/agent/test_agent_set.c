@@ -9,6 +9,8 @@
 #include "record/event_json.h"
 
 #include "agent/one_shot_run.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static bool has(rig *r, size_t i, const char *text) {
     const char *request = rig_request(r, i);
@@ -56,12 +58,12 @@ TEST(thinking_tokens_and_temperature_are_in_the_next_request_and_its_loop_id) {
     set(agent, &to, PHI_SET_THINKING | PHI_SET_MAX_TOKENS);
     (void)run(r, agent);
     CHECK(has(r, 1, "\"thinking\"") && has(r, 1, "\"max_tokens\":24384"));
-    CHECK(strstr(phi_agent_last_loop_id(agent).at, ".test-model.thinking.") != NULL);
+    CHECK(strstr(phi_agent_get_info(agent).loop_id.at, ".test-model.thinking.") != NULL);
     to.thinking = PHI_THINKING_OFF;
     set(agent, &to, PHI_SET_THINKING | PHI_SET_OPTIONS);
     (void)run(r, agent);
     CHECK(!has(r, 2, "\"thinking\":{") && has(r, 2, "\"temperature\":0.25"));
-    CHECK(strstr(phi_agent_last_loop_id(agent).at, ".thinking.") == NULL);
+    CHECK(strstr(phi_agent_get_info(agent).loop_id.at, ".thinking.") == NULL);
     CHECK_EQ_INT(now_of(agent).max_tokens, 8000);
     CHECK(now_of(agent).options.has_temperature);
     CHECK_EQ_INT(now_of(agent).thinking, PHI_THINKING_OFF);
@@ -457,7 +459,7 @@ TEST(want_of_memory_changes_nothing) {
         if (tripped) {
             rig_says(r, "Here.");
             CHECK(strstr(run(r, agent), "AgentEnd ok") != NULL);
-            CHECK(strstr(phi_agent_last_loop_id(agent).at, ".thinking.") == NULL);
+            CHECK(strstr(phi_agent_get_info(agent).loop_id.at, ".thinking.") == NULL);
         }
         rig_free(r);
         if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
@@ -608,17 +610,17 @@ TEST(a_list_of_models_is_set_and_taken_away_and_settings_are_the_agents_own) {
     rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
     rig_says(r, "Here.");
     (void)run(r, agent);
-    CHECK_STR(phi_agent_model_id(agent), "m2");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "m2");
     to.max_tokens = 11; /* of the agent's own model */
     set(agent, &to, PHI_SET_MAX_TOKENS);
-    CHECK_STR(phi_agent_model_id(agent), "m2");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "m2");
     CHECK_EQ_INT(now_of(agent).max_tokens, 11);
     rig_says(r, "Here.");
     (void)run(r, agent);
     CHECK(has(r, 2, "\"max_tokens\":22"));
     to.failover = NULL;
     set(agent, &to, PHI_SET_FAILOVER);
-    CHECK_STR(phi_agent_model_id(agent), "test-model");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     CHECK(now_of(agent).failover == NULL);
     rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
     CHECK(strstr(run(r, agent), "Failover") == NULL);

@@ -1,6 +1,8 @@
 /* test_dry_run.c - phi_preflight: what a provider would refuse, found by a host before anything is sent. */
 #include "agent/dry_run.h"
 #include "support/test.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <string.h>
 

@@ -51,9 +51,9 @@ static void press(talk *t, worker *w, rig *r, const phi_agent_desc *desc) {
     phi_message told = text_message(PHI_ROLE_USER, &block, memset(said, 'a', 20000));
     talk_begin(t, r, desc);
     while (t->times == 0 && t->ends < 200) CHECK(exchange(t) == PHI_OK);
-    while (phi_agent_memory_used(t->agent, NULL) < 26000 || w->starts == w->ends)
+    while (phi_agent_get_info(t->agent).memory_used < 26000 || w->starts == w->ends)
         if (!CHECK(t->ends < 500 && exchange(t) == PHI_OK)) return;
-    CHECK_EQ_INT(phi_append_message(t->agent, &told), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(t->agent), &told, 1, NULL), PHI_OK);
     memset(asked, 'a', 14000);
     CHECK_EQ_INT(phi_prompt(t->agent, asked), PHI_NO_MEMORY);
 }
@@ -200,9 +200,9 @@ static void rewrite_in(talk *t, size_t forgets, bool last) {
     rewrite.spans = &span;
     rewrite.span_count = 1;
     CHECK_EQ_INT(phi_agent_rewrite(t->agent, &rewrite), PHI_OK);
-    CHECK(phi_agent_rewrite_waits(t->agent) && t->times == 0);
+    CHECK(phi_agent_get_info(t->agent).deferred_op_id.len > 0 && t->times == 0);
     (void)rig_run(t->r, 100);
-    CHECK(!phi_agent_rewrite_waits(t->agent) && t->times == 1);
+    CHECK(phi_agent_get_info(t->agent).deferred_op_id.len == 0 && t->times == 1);
 }
 
 TEST(a_rewrite_that_waits_is_refused_where_its_entries_were_forgotten_meanwhile) {
@@ -258,13 +258,14 @@ TEST(a_pending_call_of_an_agent_that_has_forgotten_is_saved_restored_and_finishe
     t.agent = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
     phi_arena_free(&arena);
     REQUIRE(t.agent.rt != NULL);
-    CHECK(phi_thread_first(phi_agent_thread(t.agent)) == first && phi_agent_running(t.agent));
+    CHECK(phi_thread_first(phi_agent_thread(t.agent)) == first &&
+          phi_agent_get_info(t.agent).running);
     (void)rig_run(r, 20);
     REQUIRE(phi_pending(rig_runtime(r), &item, 1) == 1);
     rig_says(r, answer);
-    CHECK_EQ_INT(phi_call_finish(item.call, "found it", 8, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "found it"), PHI_OK);
     (void)rig_run(r, 50);
-    CHECK(!phi_agent_running(t.agent) && t.status == PHI_OK);
+    CHECK(!phi_agent_get_info(t.agent).running && t.status == PHI_OK);
     t.times = 0;
     CHECK_EQ_INT((int)exchanges(&t, 60), 60);
     CHECK(t.times > 0 && phi_thread_first(phi_agent_thread(t.agent)) > first);
@@ -280,10 +281,11 @@ TEST(a_new_session_after_forgetting_begins_with_what_was_kept) {
         talk t;
         talk_begin(&t, r, &desc);
         while (t.times < 2) CHECK_EQ_INT(exchange(&t), PHI_OK);
-        kept = phi_message_count(t.agent);
-        CHECK_EQ_INT(phi_new_session(t.agent, empty != 0), PHI_OK);
+        kept = phi_thread_message_count(phi_agent_thread(t.agent));
+        CHECK_EQ_INT(phi_agent_new_session(t.agent, empty != 0), PHI_OK);
         CHECK(phi_thread_first(phi_agent_thread(t.agent)) == 0);
-        CHECK_EQ_INT((int)phi_message_count(t.agent), empty ? 0 : (int)kept);
+        CHECK_EQ_INT((int)phi_thread_message_count(phi_agent_thread(t.agent)),
+                     empty ? 0 : (int)kept);
         t.last_to = 0; /* seqs of another log */
         CHECK_EQ_INT((int)exchanges(&t, 60), 60);
         CHECK(t.times > 2);

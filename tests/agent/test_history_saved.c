@@ -17,15 +17,16 @@ TEST(an_id_that_was_appended_is_not_given_to_a_later_call) {
     list[1] = message_of(PHI_ROLE_ASSISTANT, &call);
     list[1].stop_reason = PHI_STOP_REASON_TOOL_USE;
     list[2] = result_of("t1", &done);
-    CHECK_EQ_INT(phi_replace_messages(agent, list, 3), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, list, 3), PHI_OK);
     rig_call(r, "t1", "echo", "{\"n\":1}");
     rig_says(r, "fine"); /* each request passes preflight: ids are unique in it */
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 30), 0);
-    REQUIRE(phi_message_count(agent) == 7);
-    CHECK(!phi_str_equal(phi_message_at(agent, 4)->content[0].id, phi_str_of("t1")));
-    CHECK(phi_str_equal(phi_message_at(agent, 4)->content[0].id,
-                        phi_message_at(agent, 5)->tool_call_id));
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 7);
+    CHECK(!phi_str_equal(phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].id,
+                         phi_str_of("t1")));
+    CHECK(phi_str_equal(phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].id,
+                        phi_thread_message_at(phi_agent_thread(agent), 5)->tool_call_id));
     rig_free(r);
 }
 
@@ -34,12 +35,12 @@ TEST(a_history_is_restored_whole_and_saved_again_byte_for_byte) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL);
     char *json;
-    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of(whole), NULL), PHI_OK);
-    REQUIRE(phi_message_count(agent) == 5);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->content[2].incomplete, true);
-    CHECK_STR(phi_message_at(agent, 1)->content[2].arguments, "{broken");
-    CHECK_STR(phi_message_at(agent, 0)->loop_id, "s.c.1");
-    CHECK_EQ_INT(phi_message_at(agent, 4)->timestamp_ms, -5);
+    CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of(whole), NULL), PHI_OK);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 5);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->content[2].incomplete, true);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[2].arguments, "{broken");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 0)->loop_id, "s.c.1");
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 4)->timestamp_ms, -5);
     json = saved(agent);
     CHECK_EQ_STR(json, whole);
     free(json);
@@ -62,13 +63,14 @@ TEST(what_was_said_and_done_is_saved_restored_and_saved_the_same) {
     rig_breaks(r, "", PHI_NETWORK, "gone");
     CHECK_EQ_INT(phi_prompt(agent, "go \xc3( on"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
-    CHECK_EQ_INT(phi_append_message(agent, &note), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &note, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "fail"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     first = saved(agent);
     second = rig_agent(r, &desc);
-    CHECK_EQ_INT(phi_restore_messages(second, phi_str_of(first), NULL), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(second), phi_message_count(agent));
+    CHECK_EQ_INT(phi_agent_messages_from_json(second, phi_str_of(first), NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(second)),
+                 phi_thread_message_count(phi_agent_thread(agent)));
     again = saved(second);
     CHECK_EQ_STR(again, first);
     free(first);
@@ -121,7 +123,7 @@ static void append_any(phi_agent agent, uint32_t *state) {
     message.is_error = test_random(state) % 2 == 0;
     message.extension_kind = phi_str_of("kind");
     message.extension_data = phi_str_of(any(state, room[10], sizeof room[10]));
-    (void)phi_append_message(agent, &message); /* some are refused */
+    (void)phi_thread_append(phi_agent_thread(agent), &message, 1, NULL); /* some are refused */
 }
 
 TEST(whatever_a_history_holds_is_saved_again_the_same) {
@@ -132,10 +134,11 @@ TEST(whatever_a_history_holds_is_saved_again_the_same) {
         phi_agent agent = rig_agent(r, NULL), second = rig_agent(r, NULL);
         char *first, *again;
         for (i = 0; i < 30; i++) append_any(agent, &state);
-        CHECK(phi_message_count(agent) > 5);
+        CHECK(phi_thread_message_count(phi_agent_thread(agent)) > 5);
         first = saved(agent);
-        CHECK_EQ_INT(phi_restore_messages(second, phi_str_of(first), NULL), PHI_OK);
-        CHECK_EQ_INT(phi_message_count(second), phi_message_count(agent));
+        CHECK_EQ_INT(phi_agent_messages_from_json(second, phi_str_of(first), NULL), PHI_OK);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(second)),
+                     phi_thread_message_count(phi_agent_thread(agent)));
         again = saved(second);
         if (!CHECK_EQ_STR(again, first)) round = 1000;
         free(first);
@@ -159,7 +162,7 @@ TEST(text_that_was_damaged_is_restored_or_refused_and_never_harms) {
         while (hits-- > 0)
             damaged[test_random(&state) % len] = "{}[]\",:0ax\xff"[test_random(&state) % 12];
         if (test_random(&state) % 8 == 0) len = test_random(&state) % len;
-        status = phi_restore_messages(agent, phi__str(damaged, len), &error);
+        status = phi_agent_messages_from_json(agent, phi__str(damaged, len), &error);
         CHECK(status == PHI_OK || (status == PHI_PARSE && error.message[0] != '\0'));
         restored += status == PHI_OK;
         if (status == PHI_OK) free(saved(agent));
@@ -172,8 +175,8 @@ TEST(an_empty_history_is_a_history) {
     rig *r = rig_new();
     phi_agent agent = talked(r);
     char *json;
-    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of(" [ ] "), NULL), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of(" [ ] "), NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     json = saved(agent);
     CHECK_EQ_STR(json, "[]");
     free(json);
@@ -182,10 +185,10 @@ TEST(an_empty_history_is_a_history) {
 
 static void not_restored(phi_agent agent, const char *json, const char *want) {
     phi_parse_error error;
-    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of(json), &error), PHI_PARSE);
+    CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of(json), &error), PHI_PARSE);
     CHECK_EQ_STR(error.message, want);
     CHECK(error.line == 1 && error.column > 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
 }
 
 TEST(what_is_no_history_is_refused_and_changes_nothing) {
@@ -197,13 +200,15 @@ TEST(what_is_no_history_is_refused_and_changes_nothing) {
     not_restored(agent, "[{\"role\":\"user\",\"content\":[]},{\"content\":[]}]",
                  "[1]: role: expected a string, such as \"user\"");
     not_restored(agent, "[{\"role\":\"user\"}]", "[0]: content: expected an array of blocks");
-    CHECK_EQ_STR(words_of(r), "phi_restore_messages: [0]: content: expected an array of blocks");
-    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of("[\n{\"role\":}]"), &error), PHI_PARSE);
+    CHECK_EQ_STR(words_of(r),
+                 "phi_agent_messages_from_json: [0]: content: expected an array of blocks");
+    CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of("[\n{\"role\":}]"), &error),
+                 PHI_PARSE);
     CHECK_EQ_INT(error.line, 2);
     CHECK_EQ_INT(error.column, 9);
-    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of(""), NULL), PHI_PARSE);
-    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of(NULL), NULL), PHI_PARSE);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of(""), NULL), PHI_PARSE);
+    CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of(NULL), NULL), PHI_PARSE);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -220,11 +225,11 @@ TEST(saving_without_memory_says_so) {
         phi_arena arena;
         phi_str json = {NULL, 0};
         phi_status status;
-        CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of(whole), NULL), PHI_OK);
+        CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of(whole), NULL), PHI_OK);
         phi_memory_init(&memory, &allocator, 0);
         phi_arena_init(&arena, &memory, 0);
         test_alloc_fail_at(n);
-        status = phi_save_messages(agent, &arena, &json);
+        status = phi_agent_messages_to_json(agent, &arena, &json);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
@@ -251,16 +256,16 @@ TEST(a_history_larger_than_the_agents_limit_is_refused_for_ever) {
     REQUIRE(agent.rt != NULL);
     text = text_block("short");
     message = message_of(PHI_ROLE_USER, &text);
-    CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, &message, 1), PHI_OK);
     text = text_block(words);
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_NO_MEMORY);
-    used = phi_agent_memory_used(agent, NULL);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_NO_MEMORY);
+    used = phi_agent_get_info(agent).memory_used;
     for (i = 0; i < 500; i++) {
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_NO_MEMORY);
-        CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_NO_MEMORY);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_NO_MEMORY);
+        CHECK_EQ_INT(phi_agent_replace_messages(agent, &message, 1), PHI_NO_MEMORY);
     }
-    CHECK_EQ_INT(phi_agent_memory_used(agent, NULL), used);
-    CHECK_EQ_INT(phi_message_count(agent), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, used);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
     rig_free(r);
 }
 
@@ -276,14 +281,14 @@ TEST(messages_are_saved_as_a_json_array_and_restored_equal_and_the_model_sees_th
     rig_says(r, "done");
     rig_says(r, "more");
     ask(r, agent, "remember me");
-    CHECK_EQ_INT(phi_save_messages(agent, &arena, &saved), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(agent, &arena, &saved), PHI_OK);
     CHECK(saved.len > 2 && saved.at[0] == '[' && saved.at[saved.len - 1] == ']');
-    CHECK_EQ_INT(phi_restore_messages(other, saved, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(other), 4);
-    CHECK_EQ_INT(phi_save_messages(other, &arena, &again), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_from_json(other, saved, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(other)), 4);
+    CHECK_EQ_INT(phi_agent_messages_to_json(other, &arena, &again), PHI_OK);
     CHECK_STR(again, saved.at);
     ask(r, other, "what did I say?");
-    CHECK_EQ_INT(phi_message_count(other), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(other)), 6);
     CHECK(strstr(rig_request(r, 2), "remember me") != NULL);
     CHECK(strstr(rig_request(r, 2), "\"tool_result\"") != NULL);
     phi_arena_free(&arena);

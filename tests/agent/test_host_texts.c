@@ -384,7 +384,10 @@ TEST(calls_that_are_denied_skipped_cancelled_or_lost_say_so_in_the_hosts_words) 
     (void)rig_run(w.r, 10);
     CHECK_EQ_INT(phi_abort(w.agent), PHI_OK);
     CHECK_EQ_INT(rig_run(w.r, 50), 0);
-    CHECK_STR(phi_message_at(w.agent, phi_message_count(w.agent) - 1)->content[0].text,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent),
+                                    phi_thread_message_count(phi_agent_thread(w.agent)) - 1)
+                  ->content[0]
+                  .text,
               "<result_cancelled>");
     rig_free(w.r);
 }
@@ -408,7 +411,7 @@ static void append(world *w, phi_role role, phi_content_kind kind, const char *t
     message.role = role;
     message.content = &block;
     message.content_count = 1;
-    CHECK_EQ_INT(phi_append_message(w->agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(w->agent), &message, 1, NULL), PHI_OK);
 }
 
 TEST(a_call_without_a_result_and_an_image_that_a_model_does_not_take_are_in_the_hosts_words) {

@@ -3,6 +3,9 @@
 #include "e2e/errors_page.h"
 #include "io/loopback.h"
 #include "support/rig.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <poll.h>
 

@@ -6,6 +6,8 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "persist/introspect.h"
+#include "support/append.h"
+#include "support/request.h"
 
 static char *long_text(size_t bytes) {
     char *text = (char *)malloc(bytes + 1);
@@ -21,11 +23,9 @@ static void lives_for_ever(phi_at_memory_limit how, size_t count) {
     rig *r = rig_new();
     phi_agent_desc desc = limited(65536, how);
     talk t;
-    size_t peak = 0;
     talk_begin(&t, r, &desc);
     CHECK_EQ_INT((int)exchanges(&t, count), (int)count);
-    CHECK(phi_agent_memory_used(t.agent, &peak) <= 65536);
-    CHECK(peak <= 65536);
+    CHECK(phi_agent_get_info(t.agent).memory_peak <= 65536);
     CHECK(t.times > 0 && t.times < count / 4);
     CHECK(t.compacted == (how == PHI_AT_MEMORY_LIMIT_COMPACT));
     history_holds(t.agent);
@@ -61,7 +61,7 @@ TEST(an_agent_without_a_limit_forgets_nothing) {
     talk t;
     talk_begin(&t, r, &desc);
     CHECK_EQ_INT((int)exchanges(&t, 200), 200);
-    CHECK(t.times == 0 && phi_message_count(t.agent) == 400);
+    CHECK(t.times == 0 && phi_thread_message_count(phi_agent_thread(t.agent)) == 400);
     CHECK(phi_thread_first(phi_agent_thread(t.agent)) == 0);
     rig_free(r);
 }
@@ -113,7 +113,7 @@ TEST(the_newest_turns_are_kept_and_the_model_sees_them) {
         (void)snprintf(text, sizeof text, "question %u.", (unsigned)i++);
         CHECK_EQ_INT(talk_say(&t, text, answer), PHI_OK);
     }
-    kept = phi_message_count(t.agent) / 2;
+    kept = phi_thread_message_count(phi_agent_thread(t.agent)) / 2;
     CHECK(kept >= 3 && kept < i);
     request = rig_request(r, 0); /* of the exchange that forgot: its run began with it */
     (void)snprintf(text, sizeof text, "question %u.", (unsigned)(i - 1));
@@ -122,7 +122,7 @@ TEST(the_newest_turns_are_kept_and_the_model_sees_them) {
     CHECK(strstr(request, text) != NULL);
     (void)snprintf(text, sizeof text, "question %u.", (unsigned)(i - kept - 1));
     CHECK(strstr(request, text) == NULL);
-    CHECK_STR(phi_message_at(t.agent, 2 * kept - 2)->content[0].text,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(t.agent), 2 * kept - 2)->content[0].text,
               rig_story(r) == NULL
                   ? ""
                   : (snprintf(text, sizeof text, "question %u.", (unsigned)(i - 1)), text));
@@ -137,12 +137,11 @@ TEST(durable_messages_outlive_the_forgetting) {
     phi_message fact = text_message(PHI_ROLE_USER, &block, "The miller owes you nine coins.");
     talk t;
     talk_begin(&t, r, &desc);
-    CHECK_EQ_INT(phi_thread_append_messages(phi_agent_thread(t.agent), &fact, 1, PHI_ENTRY_DURABLE,
-                                            UINT64_MAX, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(append_with(phi_agent_thread(t.agent), &fact, 1, PHI_ENTRY_DURABLE), PHI_OK);
     CHECK_EQ_INT((int)exchanges(&t, 200), 200);
     CHECK(t.times > 2);
-    CHECK_STR(phi_message_at(t.agent, 0)->content[0].text, "The miller owes you nine coins.");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(t.agent), 0)->content[0].text,
+              "The miller owes you nine coins.");
     CHECK(strstr(rig_request(r, 0), "nine coins") != NULL);
     rig_free(r);
 }
@@ -156,8 +155,8 @@ TEST(usage_and_loop_ids_count_on) {
     CHECK_EQ_INT((int)exchanges(&t, 100), 100);
     CHECK(t.times > 2);
     CHECK(phi_thread_usage(phi_agent_thread(t.agent)).output == 100 * 5);
-    CHECK(phi_agent_usage(t.agent).output == 100 * 5);
-    CHECK_STR(phi_agent_last_loop_id(t.agent), "s.anthropic.test-model.100");
+    CHECK(phi_agent_get_info(t.agent).usage.output == 100 * 5);
+    CHECK_STR(phi_agent_get_info(t.agent).loop_id, "s.anthropic.test-model.100");
     rig_free(r);
 }
 
@@ -177,7 +176,7 @@ TEST(other_lanes_keep_what_they_show) {
     CHECK_EQ_INT(phi_thread_figures(thread, PHI_LANE_DEFAULT, UINT64_MAX, &figures), PHI_OK);
     CHECK_EQ_INT((int)figures.messages, 6);
     CHECK_EQ_INT(phi_thread_switch(thread, PHI_LANE_DEFAULT), PHI_OK);
-    CHECK_EQ_INT((int)phi_message_count(t.agent), 6);
+    CHECK_EQ_INT((int)phi_thread_message_count(phi_agent_thread(t.agent)), 6);
     CHECK_EQ_INT((int)exchanges(&t, 1), 1);
     rig_free(r);
 }
@@ -191,7 +190,7 @@ TEST(nothing_is_forgotten_while_an_event_points_into_the_log) {
     talk t;
     talk_begin(&t, r, &desc);
     while (t.times == 0) CHECK(exchange(&t) == PHI_OK);
-    while (phi_agent_memory_used(t.agent, NULL) < 26000) CHECK(exchange(&t) == PHI_OK);
+    while (phi_agent_get_info(t.agent).memory_used < 26000) CHECK(exchange(&t) == PHI_OK);
     last = t.last_to;
     rig_silent(r, true); /* the next run's events stay in the queue */
     rig_says(r, answer);
@@ -221,14 +220,14 @@ TEST(the_response_of_the_run_that_forgets_stays_good_and_older_ones_are_stale) {
         older = newer;
         rig_rewind(r);
         rig_says(r, answer);
-        CHECK_EQ_INT(phi_ask(t.agent, question, &newer), PHI_OK);
+        CHECK_EQ_INT(prompt_for(t.agent, question, &newer), PHI_OK);
         (void)rig_run(r, 50);
     }
     CHECK(t.times == 1);
-    CHECK_EQ_INT(phi_response_get(older, &info), PHI_STALE);
-    CHECK_EQ_INT(phi_response_get(newer, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(older, &info), PHI_STALE);
+    CHECK_EQ_INT(response_get(newer, &info), PHI_OK);
     CHECK_STR(info.text, answer);
-    CHECK_STR(info.loop_id, phi_agent_last_loop_id(t.agent).at);
+    CHECK_STR(info.loop_id, phi_agent_get_info(t.agent).loop_id.at);
     rig_free(r);
 }
 
@@ -260,8 +259,8 @@ TEST(a_prompt_that_finds_no_memory_makes_room_at_the_next_step) {
     talk t;
     talk_begin(&t, r, &desc);
     while (t.times == 0) CHECK(exchange(&t) == PHI_OK);
-    while (phi_agent_memory_used(t.agent, NULL) < 26000) CHECK(exchange(&t) == PHI_OK);
-    CHECK_EQ_INT(phi_append_message(t.agent, &told), PHI_OK);
+    while (phi_agent_get_info(t.agent).memory_used < 26000) CHECK(exchange(&t) == PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(t.agent), &told, 1, NULL), PHI_OK);
     CHECK_EQ_INT(talk_say(&t, large, answer), PHI_NO_MEMORY);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_NO_MEMORY);
     CHECK(strstr(words, "phi_prompt: Out of memory: the agent's memory.limit_bytes, 65536,") ==
@@ -294,11 +293,11 @@ TEST(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again)
     CHECK(
         strstr(words,
                "Out of memory: the agent's memory.limit_bytes, 65536, are used up: raise it, keep "
-               "the thread in a store, or call phi_clear_messages") != NULL);
+               "the thread in a store, or call phi_agent_replace_messages") != NULL);
     (void)rig_step(r);
     CHECK(exchange(&t) == PHI_NO_MEMORY); /* for good */
     (void)rig_step(r);
-    CHECK_EQ_INT(phi_clear_messages(t.agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(t.agent, NULL, 0), PHI_OK);
     CHECK_EQ_INT((int)exchanges(&t, 10), 10);
     rig_free(r);
 }
@@ -336,7 +335,7 @@ static void stored_for_ever(size_t limit, phi_at_memory_limit how, size_t count)
     CHECK_EQ_INT((int)exchanges(&t, count), (int)count);
     thread = phi_agent_thread(t.agent);
     CHECK(t.times == 0 && phi_thread_first(thread) == 0);
-    (void)phi_agent_memory_used(t.agent, &peak);
+    peak = phi_agent_get_info(t.agent).memory_peak;
     CHECK(peak <= limit);
     CHECK(store_mem_count(store, "t") == phi_thread_count(thread));
     CHECK(phi_thread_count(thread) >= 6 * count);
@@ -367,10 +366,10 @@ TEST(an_entry_of_half_the_limit_is_stored_and_leaves_memory) {
     desc.thread_id = "t";
     talk_begin(&t, r, &desc);
     CHECK_EQ_INT((int)exchanges(&t, 3), 3);
-    CHECK_EQ_INT(phi_append_message(t.agent, &told), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(t.agent), &told, 1, NULL), PHI_OK);
     (void)rig_step(r);
     CHECK(store_mem_count(store, "t") == phi_thread_count(phi_agent_thread(t.agent)));
-    CHECK_EQ_INT(phi_clear_messages(t.agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(t.agent, NULL, 0), PHI_OK);
     CHECK_EQ_INT((int)exchanges(&t, 20), 20);
     free(large);
     rig_free(r);
@@ -390,12 +389,12 @@ TEST(what_is_cleared_of_a_stored_thread_leaves_memory_at_once) {
         talk_begin(&t, r, &desc);
         while (t.ends < 500 && exchange(&t) == PHI_OK) {}
         CHECK(t.ends < 500);
-        full = phi_agent_memory_used(t.agent, NULL);
+        full = phi_agent_get_info(t.agent).memory_used;
         if (how == 0)
-            CHECK_EQ_INT(phi_clear_messages(t.agent), PHI_OK);
+            CHECK_EQ_INT(phi_agent_replace_messages(t.agent, NULL, 0), PHI_OK);
         else
             CHECK_EQ_INT(phi_agent_reset(t.agent), PHI_OK);
-        CHECK(phi_agent_memory_used(t.agent, NULL) < full / 2);
+        CHECK(phi_agent_get_info(t.agent).memory_used < full / 2);
         CHECK_EQ_INT((int)exchanges(&t, 10), 10);
         CHECK(store_mem_count(store, "t") == phi_thread_count(phi_agent_thread(t.agent)));
         rig_free(r);

@@ -4,6 +4,10 @@
 #include "agent/snapshot.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "loop/events.h"
+#include "support/append.h"
+#include "support/rotate.h"
+#include "support/request.h"
 
 static store_mem *store;
 
@@ -98,9 +102,7 @@ static void past(rig *r, phi_agent agent) {
     phi_content content;
     phi_message rule = user_of(&content, "Never lie.");
     talk(r, agent, "my name is Ada", "hello Ada");
-    CHECK_EQ_INT(phi_thread_append_messages(phi_agent_thread(agent), &rule, 1, PHI_ENTRY_DURABLE,
-                                            UINT64_MAX, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(append_with(phi_agent_thread(agent), &rule, 1, PHI_ENTRY_DURABLE), PHI_OK);
     rig_call(r, "c1", "echo", "{\"n\":1}");
     talk(r, agent, "say one", "one");
     sum_up(agent, 0, 5, "She is called Ada.");
@@ -134,16 +136,16 @@ static phi_agent agent_with_a_past(rig *r, bool stored) {
 TEST(the_new_log_begins_with_what_the_old_one_showed) {
     rig *r = rig_new();
     phi_agent agent = agent_with_a_past(r, false);
-    phi_usage before = phi_agent_usage(agent);
+    phi_usage before = phi_agent_get_info(agent).usage;
     int64_t at_ms = 0;
     phi_entry e;
     uint64_t i;
     for (i = 0; phi_thread_entry(phi_agent_thread(agent), i, &e) == PHI_OK; i++)
         if (e.message != NULL && e.message->role == PHI_ROLE_USER) at_ms = e.at_ms;
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     CHECK_EQ_STR(shown(agent), CARRIED);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), 6);
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(agent)), 1);
     for (i = 0; i < 6; i++) {
         CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(agent), i, &e), PHI_OK);
@@ -153,27 +155,27 @@ TEST(the_new_log_begins_with_what_the_old_one_showed) {
     }
     CHECK_STR(e.loop_id, "session.anthropic.test-model.2");
     CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(agent)).output, 0);
-    CHECK_EQ_INT(phi_agent_usage(agent).output, before.output);
-    CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
-    CHECK_STR(phi_agent_last_loop_id(agent), "");
-    CHECK_STR(phi_agent_thread_id(agent), "");
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, before.output);
+    CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "");
     rig_free(r);
 }
 
 TEST(an_empty_one_begins_with_nothing) {
     rig *r = rig_new();
     phi_agent agent = agent_with_a_past(r, false);
-    CHECK_EQ_INT(phi_new_session(agent, true), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, true), PHI_OK);
     CHECK_EQ_STR(shown(agent), "");
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), 0);
     talk(r, agent, "who am I?", "no idea");
     CHECK(strstr(rig_request(r, 3), "Ada") == NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_EQ_INT(phi_new_session(agent, true), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK); /* of nothing */
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_EQ_INT(phi_agent_new_session(agent, true), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK); /* of nothing */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     rig_free(r);
 }
 
@@ -189,7 +191,7 @@ static void sent(bool stored, int renew, const phi_policy *policy, char *out, si
     desc.policy = policy;
     agent = rig_agent(r, &desc);
     past(r, agent);
-    while (renew-- > 0) CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    while (renew-- > 0) CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     talk(r, agent, "and now?", "two");
     body = rig_request(r, 3);
     if (CHECK(body != NULL)) {
@@ -233,7 +235,7 @@ static void story_of(bool renew, char *out, size_t size) {
     agent = rig_agent(r, &desc);
     for (i = 0; i < 14; i++) talk(r, agent, says[i % 2], says[(i + 1) % 2]);
     CHECK(strstr(rig_story(r), "CompactionEnded") != NULL);
-    if (renew) CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    if (renew) CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     for (i = 0; i < 14; i++) talk(r, agent, says[i % 2], says[(i + 1) % 2]);
     (void)snprintf(out, size, "%s", rig_request(r, rig_requests(r) - 1));
     CHECK(strlen(out) + 1 < size);
@@ -278,9 +280,9 @@ static void measured(bool sums_up, bool renew, bool reload) {
     CHECK_EQ_INT(phi_prompt(agent, "two"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     if (sums_up) sum_up(agent, 0, 5, "In short.");
-    if (renew) CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    if (renew) CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     if (reload) {
-        (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+        (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
         CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
         desc.thread_id = id;
         agent = rig_agent(r, &desc);
@@ -303,14 +305,15 @@ TEST(an_answer_s_usage_of_a_list_that_was_rewritten_since_counts_no_more_than_be
 TEST(ids_of_calls_stay_unique) {
     rig *r = rig_new();
     phi_agent agent = agent_with_a_past(r, false);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     rig_call(r, "c1", "echo", "{\"n\":2}");
     talk(r, agent, "say two", "two");
-    CHECK_EQ_INT(phi_message_count(agent), 10);
-    CHECK_STR(phi_message_at(agent, 3)->content[0].id, "c1");
-    CHECK(!phi_str_equal(phi_message_at(agent, 7)->content[0].id, phi_str_of("c1")));
-    CHECK(phi_str_equal(phi_message_at(agent, 7)->content[0].id,
-                        phi_message_at(agent, 8)->tool_call_id));
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 10);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].id, "c1");
+    CHECK(!phi_str_equal(phi_thread_message_at(phi_agent_thread(agent), 7)->content[0].id,
+                         phi_str_of("c1")));
+    CHECK(phi_str_equal(phi_thread_message_at(phi_agent_thread(agent), 7)->content[0].id,
+                        phi_thread_message_at(phi_agent_thread(agent), 8)->tool_call_id));
     rig_free(r);
 }
 
@@ -320,7 +323,7 @@ TEST(another_lane_stays_behind_with_what_it_shows) {
     CHECK_EQ_INT(phi_thread_fork_lane(phi_agent_thread(agent), "what if", NULL, 6), PHI_OK);
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), "what if"), PHI_OK);
     talk(r, agent, "on a lane", "yes");
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "default");
     CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(agent)), 1);
     CHECK_EQ_STR(shown(agent), "user my name is Ada\n"
@@ -355,13 +358,13 @@ TEST(responses_are_stale_and_events_are_purged) {
     phi_response_info info;
     phi_event ev;
     rig_says(r, "fine");
-    CHECK_EQ_INT(phi_ask(agent, "how are you?", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "how are you?", &response), PHI_OK);
     rig_silent(r, true);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK(phi_next_event(rig_runtime(r), &ev));
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_STALE);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_STALE);
     CHECK(!phi_next_event(rig_runtime(r), &ev));
     CHECK_EQ_STR(shown(agent), "user how are you?\nassistant fine\n");
     rig_free(r);
@@ -372,8 +375,8 @@ TEST(queues_go_on_into_the_new_session) {
     phi_agent agent = rig_agent(r, NULL);
     CHECK_EQ_INT(phi_follow_up(agent, "and then?"), PHI_OK);
     (void)rig_step(r);
-    CHECK_EQ_INT(phi_new_session(agent, true), PHI_OK);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK_EQ_INT(phi_agent_new_session(agent, true), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1);
     rig_says(r, "first");
     talk(r, agent, "begin", "second");
     CHECK(strstr(rig_request(r, 1), "and then?") != NULL);
@@ -385,11 +388,12 @@ TEST(the_first_run_of_a_new_session_has_no_parent_and_the_number_1) {
     phi_agent agent = agent_with_a_past(r, false);
     char want[128];
     phi_entry e;
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     talk(r, agent, "go on", "yes");
     CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(agent), 6, &e), PHI_OK);
     REQUIRE(e.kind == PHI_ENTRY_LOOP_START && e.loop != NULL);
-    (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1", phi_agent_session_id(agent).at);
+    (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1",
+                   phi_agent_get_info(agent).session_id.at);
     CHECK_STR(e.loop_id, want);
     CHECK_EQ_INT(e.loop->parent_loop_id.len, 0);
     rig_free(r);
@@ -424,10 +428,10 @@ static void work_end(void *user_data, void *job) {
 
 static phi_status begin_anew(phi_agent agent, int how) {
     switch (how) {
-    case 0: return phi_new_session(agent, false);
-    case 1: return phi_new_session(agent, true);
+    case 0: return phi_agent_new_session(agent, false);
+    case 1: return phi_agent_new_session(agent, true);
     case 2: return phi_agent_reset(agent);
-    case 3: return phi_clear_messages(agent);
+    case 3: return phi_agent_replace_messages(agent, NULL, 0);
     default: return phi_agent_use_thread(agent, "u");
     }
 }
@@ -479,9 +483,9 @@ TEST(the_old_log_stays_in_the_store_and_the_new_one_is_beside_it) {
     agent = agent_with_a_past(r, true);
     entries = phi_thread_count(phi_agent_thread(agent));
     CHECK_EQ_INT(phi_thread_note(phi_agent_thread(agent), "mark", phi_str_of("1"), NULL), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    CHECK_EQ_INT(phi_agent_thread_id(agent).len, 36);
-    (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_info(agent).thread_id.len, 36);
+    (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     CHECK_EQ_INT(store_mem_count(store, "t"), entries + 1);
     CHECK_EQ_INT(store_mem_count(store, id), 6);
     CHECK(!store_mem_locked(store, "t") && store_mem_locked(store, id));
@@ -490,10 +494,10 @@ TEST(the_old_log_stays_in_the_store_and_the_new_one_is_beside_it) {
     CHECK_EQ_INT(store_mem_count(store, id), phi_thread_count(phi_agent_thread(agent)));
     CHECK_EQ_INT(phi_agent_use_thread(agent, "t"), PHI_OK);
     CHECK_EQ_STR(shown(agent), PAST);
-    CHECK_STR(phi_agent_session_id(agent), "session");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), entries + 1);
     CHECK_EQ_INT(phi_agent_use_thread(agent, id), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(agent), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 8);
     CHECK(strncmp(shown(agent), CARRIED, sizeof CARRIED - 1) == 0);
     rig_free(r);
     store_mem_free(store);
@@ -515,13 +519,14 @@ TEST(what_is_summed_up_in_the_new_log_leaves_memory) {
     agent = rig_agent(r, &desc);
     memset(text, 'x', sizeof text - 1);
     m = user_of(&content, text);
-    for (i = 0; i < 300; i++) CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    full = phi_agent_memory_used(agent, NULL);
+    for (i = 0; i < 300; i++)
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
+    full = phi_agent_get_info(agent).memory_used;
     CHECK(full > 300000);
     sum_up(agent, 0, 279, "Nothing happened.");
     talk(r, agent, "go on", "yes");
-    CHECK(phi_agent_memory_used(agent, NULL) < full / 2);
+    CHECK(phi_agent_get_info(agent).memory_used < full / 2);
     rig_free(r);
     store_mem_free(store);
 }
@@ -533,8 +538,8 @@ TEST(an_empty_one_is_in_the_store_from_its_first_entry_on) {
     store = store_mem_new();
     r = rig_new();
     agent = agent_with_a_past(r, true);
-    CHECK_EQ_INT(phi_new_session(agent, true), PHI_OK);
-    (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+    CHECK_EQ_INT(phi_agent_new_session(agent, true), PHI_OK);
+    (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     CHECK_EQ_INT(store_mem_count(store, id), 0);
     CHECK(store_mem_locked(store, id));
     talk(r, agent, "go on", "yes");
@@ -552,12 +557,12 @@ TEST(a_thread_that_the_host_has_attached_is_left_the_same_way) {
     CHECK_EQ_INT(
         phi_thread_attach(phi_agent_thread(agent), store_mem_store(store), "a", NULL, NULL, 0),
         PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    CHECK_EQ_INT(phi_agent_thread_id(agent).len, 36);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_info(agent).thread_id.len, 36);
     CHECK(store_mem_count(store, "a") > 6 && !store_mem_locked(store, "a"));
     CHECK_EQ_INT(phi_thread_detach(phi_agent_thread(agent)), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK); /* in no store any more */
-    CHECK_STR(phi_agent_thread_id(agent), "");
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK); /* in no store any more */
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "");
     CHECK_EQ_STR(shown(agent), CARRIED);
     rig_free(r);
     store_mem_free(store);
@@ -580,7 +585,7 @@ TEST(a_call_that_was_lost_with_its_process_is_told_so_in_the_new_log) {
     desc = desc_of(true);
     agent = rig_agent(r, &desc);
     REQUIRE(agent.rt != NULL);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     talk(r, agent, "go on", "yes");
     CHECK(strstr(rig_request(r, 0), "The process ended before this call had a result") != NULL);
     rig_free(r);
@@ -591,9 +596,9 @@ TEST(a_call_that_was_lost_with_its_process_is_told_so_in_the_new_log) {
 
 static void unchanged(rig *r, phi_agent agent, bool stored, uint64_t entries) {
     (void)r;
-    CHECK_STR(phi_agent_session_id(agent), "session");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.2");
-    CHECK_STR(phi_agent_thread_id(agent), stored ? "t" : "");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, stored ? "t" : "");
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), entries);
     CHECK_EQ_STR(shown(agent), PAST);
     if (stored) CHECK(store_mem_locked(store, "t"));
@@ -612,7 +617,7 @@ static bool fail_at(int n, bool stored, bool empty) {
     entries = phi_thread_count(phi_agent_thread(agent));
     appends = store_mem_appends(store, NULL, NULL);
     test_alloc_fail_at(n);
-    status = phi_new_session(agent, empty);
+    status = phi_agent_new_session(agent, empty);
     tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
     if (status != PHI_OK) {
@@ -621,8 +626,8 @@ static bool fail_at(int n, bool stored, bool empty) {
         unchanged(r, agent, stored, entries);
         /* no part of a log that is not there has come into the store */
         CHECK_EQ_INT(store_mem_appends(store, NULL, NULL), appends);
-        if (!stored) CHECK_EQ_STR(last_words(r), "phi_new_session: out of memory");
-        CHECK_EQ_INT(phi_new_session(agent, empty), PHI_OK);
+        if (!stored) CHECK_EQ_STR(last_words(r), "phi_agent_new_session: out of memory");
+        CHECK_EQ_INT(phi_agent_new_session(agent, empty), PHI_OK);
     }
     CHECK_EQ_STR(shown(agent), empty ? "" : CARRIED);
     talk(r, agent, "go on", "yes");
@@ -655,16 +660,16 @@ TEST(a_store_that_fails_at_any_call_changes_nothing) {
                      PHI_OK);
         entries = phi_thread_count(phi_agent_thread(agent));
         store_mem_fail_at(store, n, PHI_FULL);
-        status = phi_new_session(agent, false);
+        status = phi_agent_new_session(agent, false);
         store_mem_fail_at(store, -1, PHI_FULL);
         failed = status != PHI_OK;
         if (failed) {
             CHECK_EQ_INT(status, PHI_FULL);
             if (n == 0)
                 CHECK_EQ_STR(last_words(r),
-                             "phi_new_session: thread \"t\": the store failed on demand");
+                             "phi_agent_new_session: thread \"t\": the store failed on demand");
             unchanged(r, agent, true, entries);
-            CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+            CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
         }
         CHECK_EQ_STR(shown(agent), CARRIED);
         rig_free(r);
@@ -697,18 +702,19 @@ TEST(a_log_that_could_not_be_stored_as_a_whole_is_taken_out_again) {
     r = rig_new();
     desc = desc_of(true);
     agent = rig_agent(r, &desc);
-    for (i = 0; i < 600; i++) CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    for (i = 0; i < 600; i++)
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_thread_sync(phi_agent_thread(agent), NULL, 0), PHI_OK);
     store_mem_fail_at(store, 4, PHI_FULL); /* lock, read, and two of three batches */
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_FULL);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_FULL);
     CHECK_EQ_INT(threads_in(store), 1);
-    CHECK_STR(phi_agent_thread_id(agent), "t");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "t");
     store_mem_lie(store); /* written, and it says that it was not */
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_IO);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_IO);
     CHECK_EQ_INT(threads_in(store), 1);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     CHECK_EQ_INT(threads_in(store), 2);
-    CHECK_EQ_INT(store_mem_count(store, phi_agent_thread_id(agent).at), 600);
+    CHECK_EQ_INT(store_mem_count(store, phi_agent_get_info(agent).thread_id.at), 600);
     rig_free(r);
     store_mem_free(store);
 }
@@ -723,8 +729,8 @@ TEST(an_id_that_the_store_has_is_not_written_over) {
     store = store_mem_new();
     r = rig_new();
     agent = agent_with_a_past(r, true);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
+    (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     rig_free(r);
     entries = store_mem_count(store, id);
     for (empty = 0; empty < 2; empty++) {
@@ -734,13 +740,13 @@ TEST(an_id_that_the_store_has_is_not_written_over) {
         r = rig_new();
         agent = rig_agent(r, &desc);
         past(r, agent);
-        CHECK_EQ_INT(phi_new_session(agent, empty != 0), PHI_MISUSE);
+        CHECK_EQ_INT(phi_agent_new_session(agent, empty != 0), PHI_MISUSE);
         (void)snprintf(words, sizeof words,
-                       "phi_new_session: thread \"%s\": the store has it already", id);
+                       "phi_agent_new_session: thread \"%s\": the store has it already", id);
         CHECK_EQ_STR(last_words(r), words);
         CHECK_EQ_INT(store_mem_count(store, id), entries);
         CHECK(!store_mem_locked(store, id));
-        CHECK_STR(phi_agent_thread_id(agent), desc.thread_id);
+        CHECK_STR(phi_agent_get_info(agent).thread_id, desc.thread_id);
         CHECK_EQ_STR(shown(agent), PAST);
         rig_free(r);
     }
@@ -755,19 +761,16 @@ TEST(it_is_refused_while_a_run_goes_on_and_for_a_thread_that_is_the_host_s) {
     phi_message prompt = user_of(&content, "hello");
     phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
     phi_run_desc run;
-    bool rotated = true;
     memset(&none, 0, sizeof none);
-    CHECK_EQ_INT(phi_new_session(none, false), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_new_session(none, false), PHI_BAD_ARG);
     rig_hangs(r, "");
     CHECK_EQ_INT(phi_prompt(agent, "hello"), PHI_OK);
     (void)rig_step(r);
-    CHECK_EQ_INT(phi_new_session(agent, true), PHI_BUSY);
-    CHECK_EQ_STR(last_words(r), "phi_new_session: a run is going on");
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 0, &rotated), PHI_BUSY);
-    CHECK(!rotated);
+    CHECK_EQ_INT(phi_agent_new_session(agent, true), PHI_BUSY);
+    CHECK_EQ_STR(last_words(r), "phi_agent_new_session: a run is going on");
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_STALE);
-    CHECK_EQ_STR(last_words(r), "phi_new_session: the agent is gone");
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_STALE);
+    CHECK_EQ_STR(last_words(r), "phi_agent_new_session: the agent is gone");
     memset(&run, 0, sizeof run);
     run.agent = &desc;
     run.thread = thread;
@@ -775,11 +778,11 @@ TEST(it_is_refused_while_a_run_goes_on_and_for_a_thread_that_is_the_host_s) {
     run.prompt_count = 1;
     rig_says(r, "fine");
     agent = phi_run(rig_runtime(r), &run);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_BUSY);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_BUSY);
     rig_silent(r, true);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_MISUSE);
-    CHECK_EQ_STR(last_words(r), "phi_new_session: the thread is not its own");
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_MISUSE);
+    CHECK_EQ_STR(last_words(r), "phi_agent_new_session: the thread is not its own");
     CHECK_EQ_INT(phi_thread_count(thread), 6);
     rig_free(r);
 }
@@ -794,18 +797,18 @@ TEST(a_rotation_begins_a_log_too_and_holds_what_was_shown) {
     r = rig_new();
     agent = agent_with_a_past(r, true);
     rig_pass_ms(r, 1000);
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 60000, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, 60000, &rotated), PHI_OK);
     CHECK(!rotated);
-    CHECK_STR(phi_agent_thread_id(agent), "t");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "t");
     store_mem_fail_at(store, 0, PHI_IO);
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 500, &rotated), PHI_IO);
+    CHECK_EQ_INT(rotate_session(agent, 500, &rotated), PHI_IO);
     CHECK(!rotated);
-    CHECK_STR(phi_agent_session_id(agent), "session");
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 500, &rotated), PHI_OK);
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
+    CHECK_EQ_INT(rotate_session(agent, 500, &rotated), PHI_OK);
     CHECK(rotated);
-    CHECK_EQ_INT(phi_agent_thread_id(agent).len, 36);
+    CHECK_EQ_INT(phi_agent_get_info(agent).thread_id.len, 36);
     CHECK_EQ_STR(shown(agent), CARRIED);
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 500, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, 500, &rotated), PHI_OK);
     CHECK(!rotated);
     rig_free(r);
     store_mem_free(store);
@@ -823,19 +826,21 @@ TEST(a_snapshot_right_after_goes_on_in_the_new_session) {
     char want[128];
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
     desc.ids.session_id = NULL;
     loaded = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
     REQUIRE(loaded.rt != NULL);
     CHECK_EQ_STR(shown(loaded), CARRIED);
-    CHECK(phi_str_equal(phi_agent_session_id(loaded), phi_agent_session_id(agent)));
-    CHECK_STR(phi_agent_last_loop_id(loaded), "");
+    CHECK(
+        phi_str_equal(phi_agent_get_info(loaded).session_id, phi_agent_get_info(agent).session_id));
+    CHECK_STR(phi_agent_get_info(loaded).loop_id, "");
     talk(other, loaded, "go on", "yes");
     talk(r, agent, "go on", "yes");
     CHECK_EQ_STR(rig_request(other, 0), rig_request(r, 3));
-    (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1", phi_agent_session_id(agent).at);
-    CHECK_STR(phi_agent_last_loop_id(loaded), want);
+    (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1",
+                   phi_agent_get_info(agent).session_id.at);
+    CHECK_STR(phi_agent_get_info(loaded).loop_id, want);
     phi_arena_free(&arena);
     rig_free(other);
     rig_free(r);

@@ -1,6 +1,7 @@
 /* test_one_shot_freed.c - runs over a thread of the caller's own: agents, threads and runtimes
    that are freed in the midst, and memory that fails. */
 #include "agent/one_shot.h"
+#include "loop/events.h"
 
 TEST(an_agent_freed_in_mid_run_gives_the_thread_back) {
     rig *r = rig_new();
@@ -123,7 +124,7 @@ static phi_flow runs_another(void *user_data, phi_call call, phi_str arguments) 
     (void)arguments;
     in->seen++;
     CHECK(run_over(in->r, in->thread, NULL, "inside").rt != NULL);
-    CHECK_EQ_INT(phi_call_finish(call, "begun", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(call, "begun"), PHI_OK);
     return PHI_PENDING;
 }
 
@@ -332,7 +333,7 @@ static phi_verdict bare_hook(void *user_data, phi_hook *hook) {
     desc.prompts = &m;
     desc.prompt_count = 1;
     b->said[0] = phi_thread_free(b->thread);
-    b->said[1] = phi_thread_append(b->thread, &m);
+    b->said[1] = phi_thread_append(b->thread, &m, 1, NULL);
     b->said[2] = phi_run(hook->agent.rt, &desc).rt == NULL ? PHI_BUSY : PHI_OK;
     if (hook->point == PHI_HOOK_AFTER_TURN) (void)phi_agent_free(hook->agent);
     if (hook->point == PHI_HOOK_AFTER_TURN) b->said[0] = phi_thread_free(b->thread);

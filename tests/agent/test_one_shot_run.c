@@ -1,6 +1,10 @@
 /* test_one_shot_run.c - runs over a thread of the caller's own. */
 #include "agent/one_shot.h"
 #include "agent/response.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/request.h"
 
 TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     rig *r = rig_new();
@@ -11,7 +15,7 @@ TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     agent = run_over(r, thread, NULL, "a question");
     REQUIRE(agent.rt != NULL);
     CHECK_EQ_STR(words_of(r), ""); /* no error */
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(rig_story(r), "AgentStart\n"
                                "TurnStart 0\n"
@@ -46,13 +50,15 @@ TEST(the_handle_lives_until_the_step_after_its_last_event_was_popped) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     for (i = 0; i < 5; i++) (void)rig_step(r);
     CHECK(phi_agent_alive(agent));
-    CHECK_EQ_INT(phi_message_count(agent), 2); /* it still shows the history */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                 2); /* it still shows the history */
     do REQUIRE(phi_next_event(rig_runtime(r), &event));
     while (event.kind != PHI_EV_AGENT_END);
     CHECK(phi_agent_alive(agent));
     CHECK_EQ_INT(event.message_count, 2);
     CHECK_STR(event.loop_id, "session.anthropic.test-model.1");
-    CHECK_STR(phi_message_at(agent, event.first_message)->content[0].text, "a question");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), event.first_message)->content[0].text,
+              "a question");
     (void)rig_step(r);
     CHECK(!phi_agent_alive(agent));
     rig_free(r);
@@ -189,11 +195,11 @@ TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
     CHECK_EQ_STR(words_of(r), "phi_run: there are no messages to go on from");
-    CHECK_EQ_INT(phi_thread_append(thread, &note), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(thread, &note, 1, NULL), PHI_OK);
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_STR(words_of(r), "phi_run: there are no messages to go on from");
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "a question"), PHI_OK);
-    CHECK_EQ_INT(phi_thread_append(thread, &note), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(thread, &note, 1, NULL), PHI_OK);
     rig_says(r, "an answer");
     CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -288,9 +294,9 @@ TEST(a_run_says_what_is_wrong_with_it) {
     CHECK_EQ_INT(phi_thread_message_count(thread), 0);
     CHECK(phi_thread_new(NULL, 0) == NULL);
     CHECK_EQ_INT(phi_thread_free(NULL), PHI_OK);
-    CHECK_EQ_INT(phi_thread_append(NULL, prompts), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_append(thread, NULL), PHI_BAD_ARG);
-    CHECK_EQ_STR(words_of(r), "phi_thread_append: the message is NULL");
+    CHECK_EQ_INT(phi_thread_append(NULL, prompts, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_append(thread, NULL, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(words_of(r), "phi_thread_append: messages is missing");
     CHECK_EQ_INT(phi_thread_message_count(NULL), 0);
     CHECK(phi_thread_message_at(NULL, 0) == NULL);
     rig_free(other);
@@ -356,13 +362,13 @@ TEST(an_agent_for_one_run_takes_no_prompt_and_its_history_is_the_threads) {
     agent = run_over(r, thread, NULL, "a question");
     CHECK_EQ_INT(rig_run(r, 20), 0);
     REQUIRE(phi_agent_alive(agent));
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_MISUSE);
-    CHECK_EQ_STR(words_of(r), "phi_append_message: the history is a phi_thread's");
-    CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_MISUSE);
-    CHECK_EQ_INT(phi_clear_messages(agent), PHI_MISUSE);
-    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of("[]"), NULL), PHI_MISUSE);
+    CHECK(phi_agent_thread(agent) == thread);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, &message, 1), PHI_MISUSE);
+    CHECK_EQ_STR(words_of(r), "phi_agent_replace_messages: the history is a phi_thread's");
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_MISUSE);
+    CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of("[]"), NULL), PHI_MISUSE);
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_MISUSE);
-    CHECK_EQ_INT(phi_ask(agent, "again", &response), PHI_MISUSE);
+    CHECK_EQ_INT(prompt_for(agent, "again", &response), PHI_MISUSE);
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE);
     CHECK_EQ_INT(phi_send(agent, "again"), PHI_MISUSE);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_MISUSE);
@@ -450,7 +456,7 @@ TEST(what_is_queued_for_a_run_that_ended_is_told_as_dropped) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_steer(agent, "late"), PHI_OK);
     (void)rig_step(r);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).steering, 1);
     rig_silent(r, false);
     CHECK_EQ_INT(rig_run(r, 1), 0);
     CHECK_EQ_INT(rig_run(r, 1), 0);
@@ -475,7 +481,7 @@ TEST(a_bare_run_takes_parent_and_kind_from_its_desc) {
     run.thread = thread;
     run.continuation = PHI_CONTINUATION_BRANCH;
     run.parent_loop_id = "elsewhere.m.7";
-    CHECK_EQ_INT(phi_thread_append(thread, &question), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(thread, &question, 1, NULL), PHI_OK);
     rig_says(r, "a");
     CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
     CHECK_EQ_INT(rig_run(r, 20), 0);

@@ -41,9 +41,11 @@ static void outs_begin(outs *o) {
 
 /* The last entry of that role. */
 static uint64_t outs_last(outs *o, phi_role role) {
-    phi_view_item item = PHI_ZERO;
-    CHECK_EQ_INT(phi_thread_last(o->thread, NULL, role, &item), PHI_OK);
-    return item.from;
+    const phi_view_item *items = NULL;
+    size_t n = 0;
+    CHECK_EQ_INT(phi_thread_view(o->thread, NULL, UINT64_MAX, &o->arena, &items, &n), PHI_OK);
+    while (n > 0 && items[n - 1].message->role != role) n--;
+    return n > 0 ? items[n - 1].from : UINT64_MAX;
 }
 
 /* Takes out the answer when a second run has ended. */
@@ -112,15 +114,6 @@ static phi_status explain_row(outs *o) {
     return status;
 }
 
-static phi_status deferred_row(outs *o) {
-    phi_rewrite rewrite = PHI_ZERO;
-    phi_status status = phi_agent_rewrite_deferred(o->agent, &o->arena, &rewrite);
-    if (status == PHI_OK) return status;
-    CHECK(rewrite.op_id == NULL && rewrite.meta == NULL);
-    check_list(rewrite.spans, rewrite.span_count);
-    return status;
-}
-
 static phi_status prune_row(outs *o) {
     const phi_view_item *items = NULL;
     size_t count = 0;
@@ -175,9 +168,8 @@ typedef struct out_row {
 static const out_row out_rows[] = {
     {"phi_thread_view", view_row, false},      {"phi_thread_slice", slice_row, false},
     {"phi_fact_list", facts_row, false},       {"phi_fact_known", known_row, false},
-    {"phi_agent_explain", explain_row, false}, {"phi_agent_rewrite_deferred", deferred_row, true},
-    {"phi_prune_plan", prune_row, false},      {"phi_revert_plan", revert_row, false},
-    {"phi_project", project_row, false},
+    {"phi_agent_explain", explain_row, false}, {"phi_prune_plan", prune_row, false},
+    {"phi_revert_plan", revert_row, false},    {"phi_project", project_row, false},
 };
 
 /* The arena's block may end anywhere. */

@@ -33,7 +33,7 @@ static void say(phi_agent agent, const char *text) {
     message.role = PHI_ROLE_USER;
     message.content = &block;
     message.content_count = 1;
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
 }
 
 /* Whether a sent request has that line. */

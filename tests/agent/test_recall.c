@@ -7,6 +7,7 @@
 #include "record/session.h"
 #include "support/store_mem.h"
 #include "history/revert.h"
+#include "support/request.h"
 
 enum { WINDOW = 8000, TURNS = 30 };
 
@@ -149,7 +150,7 @@ static uint64_t ask_rewrite(scene *s, phi_status *status) {
 }
 
 static uint64_t ask_message(scene *s, phi_status *status) {
-    const phi_message *m = phi_message_at(s->agent, 2);
+    const phi_message *m = phi_thread_message_at(phi_agent_thread(s->agent), 2);
     *status = m != NULL ? PHI_OK : phi_last_error(rig_runtime(s->r), NULL, NULL);
     return m != NULL ? talk_mix_message(1, m) : 0;
 }
@@ -300,8 +301,12 @@ TEST(what_is_shown_is_never_read_back) {
     begin(&plain, false);
     s.watched.read_says = PHI_IO;
     CHECK(talk_face(s.agent) == talk_face(plain.agent));
-    CHECK(talk_mix_message(1, phi_message_at(s.agent, phi_message_count(s.agent) - 1)) ==
-          talk_mix_message(1, phi_message_at(plain.agent, phi_message_count(s.agent) - 1)));
+    CHECK(talk_mix_message(
+              1, phi_thread_message_at(phi_agent_thread(s.agent),
+                                       phi_thread_message_count(phi_agent_thread(s.agent)) - 1)) ==
+          talk_mix_message(
+              1, phi_thread_message_at(phi_agent_thread(plain.agent),
+                                       phi_thread_message_count(phi_agent_thread(s.agent)) - 1)));
     CHECK(talk_entry(s.thread, phi_thread_count(s.thread) - 1, NULL) ==
           talk_entry(plain.thread, phi_thread_count(s.thread) - 1, NULL));
     talk_open(&scratch);
@@ -360,11 +365,11 @@ TEST(a_message_that_is_no_longer_shown_is_good_until_the_next_step) {
     uint64_t sums[200];
     size_t i, count;
     begin(&s, true);
-    count = phi_message_count(s.agent);
+    count = phi_thread_message_count(phi_agent_thread(s.agent));
     REQUIRE(count > 40 && count < 200);
     for (i = 0; i < count; i++) { /* the newest ones before the others are read back */
         size_t at = count - 1 - i;
-        list[at] = phi_message_at(s.agent, at);
+        list[at] = phi_thread_message_at(phi_agent_thread(s.agent), at);
         REQUIRE(list[at] != NULL);
         sums[at] = talk_mix_message(1, list[at]);
     }
@@ -375,7 +380,7 @@ TEST(a_message_that_is_no_longer_shown_is_good_until_the_next_step) {
     for (i = 0; i < count; i++) CHECK(talk_mix_message(1, list[i]) == sums[i]);
     (void)rig_step(s.r);
     for (i = 0; i < count; i++) /* and each is the same when it is asked for again */
-        CHECK(talk_mix_message(1, phi_message_at(s.agent, i)) == sums[i]);
+        CHECK(talk_mix_message(1, phi_thread_message_at(phi_agent_thread(s.agent), i)) == sums[i]);
     end(&s);
 }
 
@@ -434,11 +439,11 @@ TEST(an_answer_that_a_response_has_stays_in_memory) {
     s.thread = phi_agent_thread(s.agent);
     second_turns = 0;
     talk_answers(s.r, 500, 150, 12000);
-    CHECK_EQ_INT(phi_ask(s.agent, "Where is it?", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(s.agent, "Where is it?", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 40), 1);
     CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 40), 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK_EQ_INT(info.status, PHI_CANCELLED);
     REQUIRE(info.message != NULL);
     CHECK(talk_is(info.text, 500, false));
@@ -448,7 +453,7 @@ TEST(an_answer_that_a_response_has_stays_in_memory) {
     (void)rig_step(s.r);
     (void)rig_step(s.r);
     s.watched.reads = 0;
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     REQUIRE(info.message != NULL);
     CHECK(talk_is(info.text, 500, false));
     CHECK(talk_mix_message(1, info.message) == sum);
@@ -469,7 +474,7 @@ static void calls(scene *s) {
     m.stop_reason = PHI_STOP_REASON_TOOL_USE;
     m.content = &c;
     m.content_count = 1;
-    CHECK_EQ_INT(phi_thread_append_messages(s->thread, &m, 1, 0, UINT64_MAX, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(s->thread, &m, 1, NULL), PHI_OK);
 }
 
 TEST(a_fork_of_all_that_is_cut_reads_back_what_it_needs) {
@@ -509,13 +514,13 @@ TEST(a_history_that_was_cleared_leaves_memory_and_comes_back_with_its_lane) {
     size_t full, empty;
     begin(&s, true);
     face = talk_view(s.thread, NULL, UINT64_MAX, NULL);
-    full = phi_agent_memory_used(s.agent, NULL);
-    CHECK_EQ_INT(phi_clear_messages(s.agent), PHI_OK);
+    full = phi_agent_get_info(s.agent).memory_used;
+    CHECK_EQ_INT(phi_agent_replace_messages(s.agent, NULL, 0), PHI_OK);
     (void)rig_step(s.r);
     (void)rig_step(s.r);
-    empty = phi_agent_memory_used(s.agent, NULL);
+    empty = phi_agent_get_info(s.agent).memory_used;
     CHECK(empty < full);
-    CHECK_EQ_INT(phi_message_count(s.agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)), 0);
     CHECK_EQ_INT(phi_thread_switch(s.thread, PHI_LANE_DEFAULT), PHI_OK);
     CHECK(talk_view(s.thread, NULL, UINT64_MAX, NULL) == face);
     end(&s);
@@ -578,7 +583,7 @@ TEST(what_was_undone_is_undone_when_it_is_read_back) {
 /* Asks, gets that status, and finds all as it was. */
 static void fails_with(scene *s, const question *q, phi_status want) {
     uint64_t face = talk_face(s->agent);
-    size_t used = phi_agent_memory_used(s->agent, NULL);
+    size_t used = phi_agent_get_info(s->agent).memory_used;
     phi_status status;
     uint64_t got;
     s->watched.reads = 0;
@@ -587,7 +592,7 @@ static void fails_with(scene *s, const question *q, phi_status want) {
     CHECK_EQ_INT(got, 0);
     CHECK(s->watched.reads > 0);
     CHECK(talk_face(s->agent) == face);
-    CHECK(phi_agent_memory_used(s->agent, NULL) <= used + 2048);
+    CHECK(phi_agent_get_info(s->agent).memory_used <= used + 2048);
 }
 
 static void works_again(scene *s, const question *q) {
@@ -715,7 +720,7 @@ TEST(what_the_store_did_not_take_stays_in_memory) {
     size_t first, i, full;
     begin(&s, true);
     begin(&plain, false);
-    first = phi_message_count(s.agent);
+    first = phi_thread_message_count(phi_agent_thread(s.agent));
     s.watched.append_says = PHI_FULL;
     s.watched.read_says = PHI_IO;
     for (i = 0; i < 4; i++) { /* it is compacted all the while */
@@ -723,20 +728,21 @@ TEST(what_the_store_did_not_take_stays_in_memory) {
         some_turns(&plain, 400 + 100 * (unsigned)i, TURNS);
     }
     CHECK(phi_thread_stored(s.thread) < phi_thread_count(s.thread));
-    for (i = first; i < phi_message_count(s.agent); i++) {
-        const phi_message *m = phi_message_at(s.agent, i);
+    for (i = first; i < phi_thread_message_count(phi_agent_thread(s.agent)); i++) {
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(s.agent), i);
         if (!CHECK(m != NULL)) break;
-        CHECK(talk_mix_message(1, m) == talk_mix_message(1, phi_message_at(plain.agent, i)));
+        CHECK(talk_mix_message(1, m) ==
+              talk_mix_message(1, phi_thread_message_at(phi_agent_thread(plain.agent), i)));
     }
     CHECK_EQ_INT(s.watched.reads, 0);
-    full = phi_agent_memory_used(s.agent, NULL);
+    full = phi_agent_get_info(s.agent).memory_used;
     s.watched.append_says = PHI_OK;
     s.watched.read_says = PHI_OK;
     CHECK_EQ_INT(phi_thread_sync(s.thread, NULL, 0), PHI_OK);
     some_turns(&s, 900, 2);
     some_turns(&plain, 900, 2);
     (void)rig_step(s.r);
-    CHECK(phi_agent_memory_used(s.agent, NULL) < full * 2 / 3);
+    CHECK(phi_agent_get_info(s.agent).memory_used < full * 2 / 3);
     CHECK(talk_log(s.thread, NULL) == talk_log(plain.thread, NULL));
     end(&plain);
     end(&s);

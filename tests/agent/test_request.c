@@ -4,6 +4,7 @@
 
 #include "agent/response.h"
 #include "agent/snapshot.h"
+#include "support/request.h"
 
 typedef struct scene {
     rig *r;
@@ -23,10 +24,10 @@ static void begin(scene *s) {
     s->agent = rig_agent(s->r, &s->desc);
 }
 
-static phi_response ask(scene *s, phi_ask_desc desc) {
+static phi_response ask(scene *s, phi_prompt_desc desc) {
     phi_response response;
     desc.text = "go";
-    CHECK_EQ_INT(phi_ask_with(s->agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s->agent, &desc, &response), PHI_OK);
     (void)rig_run_until(s->r, 2000000);
     return response;
 }
@@ -37,11 +38,11 @@ static bool offers(scene *s, size_t request, const char *tool) {
     return strstr(rig_request(s->r, request), name) != NULL;
 }
 
-static const char *refused(scene *s, const phi_ask_desc *desc) {
+static const char *refused(scene *s, const phi_prompt_desc *desc) {
     const char *words = "";
     phi_response response;
-    CHECK_EQ_INT(phi_ask_with(s->agent, desc, &response), PHI_BAD_ARG);
-    CHECK(phi_response_done(response) && !phi_agent_running(s->agent));
+    CHECK_EQ_INT(phi_prompt_with(s->agent, desc, &response), PHI_BAD_ARG);
+    CHECK(phi_response_get(response).done && !phi_agent_get_info(s->agent).running);
     (void)phi_last_error(rig_runtime(s->r), &words, NULL);
     return words;
 }
@@ -49,7 +50,7 @@ static const char *refused(scene *s, const phi_ask_desc *desc) {
 TEST(a_request_is_offered_the_tools_that_it_names_and_no_others) {
     static const char *const echo[] = {"echo"};
     scene s;
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     begin(&s);
     rig_call(s.r, "c1", "wait", "{}"); /* which it was not offered */
     rig_says(s.r, "well");
@@ -78,29 +79,31 @@ TEST(tools_that_are_not_there_are_refused_by_name) {
     static const char *const none[] = {NULL};
     scene s;
     phi_tool own = PHI_ZERO;
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     begin(&s);
     desc.text = "go";
     desc.allowed_tools = names;
     desc.allowed_count = 2;
     CHECK_EQ_STR(refused(&s, &desc),
-                 "phi_ask_with: allowed_tools[1]: the agent has no tool \"sing\"");
+                 "phi_prompt_with: allowed_tools[1]: the agent has no tool \"sing\"");
     desc.tools = &s.tools[1];
     desc.tool_count = 1;
     CHECK_EQ_STR(refused(&s, &desc),
-                 "phi_ask_with: allowed_tools[0]: the request has no tool \"echo\"");
+                 "phi_prompt_with: allowed_tools[0]: the request has no tool \"echo\"");
     desc.tools = NULL;
     CHECK_EQ_STR(refused(&s, &desc), "tools is missing, tool_count is 1");
     desc.no_tools = true;
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: tools is given, and no_tools is set");
+    CHECK_EQ_STR(refused(&s, &desc), "phi_prompt_with: tools is given, and no_tools is set");
     desc.tool_count = 0;
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: allowed_tools is given, and no_tools is set");
+    CHECK_EQ_STR(refused(&s, &desc),
+                 "phi_prompt_with: allowed_tools is given, and no_tools is set");
     desc.no_tools = false;
     desc.allowed_tools = NULL;
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: allowed_tools is NULL, allowed_count is 2");
+    CHECK_EQ_STR(refused(&s, &desc), "phi_prompt_with: allowed_tools is NULL, allowed_count is 2");
     desc.allowed_tools = none;
     desc.allowed_count = 1;
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: allowed_tools[0]: the agent has no tool \"\"");
+    CHECK_EQ_STR(refused(&s, &desc),
+                 "phi_prompt_with: allowed_tools[0]: the agent has no tool \"\"");
     desc.allowed_count = 0;
     own.name = "no start";
     desc.tools = &own;
@@ -113,7 +116,7 @@ TEST(a_request_brings_tools_of_its_own) {
     static const char *const sing[] = {"sing"};
     scene s;
     phi_tool own[2];
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_response_info info;
     begin(&s);
     own[0] = rig_echo();
@@ -125,7 +128,7 @@ TEST(a_request_brings_tools_of_its_own) {
     rig_call(s.r, "c1", "sing", "{\"a\":\"song\"}");
     rig_call(s.r, "c2", "echo", "{}"); /* the agent's, which this run has not */
     rig_says(s.r, "well");
-    CHECK_EQ_INT(phi_response_get(ask(&s, desc), &info), PHI_OK);
+    CHECK_EQ_INT(response_get(ask(&s, desc), &info), PHI_OK);
     CHECK_EQ_INT(info.status, PHI_OK);
     CHECK(offers(&s, 0, "sing") && offers(&s, 0, "dance"));
     CHECK(!offers(&s, 0, "echo") && !offers(&s, 0, "wait"));
@@ -150,7 +153,7 @@ TEST(without_memory_for_its_tools_a_request_is_refused) {
     for (n = 0; n < 100; n++) {
         scene s;
         phi_tool own;
-        phi_ask_desc desc = PHI_ZERO;
+        phi_prompt_desc desc = PHI_ZERO;
         phi_response response;
         phi_status status;
         bool tripped;
@@ -162,10 +165,11 @@ TEST(without_memory_for_its_tools_a_request_is_refused) {
         desc.tool_count = 1;
         rig_says(s.r, "well");
         test_alloc_fail_at(n);
-        status = phi_ask_with(s.agent, &desc, &response);
+        status = phi_prompt_with(s.agent, &desc, &response);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        CHECK(status == PHI_OK || (status == PHI_NO_MEMORY && !phi_agent_running(s.agent)));
+        CHECK(status == PHI_OK ||
+              (status == PHI_NO_MEMORY && !phi_agent_get_info(s.agent).running));
         (void)rig_run_until(s.r, 2000000);
         rig_free(s.r);
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);
@@ -177,19 +181,19 @@ TEST(without_memory_for_its_tools_a_request_is_refused) {
 TEST(limits_of_a_request_end_its_run_and_no_other) {
     scene s;
     phi_limits limits = PHI_ZERO;
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_response_info info;
     int i;
     begin(&s);
     limits.max_turns = 2;
     desc.limits = &limits;
     for (i = 0; i < 3; i++) rig_call(s.r, "c1", "echo", "{\"n\":1}");
-    CHECK_EQ_INT(phi_response_get(ask(&s, desc), &info), PHI_OK);
+    CHECK_EQ_INT(response_get(ask(&s, desc), &info), PHI_OK);
     CHECK_EQ_INT(info.status, PHI_LIMIT);
     CHECK_EQ_INT((int)rig_requests(s.r), 2);
     desc.limits = NULL;
     rig_says(s.r, "done");
-    CHECK_EQ_INT(phi_response_get(ask(&s, desc), &info), PHI_OK);
+    CHECK_EQ_INT(response_get(ask(&s, desc), &info), PHI_OK);
     CHECK_EQ_INT(info.status, PHI_OK);
     CHECK_EQ_INT((int)rig_requests(s.r), 4);
     rig_free(s.r);
@@ -197,7 +201,7 @@ TEST(limits_of_a_request_end_its_run_and_no_other) {
 
 TEST(a_request_waits_for_decisions_as_long_as_it_says) {
     phi_pending_item item;
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_response response;
     scene s;
     begin(&s);
@@ -207,9 +211,9 @@ TEST(a_request_waits_for_decisions_as_long_as_it_says) {
     s.agent = rig_agent(s.r, &s.desc);
     desc.text = "go";
     desc.decision_timeout_ms = 700;
-    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 5);
-    CHECK_EQ_INT(phi_agent_waiting(s.agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(s.agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK(item.has_deadline && item.left_ms <= 700 && item.left_ms > 600);
     CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
     (void)rig_run(s.r, 5);
@@ -217,7 +221,7 @@ TEST(a_request_waits_for_decisions_as_long_as_it_says) {
 }
 
 TEST(a_request_has_an_id_and_its_query_and_the_log_keeps_what_the_host_says_about_it) {
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_response_info one, two;
     phi_response first;
     const phi_message *m;
@@ -228,32 +232,32 @@ TEST(a_request_has_an_id_and_its_query_and_the_log_keeps_what_the_host_says_abou
     desc.id = "ticket-7";
     desc.refs = "{\"page\":3}";
     first = ask(&s, desc);
-    CHECK_EQ_INT(phi_response_get(first, &one), PHI_OK);
+    CHECK_EQ_INT(response_get(first, &one), PHI_OK);
     CHECK_STR(one.id, "ticket-7");
     CHECK_STR(one.query, "go");
-    m = phi_message_at(s.agent, 0);
+    m = phi_thread_message_at(phi_agent_thread(s.agent), 0);
     REQUIRE(m != NULL);
     CHECK_STR(m->details, "{\"request_id\":\"ticket-7\",\"refs\":{\"page\":3}}");
     CHECK(strstr(rig_request(s.r, 0), "ticket-7") == NULL); /* never sent */
     desc.id = desc.refs = NULL;
-    CHECK_EQ_INT(phi_response_get(ask(&s, desc), &two), PHI_OK);
+    CHECK_EQ_INT(response_get(ask(&s, desc), &two), PHI_OK);
     CHECK(two.id.len == 36 && !phi_str_equal(one.id, two.id));
-    CHECK_EQ_INT((int)phi_message_at(s.agent, 2)->details.len, 0);
+    CHECK_EQ_INT((int)phi_thread_message_at(phi_agent_thread(s.agent), 2)->details.len, 0);
     desc.text = "go";
     desc.refs = "{";
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: refs is no JSON");
+    CHECK_EQ_STR(refused(&s, &desc), "phi_prompt_with: refs is no JSON");
     desc.refs = NULL;
     desc.id = "";
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: id: expected 1 to 128 bytes of UTF-8");
+    CHECK_EQ_STR(refused(&s, &desc), "phi_prompt_with: id: expected 1 to 128 bytes of UTF-8");
     desc.id = "\xff";
-    CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: id: expected 1 to 128 bytes of UTF-8");
+    CHECK_EQ_STR(refused(&s, &desc), "phi_prompt_with: id: expected 1 to 128 bytes of UTF-8");
     rig_free(s.r);
 }
 
 TEST(a_saved_run_keeps_what_its_request_has_of_its_own) {
     static const char *const names[] = {"wait"};
     phi_limits limits = PHI_ZERO;
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_pending_item item;
     phi_response response;
     phi_memory memory;
@@ -269,7 +273,7 @@ TEST(a_saved_run_keeps_what_its_request_has_of_its_own) {
     desc.allowed_tools = names;
     desc.allowed_count = 1;
     rig_call(s.r, "c1", "wait", "{}");
-    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(phi_agent_snapshot(s.agent, &arena, &saved), PHI_OK);
     CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
@@ -277,14 +281,14 @@ TEST(a_saved_run_keeps_what_its_request_has_of_its_own) {
     phi_arena_free(&arena);
     REQUIRE(s.agent.rt != NULL);
     (void)rig_run(s.r, 5);
-    REQUIRE(phi_agent_waiting(s.agent, &item) == PHI_WAITING_CALL);
+    REQUIRE((item = phi_agent_get_info(s.agent).waiting).kind == PHI_WAITING_CALL);
     {
         phi_raise more = PHI_ZERO;
         more.turns = 1;
         CHECK_EQ_INT(phi_budget_raise(s.agent, &more), PHI_OK);
     }
     rig_says(s.r, "done");
-    CHECK_EQ_INT(phi_call_finish(item.call, "found", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "found"), PHI_OK);
     (void)rig_run(s.r, 20);
     CHECK_EQ_INT((int)rig_requests(s.r), 2);
     CHECK(offers(&s, 1, "wait") && !offers(&s, 1, "echo"));
@@ -293,7 +297,7 @@ TEST(a_saved_run_keeps_what_its_request_has_of_its_own) {
 
 TEST(a_saved_run_with_tools_of_its_own_goes_on_with_those_that_the_agent_has) {
     phi_tool own[2];
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_pending_item item;
     phi_response response;
     phi_memory memory;
@@ -310,7 +314,7 @@ TEST(a_saved_run_with_tools_of_its_own_goes_on_with_those_that_the_agent_has) {
     desc.tools = own;
     desc.tool_count = 2;
     rig_call(s.r, "c1", "wait", "{}");
-    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK(offers(&s, 0, "wait") && offers(&s, 0, "sing"));
     CHECK_EQ_INT(phi_agent_snapshot(s.agent, &arena, &saved), PHI_OK);
@@ -319,9 +323,9 @@ TEST(a_saved_run_with_tools_of_its_own_goes_on_with_those_that_the_agent_has) {
     phi_arena_free(&arena);
     REQUIRE(s.agent.rt != NULL);
     (void)rig_run(s.r, 5);
-    REQUIRE(phi_agent_waiting(s.agent, &item) == PHI_WAITING_CALL);
+    REQUIRE((item = phi_agent_get_info(s.agent).waiting).kind == PHI_WAITING_CALL);
     rig_says(s.r, "done");
-    CHECK_EQ_INT(phi_call_finish(item.call, "found", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "found"), PHI_OK);
     (void)rig_run(s.r, 20);
     CHECK_EQ_INT((int)rig_requests(s.r), 2);
     CHECK(offers(&s, 1, "wait") && !offers(&s, 1, "sing") && !offers(&s, 1, "echo"));
@@ -334,7 +338,7 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     phi_enqueue_desc what = PHI_ZERO;
     const phi_message *m = NULL;
     const char *words = "";
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_response response;
     size_t i;
     scene s;
@@ -344,25 +348,25 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     what.id = "ticket-8";
     what.refs = "[8]";
     what.loop_id = "nobody";
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_NOT_FOUND);
     (void)phi_last_error(rig_runtime(s.r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_enqueue_with: loop_id: no run \"nobody\" goes on");
+    CHECK_EQ_STR(words, "phi_enqueue: loop_id: no run \"nobody\" goes on");
     rig_call(s.r, "c1", "wait", "{}");
     rig_says(s.r, "done");
     desc.text = "go";
-    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 10);
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_NOT_FOUND);
-    what.loop_id = phi_agent_last_loop_id(s.agent).at;
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_NOT_FOUND);
+    what.loop_id = phi_agent_get_info(s.agent).loop_id.at;
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_OK);
     what.queue = PHI_INPUT_INJECTED;
     what.id = NULL;
     what.text = "it rains";
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_OK);
     rig_finish(s.r, 0, "found");
     (void)rig_run(s.r, 20);
-    for (i = 0; i < phi_message_count(s.agent); i++) {
-        m = phi_message_at(s.agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(s.agent)); i++) {
+        m = phi_thread_message_at(phi_agent_thread(s.agent), i);
         if (m->role != PHI_ROLE_USER) continue;
         if (phi_str_equal(m->content[0].text, phi_str_of("the other one")))
             CHECK_STR(m->details, "{\"request_id\":\"ticket-8\",\"refs\":[8]}");
@@ -377,11 +381,11 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     what.refs = "x";
     what.queue = PHI_INPUT_FOLLOW_UP;
     what.loop_id = NULL;
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_BAD_ARG);
     what.refs = NULL;
     what.text = " ";
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(s.agent, NULL), PHI_BAD_ARG);
     rig_free(s.r);
 }
 
@@ -408,7 +412,7 @@ static void abort_event(void *user_data, const phi_event *e) {
 }
 
 TEST(an_abort_can_name_its_run_and_say_why) {
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_response response;
     phi_thread *thread;
     heard_abort h = PHI_ZERO;
@@ -421,11 +425,12 @@ TEST(an_abort_can_name_its_run_and_say_why) {
     CHECK_EQ_INT(phi_abort_run(s.agent, NULL, "no"), PHI_NOT_FOUND);
     rig_call(s.r, "c1", "wait", "{}");
     desc.text = "go";
-    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(phi_abort_run(s.agent, "another", "no"), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_abort_run(s.agent, phi_agent_last_loop_id(s.agent).at, "the \"user\" left"),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        phi_abort_run(s.agent, phi_agent_get_info(s.agent).loop_id.at, "the \"user\" left"),
+        PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(h.status, PHI_CANCELLED);
     CHECK_EQ_STR(h.reason, "the \"user\" left");
@@ -438,7 +443,7 @@ TEST(an_abort_can_name_its_run_and_say_why) {
     }
     CHECK_EQ_INT(notes, 1);
     rig_says(s.r, "well");
-    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s.agent, &desc, &response), PHI_OK);
     CHECK_EQ_INT(phi_abort_run(s.agent, NULL, NULL), PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(h.status, PHI_CANCELLED);
@@ -448,7 +453,7 @@ TEST(an_abort_can_name_its_run_and_say_why) {
 
 TEST(what_a_paused_run_waits_for_stays_readable_while_it_is_aborted) {
     phi_limits limits = PHI_ZERO;
-    phi_ask_desc desc = PHI_ZERO;
+    phi_prompt_desc desc = PHI_ZERO;
     phi_pending_item item;
     phi_response response;
     char reason[2001], limit[120];
@@ -461,9 +466,9 @@ TEST(what_a_paused_run_waits_for_stays_readable_while_it_is_aborted) {
     desc.text = "go";
     desc.limits = &limits;
     rig_call(s.r, "c1", "echo", "{}");
-    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 20);
-    REQUIRE(phi_agent_waiting(s.agent, &item) == PHI_WAITING_BUDGET);
+    REQUIRE((item = phi_agent_get_info(s.agent).waiting).kind == PHI_WAITING_BUDGET);
     (void)snprintf(limit, sizeof limit, "%.*s", (int)item.text.len, item.text.at);
     CHECK_EQ_INT(phi_abort_run(s.agent, NULL, reason), PHI_OK);
     CHECK_EQ_INT(phi_abort_run(s.agent, NULL, reason + 1),
@@ -477,7 +482,7 @@ TEST(an_allocation_that_fails_while_it_is_asked_leaves_nothing) {
     static const char *const names[] = {"wait"};
     int n, done = 0;
     for (n = 0; n < 200 && !done; n++) {
-        phi_ask_desc desc = PHI_ZERO;
+        phi_prompt_desc desc = PHI_ZERO;
         phi_response response;
         phi_status status;
         scene s;
@@ -489,7 +494,7 @@ TEST(an_allocation_that_fails_while_it_is_asked_leaves_nothing) {
         desc.allowed_count = 1;
         rig_says(s.r, "done");
         test_alloc_fail_at(n);
-        status = phi_ask_with(s.agent, &desc, &response);
+        status = phi_prompt_with(s.agent, &desc, &response);
         done = !test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK(status == (done ? PHI_OK : PHI_NO_MEMORY) || status == PHI_OK);

@@ -5,9 +5,12 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/request.h"
 
-static phi_ask_desc by(const phi_model *model) {
-    phi_ask_desc desc;
+static phi_prompt_desc by(const phi_model *model) {
+    phi_prompt_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.text = "How much gold?";
     desc.model = model;
@@ -35,21 +38,21 @@ TEST(a_request_has_a_model_of_its_own_and_the_next_has_not) {
     phi_response response;
     char id[] = "other-model";
     phi_model other = phi_model_anthropic(id, "other-key");
-    phi_ask_desc desc = by(&other);
+    phi_prompt_desc desc = by(&other);
     agent_desc.tools = &tool;
     agent_desc.tool_count = 1;
     agent = rig_agent(r, &agent_desc);
     rig_call(r, "c1", "echo", "{}");
     rig_says(r, "Three.");
     rig_says(r, "Three, I say.");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     id[0] = 'X'; /* it was copied */
     (void)rig_step(r);
     CHECK_EQ_STR(own_id(agent), "test-model");
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK(is_of(r, 0, "other-model") && is_of(r, 1, "other-model"));
     CHECK(strstr(rig_key(r, 0), "other-key") != NULL);
-    CHECK_EQ_INT(phi_ask(agent, "Really?", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "Really?", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK(is_of(r, 2, "test-model"));
     CHECK(strstr(rig_key(r, 2), "test-key") != NULL);
@@ -63,12 +66,12 @@ TEST(a_run_that_is_aborted_fails_or_is_freed_takes_its_model_along) {
         phi_agent agent = rig_agent(r, NULL);
         phi_response response;
         phi_model other = phi_model_anthropic("other-model", "key");
-        phi_ask_desc desc = by(&other);
+        phi_prompt_desc desc = by(&other);
         if (how == 1)
             rig_replies(r, 400, "", "no");
         else
             rig_hangs(r, "");
-        CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+        CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
         (void)rig_run(r, 20);
         CHECK(is_of(r, 0, "other-model"));
         if (how == 2) {
@@ -81,7 +84,7 @@ TEST(a_run_that_is_aborted_fails_or_is_freed_takes_its_model_along) {
         CHECK_EQ_INT(rig_run(r, 60), 0);
         CHECK_EQ_STR(own_id(agent), "test-model");
         rig_says(r, "Three.");
-        CHECK_EQ_INT(phi_ask(agent, "Again", &response), PHI_OK);
+        CHECK_EQ_INT(prompt_for(agent, "Again", &response), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 60), 0);
         CHECK(is_of(r, 1, "test-model"));
         rig_free(r);
@@ -99,7 +102,7 @@ TEST(a_failover_begins_at_the_requests_model_and_ends_at_the_agents_or_stays) {
         phi_agent agent;
         phi_response response;
         phi_model other = phi_model_anthropic("other-model", "key");
-        phi_ask_desc desc = by(&other);
+        phi_prompt_desc desc = by(&other);
         memset(&list, 0, sizeof list);
         memset(&spare, 0, sizeof spare);
         spare.model = phi_model_anthropic("spare-model", "key");
@@ -112,11 +115,11 @@ TEST(a_failover_begins_at_the_requests_model_and_ends_at_the_agents_or_stays) {
         rig_replies(r, 401, "", "no");
         rig_says(r, "Three.");
         rig_says(r, "Three, I say.");
-        CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+        CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 60), 0);
         CHECK(is_of(r, 0, "other-model") && is_of(r, 1, "spare-model"));
         CHECK_EQ_STR(own_id(agent), "test-model");
-        CHECK_EQ_INT(phi_ask(agent, "Really?", &response), PHI_OK);
+        CHECK_EQ_INT(prompt_for(agent, "Really?", &response), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 60), 0);
         CHECK(is_of(r, 2, stays != 0 ? "spare-model" : "test-model"));
         rig_free(r);
@@ -150,7 +153,7 @@ TEST(a_requests_model_is_checked_against_the_agents_provider_wherever_a_failover
     phi_agent agent;
     phi_response response;
     phi_model other = phi_model_anthropic("other-model", "key");
-    phi_ask_desc desc = by(&other);
+    phi_prompt_desc desc = by(&other);
     memset(&list, 0, sizeof list);
     memset(&spare, 0, sizeof spare);
     memset(&polly, 0, sizeof polly);
@@ -170,12 +173,12 @@ TEST(a_requests_model_is_checked_against_the_agents_provider_wherever_a_failover
     rig_replies(r, 401, "", "no");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
-    CHECK_STR(phi_agent_model_id(agent), "polly");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "polly");
     other.protocol = "smoke_signals";
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_UNSUPPORTED);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_UNSUPPORTED);
     other.protocol = phi_model_anthropic("x", "y").protocol;
     rig_says(r, "Three.");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK(is_of(r, 1, "other-model"));
     rig_free(r);
@@ -187,24 +190,24 @@ TEST(a_model_that_is_none_or_does_not_take_what_is_there_is_refused_and_nothing_
     phi_agent agent;
     phi_response response;
     phi_model other = phi_model_anthropic("other-model", "key");
-    phi_ask_desc desc = by(&other);
+    phi_prompt_desc desc = by(&other);
     const char *words;
     agent_desc.options.extra = "{\"contents\":[]}";
     agent = rig_agent(r, &agent_desc);
     other.id = NULL;
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK(strstr(words, "model.id") != NULL);
     other = phi_model_google("gemini-x", "key");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK(strncmp(words, "options.extra: ", 15) == 0);
     CHECK_EQ_STR(own_id(agent), "test-model");
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     other = phi_model_anthropic("other-model", "key");
     rig_hangs(r, "");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BUSY);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BUSY);
     (void)rig_run(r, 10);
     CHECK(is_of(r, 0, "test-model"));
     rig_free(r);
@@ -219,11 +222,11 @@ TEST(a_snapshot_of_the_run_continues_with_the_model_of_its_desc) {
     phi_arena arena;
     phi_str text;
     phi_model other = phi_model_anthropic("other-model", "key");
-    phi_ask_desc desc = by(&other);
+    phi_prompt_desc desc = by(&other);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     rig_hangs(r, "");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     (void)rig_run(r, 10);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
     rig_says(q, "Three.");
@@ -246,7 +249,7 @@ TEST(a_strategys_calls_have_the_requests_model_and_react_its_format) {
     phi_response response;
     phi_format format;
     phi_model other = phi_model_anthropic("claude-sonnet-4-5", "key");
-    phi_ask_desc desc = by(&other);
+    phi_prompt_desc desc = by(&other);
     memset(&format, 0, sizeof format);
     format.kind = PHI_FORMAT_JSON_SCHEMA;
     format.schema = "{\"type\":\"object\",\"properties\":{\"gold\":{\"type\":\"integer\"}}}";
@@ -260,11 +263,15 @@ TEST(a_strategys_calls_have_the_requests_model_and_react_its_format) {
     agent_desc.provider = &provider;
     agent = rig_agent(r, &agent_desc);
     rig_says(r, "{\"gold\":3}");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK(is_of(r, 0, "claude-sonnet-4-5"));
     CHECK(strstr(rig_request(r, 0), "\"gold\"") != NULL);
-    CHECK_STR(phi_message_at(agent, phi_message_count(agent) - 1)->content[0].text, "{\"gold\":3}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent),
+                                    phi_thread_message_count(phi_agent_thread(agent)) - 1)
+                  ->content[0]
+                  .text,
+              "{\"gold\":3}");
     rig_free(r);
 }
 
@@ -273,14 +280,14 @@ static void scenario(void) {
     phi_agent agent;
     phi_response response;
     phi_model other = phi_model_anthropic("other-model", "key");
-    phi_ask_desc desc = by(&other);
+    phi_prompt_desc desc = by(&other);
     if (r == NULL) return;
     rig_says(r, "Three.");
     rig_says(r, "Three.");
     agent = rig_agent(r, NULL);
     if (agent.rt != NULL) {
         phi_agent_desc now;
-        if (phi_ask_with(agent, &desc, &response) == PHI_OK) CHECK_EQ_INT(rig_run(r, 100), 0);
+        if (phi_prompt_with(agent, &desc, &response) == PHI_OK) CHECK_EQ_INT(rig_run(r, 100), 0);
         if (phi_agent_get_desc(agent, &now) == PHI_OK) CHECK_EQ_STR(now.model.id, "test-model");
     }
     rig_free(r);

@@ -6,6 +6,8 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 #include "support/rig.h"
+#include "loop/events.h"
+#include "support/request.h"
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"gold\":{\"type\":\"integer\"}}"
                              ",\"required\":[\"gold\"]}";
@@ -25,7 +27,7 @@ static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
                    context.len > 0 ? context.at : "");
     s->call = call;
     if (s->waits) return PHI_PENDING;
-    (void)phi_call_finish(call, "seen", 4, false);
+    (void)phi_call_reply(call, "seen");
     return PHI_DONE;
 }
 
@@ -39,8 +41,8 @@ static phi_tool look_tool(seen *s) {
     return tool;
 }
 
-static phi_ask_desc own_desc(const phi_format *format) {
-    phi_ask_desc desc;
+static phi_prompt_desc own_desc(const phi_format *format) {
+    phi_prompt_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.text = "How much gold?";
     desc.format = format;
@@ -70,18 +72,18 @@ TEST(a_request_has_a_format_and_a_temperature_of_its_own_and_the_next_has_not) {
     phi_agent agent;
     phi_response response;
     phi_format format = gold();
-    phi_ask_desc desc = own_desc(&format);
+    phi_prompt_desc desc = own_desc(&format);
     agent_desc.options.has_temperature = true;
     agent_desc.options.temperature = 1.0;
     agent = rig_agent(r, &agent_desc);
     rig_says(r, "{\"gold\":3}");
     rig_says(r, "Three.");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK(sent(r, 0, "\"temperature\":0.25"));
     CHECK(sent(r, 0, "\"gold\""));
     CHECK(!sent(r, 0, "room")); /* the context is the tools' */
-    CHECK_EQ_INT(phi_ask(agent, "In words?", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "In words?", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK(sent(r, 1, "\"temperature\":1"));
     CHECK(!sent(r, 1, "integer"));
@@ -95,7 +97,7 @@ TEST(tools_read_the_context_of_their_run) {
     phi_response response;
     seen s;
     phi_tool tool = look_tool(&s);
-    phi_ask_desc desc = own_desc(NULL);
+    phi_prompt_desc desc = own_desc(NULL);
     phi_call none;
     agent_desc.tools = &tool;
     agent_desc.tool_count = 1;
@@ -104,9 +106,9 @@ TEST(tools_read_the_context_of_their_run) {
     rig_says(r, "Three.");
     rig_call(r, "c2", "look", "{\"n\":2}");
     rig_says(r, "Four.");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
-    CHECK_EQ_INT(phi_ask(agent, "Again?", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "Again?", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK_EQ_INT(s.count, 2);
     CHECK_EQ_STR(s.context[0], "{\"room\":7}");
@@ -138,14 +140,14 @@ TEST(the_metadata_of_a_run_is_in_its_event_its_entry_and_its_records) {
     phi_agent agent = rig_agent(r, NULL);
     phi_response response;
     phi_format format = gold();
-    phi_ask_desc desc = own_desc(&format);
+    phi_prompt_desc desc = own_desc(&format);
     phi_session *session, *of_thread = NULL;
     phi_entry e;
     char metadata[] = "{\"trace\":\"t1\"}";
     desc.metadata = metadata;
     rig_says(r, "{\"gold\":3}");
     rig_says(r, "more");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     metadata[10] = 'x'; /* copied */
     session = recorded(r);
     REQUIRE(session != NULL && session->loop_count == 1);
@@ -178,7 +180,7 @@ TEST(a_strategys_calls_have_the_requests_temperature_and_their_tools_its_context
     phi_response response;
     seen s;
     phi_tool tool = look_tool(&s);
-    phi_ask_desc desc = own_desc(NULL);
+    phi_prompt_desc desc = own_desc(NULL);
     memset(&thinks, 0, sizeof thinks);
     memset(&options, 0, sizeof options);
     options.strategy = "react";
@@ -191,7 +193,7 @@ TEST(a_strategys_calls_have_the_requests_temperature_and_their_tools_its_context
     agent = rig_agent(r, &agent_desc);
     rig_call(r, "c1", "look", "{}");
     rig_says(r, "Three.");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK(sent(r, 0, "\"temperature\":0.25"));
     CHECK_EQ_STR(s.context[0], "{\"room\":7}");
@@ -209,7 +211,7 @@ TEST(a_snapshot_of_the_run_has_all_three) {
     seen s, t;
     phi_tool tool = look_tool(&s), again = look_tool(&t);
     phi_format format = gold();
-    phi_ask_desc desc = own_desc(&format);
+    phi_prompt_desc desc = own_desc(&format);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     s.waits = true;
@@ -217,7 +219,7 @@ TEST(a_snapshot_of_the_run_has_all_three) {
     agent_desc.tool_count = 1;
     agent = rig_agent(r, &agent_desc);
     rig_call(r, "c1", "look", "{}");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     CHECK(rig_run(r, 30) > 0);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
     agent_desc.tools = &again;
@@ -239,31 +241,31 @@ TEST(what_a_request_may_not_have_is_refused_by_name) {
     phi_agent agent = rig_agent(r, NULL);
     phi_response response;
     phi_format format = gold();
-    phi_ask_desc desc = own_desc(&format);
+    phi_prompt_desc desc = own_desc(&format);
     const char *words;
     size_t i;
     for (i = 0; i < PHI__COUNT(contexts); i++) {
         desc.tool_context = contexts[i];
-        CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
+        CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
         (void)phi_last_error(rig_runtime(r), &words, NULL);
-        CHECK_EQ_STR(words, "phi_ask_with: tool_context is no JSON object");
+        CHECK_EQ_STR(words, "phi_prompt_with: tool_context is no JSON object");
     }
     desc = own_desc(&format);
     desc.metadata = "{\"trace\":";
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_ask_with: metadata is no JSON");
+    CHECK_EQ_STR(words, "phi_prompt_with: metadata is no JSON");
     desc = own_desc(&format);
     desc.temperature = -1;
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_ask_with: temperature -1: expected 0 to 100");
+    CHECK_EQ_STR(words, "phi_prompt_with: temperature -1: expected 0 to 100");
     desc = own_desc(&format);
     format.schema = "[]";
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK(strncmp(words, "format.schema", 13) == 0);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     rig_free(r);
 }
 
@@ -272,11 +274,11 @@ static void scenario(void) {
     phi_agent agent;
     phi_response response;
     phi_format format = gold();
-    phi_ask_desc desc = own_desc(&format);
+    phi_prompt_desc desc = own_desc(&format);
     if (r == NULL) return;
     rig_says(r, "{\"gold\":3}");
     agent = rig_agent(r, NULL);
-    if (agent.rt != NULL && phi_ask_with(agent, &desc, &response) == PHI_OK)
+    if (agent.rt != NULL && phi_prompt_with(agent, &desc, &response) == PHI_OK)
         CHECK_EQ_INT(rig_run(r, 100), 0);
     rig_free(r);
 }

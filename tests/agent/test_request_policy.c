@@ -4,6 +4,7 @@
 #include "agent/snapshot.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "support/request.h"
 
 static size_t times_in(const char *text, const char *what) {
     size_t n = 0;
@@ -27,19 +28,19 @@ static phi_policy newest_turns(uint32_t n) {
     return p;
 }
 
-static phi_ask_desc question(const char *text, const phi_policy *policy) {
-    phi_ask_desc desc = PHI_ZERO;
+static phi_prompt_desc question(const char *text, const phi_policy *policy) {
+    phi_prompt_desc desc = PHI_ZERO;
     desc.text = text;
     desc.policy = policy;
     return desc;
 }
 
 static void ask(rig *r, phi_agent agent, const char *text, const phi_policy *policy) {
-    phi_ask_desc desc = question(text, policy);
+    phi_prompt_desc desc = question(text, policy);
     phi_response response;
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 60000), 0);
-    CHECK(phi_response_done(response));
+    CHECK(phi_response_get(response).done);
 }
 
 /* An agent that has been asked twice. */
@@ -106,10 +107,10 @@ TEST(an_agent_without_a_policy_has_none_while_a_request_has) {
     rig *r = rig_new();
     phi_agent_desc got;
     phi_policy policy = newest_turns(1);
-    phi_ask_desc asked = question("go", &policy);
+    phi_prompt_desc asked = question("go", &policy);
     phi_agent agent = rig_agent(r, NULL);
     phi_response response;
-    CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK(got.policy == NULL && got.token_counter.count_text == NULL);
     rig_free(r);
@@ -121,7 +122,7 @@ TEST(what_a_request_brings_is_copied) {
     phi_policy policy = newest_turns(1);
     phi_content blocks[2];
     char said[] = "what is this?", mime[] = "image/png", data[] = "aGVsbG8=";
-    phi_ask_desc asked = question(NULL, &policy);
+    phi_prompt_desc asked = question(NULL, &policy);
     phi_response response;
     phi_agent agent = talked(r, &desc);
     memset(blocks, 0, sizeof blocks);
@@ -133,7 +134,7 @@ TEST(what_a_request_brings_is_copied) {
     asked.content = blocks;
     asked.content_count = 2;
     rig_says(r, "three");
-    CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &asked, &response), PHI_OK);
     policy = newest_turns(5);
     memset(blocks, 0, sizeof blocks);
     memset(&asked, 0, sizeof asked);
@@ -169,7 +170,7 @@ TEST(the_agent_s_counter_counts_for_the_request) {
     ask(r, agent, "third", &policy);
     CHECK(calls > 0);
     CHECK_EQ_INT(messages_of(r, 2), 1);
-    CHECK(phi_agent_projection(agent).budget_truncated);
+    CHECK(phi_agent_get_info(agent).projection.budget_truncated);
     rig_free(r);
 }
 
@@ -201,7 +202,7 @@ TEST(figures_and_words_are_those_of_the_request_while_it_goes_on) {
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_wait(r);
     phi_policy policy = newest_turns(1);
-    phi_ask_desc asked = question("third", &policy);
+    phi_prompt_desc asked = question("third", &policy);
     phi_response response;
     phi_memory memory;
     phi_arena arena;
@@ -212,14 +213,14 @@ TEST(figures_and_words_are_those_of_the_request_while_it_goes_on) {
     desc.tools = &tool;
     desc.tool_count = 1;
     agent = talked(r, &desc);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_total, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_total, 0);
     rig_call(r, "c1", "wait", "{}");
-    CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 1);
     REQUIRE(rig_started(r) == 1);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 1);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_total, 5);
-    CHECK(phi_agent_projection(agent).window_truncated);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included, 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_total, 5);
+    CHECK(phi_agent_get_info(agent).projection.window_truncated);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
     CHECK(words.len > 0 && times_in(words.at, "left out: max_turns\n") == 4);
     rig_says(r, "three");
@@ -227,10 +228,11 @@ TEST(figures_and_words_are_those_of_the_request_while_it_goes_on) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
     CHECK(words.len > 0 && strstr(words.at, "no policy: all of 8 messages") == words.at);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 3); /* of what was sent last */
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included,
+                 3); /* of what was sent last */
     rig_says(r, "four");
     ask(r, agent, "fourth", NULL);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included, 0);
     phi_arena_free(&arena);
     rig_free(r);
 }
@@ -276,13 +278,13 @@ TEST(a_request_that_cannot_fit_its_own_policy_is_not_sent) {
 
 /* ---- what is refused ---- */
 
-static void refused(rig *r, phi_agent agent, const phi_ask_desc *desc, phi_status status,
+static void refused(rig *r, phi_agent agent, const phi_prompt_desc *desc, phi_status status,
                     const char *words) {
     phi_response response;
     phi_response_info info;
-    CHECK_EQ_INT(phi_ask_with(agent, desc, &response), status);
+    CHECK_EQ_INT(phi_prompt_with(agent, desc, &response), status);
     CHECK_EQ_STR(words_of(r), words);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_STALE);
+    CHECK_EQ_INT(response_get(response, &info), PHI_STALE);
 }
 
 TEST(a_request_with_options_says_what_is_wrong_with_them) {
@@ -290,7 +292,7 @@ TEST(a_request_with_options_says_what_is_wrong_with_them) {
     phi_agent agent = rig_agent(r, NULL);
     phi_content block = PHI_ZERO;
     phi_policy policy = PHI_ZERO;
-    phi_ask_desc desc = question("go", &policy);
+    phi_prompt_desc desc = question("go", &policy);
     phi_response response;
     policy.include = 64;
     refused(r, agent, &desc, PHI_BAD_ARG, "policy.include: expected PHI_INCLUDE_ bits");
@@ -300,30 +302,28 @@ TEST(a_request_with_options_says_what_is_wrong_with_them) {
     policy.summaries = PHI_SUMMARIES_USE;
     desc.content = &block;
     desc.content_count = 1;
-    refused(r, agent, &desc, PHI_BAD_ARG, "phi_ask_with: text and content are both given");
+    refused(r, agent, &desc, PHI_BAD_ARG, "phi_prompt_with: text and content are both given");
     desc.text = NULL;
     refused(r, agent, &desc, PHI_BAD_ARG,
-            "phi_ask_with: content[0].kind: expected text, image, document, audio or opaque");
+            "phi_prompt_with: content[0].kind: expected text, image, document, audio or opaque");
     desc.content_count = 0;
-    refused(r, agent, &desc, PHI_BAD_ARG, "phi_ask_with: there is no content");
+    refused(r, agent, &desc, PHI_BAD_ARG, "phi_prompt_with: there is no content");
     desc.content = NULL;
-    refused(r, agent, &desc, PHI_BAD_ARG, "phi_ask_with: the text is empty");
-    refused(r, agent, NULL, PHI_BAD_ARG, "phi_ask_with: desc is NULL");
+    refused(r, agent, &desc, PHI_BAD_ARG, "phi_prompt_with: the text is empty");
+    refused(r, agent, NULL, PHI_BAD_ARG, "phi_prompt_with: desc is NULL");
     desc.text = "go";
     desc.thread_id = "t";
     refused(r, agent, &desc, PHI_MISUSE, "phi_agent_use_thread: the agent has no store");
     desc.new_thread = true;
     refused(r, agent, &desc, PHI_BAD_ARG,
-            "phi_ask_with: thread_id is given, and new_thread is set");
-    CHECK_EQ_INT(phi_message_count(agent), 0);
-    CHECK(!phi_agent_running(agent));
+            "phi_prompt_with: thread_id is given, and new_thread is set");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
+    CHECK(!phi_agent_get_info(agent).running);
     desc = question("go", &policy);
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, NULL), PHI_BAD_ARG);
-    CHECK_EQ_STR(words_of(r), "phi_ask_with: out is NULL");
-    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_OK);
     refused(r, agent, &desc, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    refused(r, agent, &desc, PHI_STALE, "phi_ask_with: the agent is gone");
+    refused(r, agent, &desc, PHI_STALE, "phi_prompt_with: the agent is gone");
     rig_free(r);
 }
 
@@ -332,7 +332,7 @@ TEST(a_request_with_a_policy_names_its_thread_or_begins_one) {
     store_mem *store = store_mem_new();
     phi_agent_desc desc = rig_desc();
     phi_policy policy = newest_turns(1);
-    phi_ask_desc asked = question("go", &policy);
+    phi_prompt_desc asked = question("go", &policy);
     phi_response response;
     phi_agent agent;
     desc.store = store_mem_store(store);
@@ -342,18 +342,18 @@ TEST(a_request_with_a_policy_names_its_thread_or_begins_one) {
     rig_says(r, "in a");
     rig_says(r, "in a new one");
     asked.thread_id = "b";
-    CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     asked.thread_id = "a";
-    CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK_EQ_INT(messages_of(r, 3), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     asked.thread_id = NULL;
     asked.new_thread = true;
-    CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK_EQ_INT(times_in(store_mem_text(store, "b"), "in b"), 1);
     CHECK_EQ_INT(times_in(store_mem_text(store, "a"), "in a"), 1);
     rig_free(r);
@@ -380,7 +380,7 @@ static phi_agent_desc saved_desc(saved *s) {
 
 static void save(saved *s, const phi_policy *policy) {
     phi_agent_desc desc;
-    phi_ask_desc asked = question("third", policy);
+    phi_prompt_desc asked = question("third", policy);
     phi_response response;
     phi_agent agent;
     memset(s, 0, sizeof *s);
@@ -390,7 +390,7 @@ static void save(saved *s, const phi_policy *policy) {
     desc = saved_desc(s);
     agent = talked(s->r, &desc);
     rig_call(s->r, "c1", "wait", "{}");
-    CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(s->r, 20), 1);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &s->arena, &s->text), PHI_OK);
     rig_free(s->r);
@@ -429,7 +429,7 @@ TEST(a_run_that_was_saved_has_its_policy_when_it_is_loaded) {
     rig_says(s.r, "three");
     CHECK_EQ_INT(rig_run(s.r, 5), 1);
     REQUIRE(phi_pending(rig_runtime(s.r), items, 2) == 1);
-    CHECK_EQ_INT(phi_call_finish(items[0].call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(items[0].call, "done"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 20), 0);
     CHECK_EQ_INT(messages_of(s.r, 0), 3);
     CHECK(strstr(rig_request(s.r, 0), "second") == NULL);
@@ -481,20 +481,20 @@ TEST(a_request_with_a_policy_that_lacks_memory_changes_nothing) {
         rig *r = rig_new();
         phi_agent_desc desc = rig_desc();
         phi_policy policy = newest_turns(1);
-        phi_ask_desc asked = question("third", &policy);
+        phi_prompt_desc asked = question("third", &policy);
         phi_agent agent = talked(r, &desc);
         phi_response response;
         phi_status status;
         test_alloc_fail_at(n);
-        status = phi_ask_with(agent, &asked, &response);
+        status = phi_prompt_with(agent, &asked, &response);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK(status == PHI_OK || (tripped && status == PHI_NO_MEMORY));
         if (status != PHI_OK) {
-            CHECK_EQ_STR(words_of(r), "phi_ask_with: out of memory");
-            CHECK(!phi_agent_running(agent));
-            CHECK_EQ_INT(phi_message_count(agent), 4);
-            CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
+            CHECK_EQ_STR(words_of(r), "phi_prompt_with: out of memory");
+            CHECK(!phi_agent_get_info(agent).running);
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+            CHECK_EQ_INT(phi_prompt_with(agent, &asked, &response), PHI_OK);
         }
         rig_says(r, "three");
         CHECK_EQ_INT(rig_run(r, 60), 0);
@@ -509,7 +509,7 @@ static void scenario(void) {
     rig *r = rig_new_with(NULL);
     phi_agent_desc desc = rig_desc();
     phi_policy policy = newest_turns(1);
-    phi_ask_desc asked = question("go", &policy);
+    phi_prompt_desc asked = question("go", &policy);
     phi_allocator allocator = test_allocator();
     phi_response response;
     phi_memory memory;
@@ -527,7 +527,8 @@ static void scenario(void) {
     rig_says(r, "one");
     rig_call(r, "c1", "wait", "{}");
     if (agent.rt != NULL && phi_prompt(agent, "first") == PHI_OK) (void)rig_run(r, 30);
-    if (agent.rt != NULL && phi_ask_with(agent, &asked, &response) == PHI_OK) (void)rig_run(r, 30);
+    if (agent.rt != NULL && phi_prompt_with(agent, &asked, &response) == PHI_OK)
+        (void)rig_run(r, 30);
     if (agent.rt != NULL && phi_agent_snapshot(agent, &arena, &text) == PHI_OK) {
         (void)phi_agent_free(agent);
         agent = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_INTERRUPT);

@@ -3,6 +3,7 @@
    messages, deadlines of tools. */
 #include "agent/messages.h"
 #include "support/rig.h"
+#include "loop/events.h"
 
 /* ---- what a desc sets ---- */
 
@@ -144,13 +145,13 @@ TEST(a_prompt_returns_before_anything_is_sent) {
     rig_says(r, "Hello.");
     rig_silent(r, true);
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_requests(r), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK(!phi_next_event(rig_runtime(r), &event));
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(rig_requests(r), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -203,7 +204,7 @@ TEST(the_order_of_messages_is_theirs_in_the_log_and_not_that_of_their_times) {
         phi_content content = text_block(words[i]);
         phi_message message = message_of(PHI_ROLE_USER, &content);
         message.timestamp_ms = i == 1 ? 5000 : 9000 - (int64_t)i; /* one is the same as none */
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
     }
     rig_says(r, "Yes.");
     CHECK_EQ_INT(phi_prompt(agent, "last"), PHI_OK);

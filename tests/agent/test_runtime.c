@@ -3,6 +3,10 @@
 #include "agent/snapshot.h"
 #include "record/replay.h"
 #include "support/rig.h"
+#include "loop/events.h"
+#include "io/transport.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -84,9 +88,9 @@ TEST(calls_that_are_none_are_refused_everywhere) {
     CHECK_EQ_INT(phi_call_result(stale, &result), PHI_STALE);
     result.content_count = 1;
     CHECK_EQ_INT(phi_call_result(stale, &result), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_finish(none, "", 0, false), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_finish(stale, NULL, 3, false), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_finish(stale, NULL, 0, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(none, ""), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_reply(stale, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_fail(stale, ""), PHI_STALE);
     CHECK_EQ_INT(phi_call_update(none, "", 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_call_update(stale, NULL, 1), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_call_progress(stale, "x", 1), PHI_STALE);

@@ -6,6 +6,8 @@
 #include "agent/dry_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static bool has(rig *r, size_t i, const char *text) {
     const char *request = rig_request(r, i);
@@ -66,7 +68,7 @@ static phi_tool memory_tool(int *calls) {
 TEST(extras_of_model_agent_and_request_are_one_object_in_the_body) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    phi_ask_desc ask;
+    phi_prompt_desc ask;
     phi_response response;
     phi_agent agent;
     memset(&ask, 0, sizeof ask);
@@ -78,7 +80,7 @@ TEST(extras_of_model_agent_and_request_are_one_object_in_the_body) {
     rig_says(r, "Three.");
     ask.text = "Hi";
     ask.extra = "{\"metadata\":{\"b\":[2]},\"speed\":null}";
-    CHECK_EQ_INT(phi_ask_with(agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &ask, &response), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 6000000), 0);
     CHECK(has(r, 0, "\"metadata\":{\"user_id\":\"agent\",\"a\":1,\"b\":[2]},\"speed\":null,"));
     (void)run(r, agent); /* the request's own was for that run */
@@ -96,7 +98,7 @@ TEST(an_extra_of_what_phi_always_writes_makes_no_agent) {
     phi_agent agent;
     phi_model model;
     const char *words = "";
-    phi_ask_desc ask;
+    phi_prompt_desc ask;
     phi_response response;
     memset(&to, 0, sizeof to);
     memset(&ask, 0, sizeof ask);
@@ -121,7 +123,7 @@ TEST(an_extra_of_what_phi_always_writes_makes_no_agent) {
     CHECK_EQ_STR(words, "options.extra: phi writes \"contents\" itself");
     ask.text = "Hi";
     ask.extra = "{\"a\":1,\"a\":2}";
-    CHECK_EQ_INT(phi_ask_with(agent, &ask, &response), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_prompt_with(agent, &ask, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK_EQ_STR(words, "extra: \"a\" is there twice");
     CHECK_EQ_INT(rig_requests(r), 0);
@@ -150,7 +152,7 @@ TEST(the_extra_of_a_request_goes_on_after_a_snapshot) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_wait(r);
-    phi_ask_desc ask;
+    phi_prompt_desc ask;
     phi_response response;
     phi_agent agent, restored;
     phi_memory memory;
@@ -168,7 +170,7 @@ TEST(the_extra_of_a_request_goes_on_after_a_snapshot) {
     rig_says(r, "Done.");
     ask.text = "Hi";
     ask.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
-    CHECK_EQ_INT(phi_ask_with(agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &ask, &response), PHI_OK);
     (void)rig_run(r, 40);
     CHECK_EQ_INT(rig_started(r), 1);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &snapshot), PHI_OK);
@@ -178,7 +180,7 @@ TEST(the_extra_of_a_request_goes_on_after_a_snapshot) {
     CHECK(restored.rt != NULL);
     (void)rig_run(r, 5);
     if (CHECK_EQ_INT(phi_pending(rig_runtime(r), &item, 1), 1))
-        CHECK_EQ_INT(phi_call_finish(item.call, "ok", 2, false), PHI_OK);
+        CHECK_EQ_INT(phi_call_reply(item.call, "ok"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 6000000), 0);
     CHECK(has(r, 1, "\"metadata\":{\"user_id\":\"u\"}"));
     phi_arena_free(&arena);
@@ -303,7 +305,7 @@ TEST(a_request_that_names_its_tools_gets_no_raw_ones) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_raw_tool raw;
-    phi_ask_desc ask;
+    phi_prompt_desc ask;
     phi_response response;
     phi_agent agent;
     memset(&ask, 0, sizeof ask);
@@ -315,7 +317,7 @@ TEST(a_request_that_names_its_tools_gets_no_raw_ones) {
     rig_says(r, "One.");
     ask.text = "Hi";
     ask.no_tools = true;
-    CHECK_EQ_INT(phi_ask_with(agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &ask, &response), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 6000000), 0);
     CHECK(lacks(r, 0, "web_search"));
     rig_free(r);

@@ -2,6 +2,7 @@
    called then. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "support/rotate.h"
 
 TEST(a_new_session_has_a_new_id_no_counters_no_last_loop_and_the_same_history) {
     rig *r = rig_new();
@@ -13,16 +14,16 @@ TEST(a_new_session_has_a_new_id_no_counters_no_last_loop_and_the_same_history) {
     rig_says(r, "a");
     rig_says(r, "b");
     ask(r, agent, "1");
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
-    CHECK_STR(phi_agent_last_loop_id(agent), "");
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "");
     rig_pass_ms(r, 100000);
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 10, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, 10, &rotated), PHI_OK);
     CHECK(!rotated); /* it has not been active in this session */
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     ask(r, agent, "2");
     (void)snprintf(want, sizeof want, "%.36s.anthropic.test-model.1",
-                   phi_agent_session_id(agent).at);
+                   phi_agent_get_info(agent).session_id.at);
     CHECK_EQ_STR(h.loop_id, want);
     CHECK_EQ_STR(h.parent_loop_id, "");
     CHECK(strstr(rig_request(r, 1), "\"1\"") != NULL);
@@ -34,22 +35,22 @@ TEST(a_session_is_rotated_when_the_last_run_began_longer_ago_than_the_threshold)
     phi_agent agent = rig_agent(r, NULL);
     bool rotated = true;
     int i;
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 0, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, 0, &rotated), PHI_OK);
     CHECK(!rotated); /* it never ran */
     rig_says(r, "a");
     CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
     for (i = 0; i < 20 && rig_step(r) > 0; i++) {}
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     rig_pass_ms(r, 1000);
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 1000, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, 1000, &rotated), PHI_OK);
     CHECK(!rotated); /* as long, not longer */
-    CHECK_STR(phi_agent_session_id(agent), "session");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
     rig_pass_ms(r, 1);
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 1000, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, 1000, &rotated), PHI_OK);
     CHECK(rotated);
-    CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
+    CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
     rig_pass_ms(r, 5000);
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 0, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, 0, &rotated), PHI_OK);
     CHECK(!rotated); /* nothing was done in the new one */
     rig_free(r);
 }
@@ -60,7 +61,7 @@ TEST(a_threshold_of_zero_rotates) {
     bool rotated = false;
     rig_says(r, "a");
     ask(r, agent, "1"); /* the clock has moved */
-    CHECK_EQ_INT(phi_check_and_rotate(agent, 0, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, 0, &rotated), PHI_OK);
     CHECK(rotated);
     rig_free(r);
 }

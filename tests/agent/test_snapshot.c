@@ -5,6 +5,7 @@
 #include "loop/loop_in.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "support/request.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -103,16 +104,15 @@ static bool go_on(story *s) {
     for (i = 0; i < n && i < 4; i++) {
         if (items[i].kind != PHI_WAITING_CALL || strcmp(items[i].tool_name.at, "wait") != 0)
             continue;
-        if (s->waited++ >= 5)
-            CHECK_EQ_INT(phi_call_finish(items[i].call, "hammered", 8, false), PHI_OK);
+        if (s->waited++ >= 5) CHECK_EQ_INT(phi_call_reply(items[i].call, "hammered"), PHI_OK);
     }
     return runs > 0;
 }
 
 static size_t answers(phi_agent agent) {
     size_t i, n = 0;
-    for (i = 0; i < phi_message_count(agent); i++)
-        n += phi_message_at(agent, i)->role == PHI_ROLE_ASSISTANT;
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++)
+        n += phi_thread_message_at(phi_agent_thread(agent), i)->role == PHI_ROLE_ASSISTANT;
     return n;
 }
 
@@ -379,15 +379,15 @@ TEST(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit) {
     desc.input.queue_limit = 1;
     agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
     if (CHECK(agent.rt != NULL)) {
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 3);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 3);
-        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+        CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 3);
+        CHECK_EQ_INT(phi_agent_get_info(agent).steering, 3);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
         for (i = 0; i < 8; i++) rig_says(other, "Well.");
         CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
         CHECK_EQ_INT(rig_run(other, 60), 0);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
-        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_OK);
-        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+        CHECK_EQ_INT(phi_agent_get_info(agent).queued, 0);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_OK);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
     }
     phi_arena_free(&arena);
     rig_free(r);
@@ -408,18 +408,21 @@ TEST(an_interrupted_run_ends_and_the_agent_can_be_prompted) {
     desc = story_desc(&s);
     s.agent = phi_agent_restore(rig_runtime(s.r), &desc, text, PHI_RESTORE_INTERRUPT);
     CHECK(s.agent.rt != NULL);
-    CHECK(phi_agent_running(s.agent));
+    CHECK(phi_agent_get_info(s.agent).running);
     CHECK_EQ_INT(rig_run(s.r, 40), 0);
-    n = phi_message_count(s.agent);
-    CHECK(phi_message_at(s.agent, n - 1)->role == PHI_ROLE_TOOL_RESULT);
-    CHECK_EQ_INT(phi_queue_count(s.agent, PHI_INPUT_FOLLOW_UP), 1); /* it was not delivered */
+    n = phi_thread_message_count(phi_agent_thread(s.agent));
+    CHECK(phi_thread_message_at(phi_agent_thread(s.agent), n - 1)->role == PHI_ROLE_TOOL_RESULT);
+    CHECK_EQ_INT(phi_agent_get_info(s.agent).follow_ups, 1); /* it was not delivered */
     CHECK_EQ_INT(phi_queue_clear(s.agent, PHI_INPUT_NONE), PHI_OK);
     rig_says(s.r, "Here I am.");
     CHECK_EQ_INT(phi_prompt(s.agent, "Are you there?"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 40), 0);
-    CHECK_STR(phi_message_at(s.agent, phi_message_count(s.agent) - 1)->content[0].text,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(s.agent),
+                                    phi_thread_message_count(phi_agent_thread(s.agent)) - 1)
+                  ->content[0]
+                  .text,
               "Here I am.");
-    CHECK_STR(phi_agent_last_loop_id(s.agent), "game.anthropic.test-model.3");
+    CHECK_STR(phi_agent_get_info(s.agent).loop_id, "game.anthropic.test-model.3");
     end(&s);
 }
 
@@ -441,7 +444,7 @@ static phi_flow forge_start(void *user_data, phi_call call, phi_str arguments) {
 static phi_flow forge_step(void *user_data, phi_call call) {
     forge *f = (forge *)user_data;
     if (f->resumes == 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "done", 4, false);
+    (void)phi_call_reply(call, "done");
     return PHI_DONE;
 }
 
@@ -504,7 +507,7 @@ static const phi_message *resumed(bool has_resume, const char *from, const char 
     rig_says(other, "Well.");
     CHECK_EQ_INT(rig_run(other, 20), 0);
     CHECK_EQ_INT(f->starts, 1);
-    result = *phi_message_at(agent, 2);
+    result = *phi_thread_message_at(phi_agent_thread(agent), 2);
     (void)snprintf(words, sizeof words, "%.*s", (int)result.content[0].text.len,
                    result.content[0].text.at);
     result.error_message = phi_str_of(words);
@@ -564,7 +567,7 @@ static phi_flow kiln_resume(void *user_data, phi_call call, phi_str arguments) {
     (void)snprintf(k->seen, sizeof k->seen, "%s|%s", state != NULL ? state : "none",
                    state != NULL && state[3] == '\0' && state[4] == '\xff' ? state + 5 : "");
     CHECK(phi_call_state(call, 17) == NULL);
-    (void)phi_call_finish(call, "fired", 5, false);
+    (void)phi_call_reply(call, "fired");
     return PHI_DONE;
 }
 
@@ -652,7 +655,7 @@ TEST(an_answer_that_was_given_is_still_given_after_a_restore) {
     rig_calls(r, calls, 2);
     CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 3);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 3);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
     CHECK(strstr(text.at, "\"state\":\"tools\"") != NULL);
     rig_hooks(other, &desc, PHI_HOOK_STEERING);
@@ -661,7 +664,7 @@ TEST(an_answer_that_was_given_is_still_given_after_a_restore) {
     rig_says(other, "Not wanted.");
     CHECK_EQ_INT(rig_run(other, 20), 0);
     CHECK_EQ_INT(rig_requests(other), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 3);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 3);
     phi_arena_free(&arena);
     rig_free(r);
     rig_free(other);
@@ -844,8 +847,8 @@ TEST(a_decision_that_was_waited_for_is_asked_for_again) {
     CHECK_EQ_INT(phi_decide(rig_ticket(other, 0), PHI_DENY, "Not in here"), PHI_OK);
     rig_says(other, "As you wish.");
     CHECK_EQ_INT(rig_run(other, 20), 0);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Not in here");
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "As you wish.");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "Not in here");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "As you wish.");
     phi_arena_free(&arena);
     rig_free(r);
     rig_free(other);
@@ -1006,20 +1009,21 @@ TEST(spending_lanes_and_rewrites_come_back) {
     int i;
     begin(&s);
     for (i = 0; i < 3 * STEPS_MOST && go_on(&s); i++) continue;
-    before = phi_agent_usage(s.agent);
+    before = phi_agent_get_info(s.agent).usage;
     CHECK_EQ_INT(phi_thread_fork_lane(phi_agent_thread(s.agent), "other", NULL, 5), PHI_OK);
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(s.agent), "other"), PHI_OK);
     CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
     desc = story_desc(&s);
     again = phi_agent_restore(rig_runtime(s.r), &desc, text, PHI_RESTORE_RESUME);
     CHECK(again.rt != NULL);
-    CHECK(!phi_agent_running(again));
+    CHECK(!phi_agent_get_info(again).running);
     CHECK_STR(phi_thread_lane(phi_agent_thread(again)), "other");
-    CHECK_EQ_INT(phi_message_count(again), phi_message_count(s.agent));
-    CHECK_EQ_INT(phi_agent_usage(again).total_tokens, before.total_tokens);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(again)),
+                 phi_thread_message_count(phi_agent_thread(s.agent)));
+    CHECK_EQ_INT(phi_agent_get_info(again).usage.total_tokens, before.total_tokens);
     CHECK(before.total_tokens > 0);
-    CHECK_STR(phi_agent_session_id(again), "game");
-    CHECK_STR(phi_agent_id(again), "smith");
+    CHECK_STR(phi_agent_get_info(again).session_id, "game");
+    CHECK_STR(phi_agent_get_info(again).agent_id, "smith");
     end(&s);
 }
 
@@ -1180,7 +1184,7 @@ TEST(what_a_run_has_spent_is_counted_on_after_a_restore) {
     rig_says(other, "The limit was not met.");
     (void)rig_run(other, 20);
     CHECK_EQ_INT(phi_pending(rig_runtime(other), &item, 1), 1);
-    CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "done"), PHI_OK);
     (void)rig_run(other, 20);
     CHECK_EQ_INT(output[0], 5);   /* of the turn that was saved */
     rig_finish(other, 0, "done"); /* the first that was started here */

@@ -27,7 +27,7 @@ static phi_flow forge_start(void *user_data, phi_call call, phi_str arguments) {
 static phi_flow forge_step(void *user_data, phi_call call) {
     const village *v = (const village *)user_data;
     if (!v->finish) return PHI_PENDING;
-    (void)phi_call_finish(call, "done", 4, false);
+    (void)phi_call_reply(call, "done");
     return PHI_DONE;
 }
 
@@ -35,7 +35,7 @@ static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) 
     const char *heat = (const char *)phi_call_state(call, 8);
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, heat, heat != NULL ? strlen(heat) : 0, false);
+    (void)phi_call_reply(call, heat != NULL ? heat : "");
     return PHI_DONE;
 }
 
@@ -119,7 +119,8 @@ static bool cast(void *user_data, phi_str id, size_t index, const phi_agent *age
         (void)sprintf(c->order + strlen(c->order), "%s ", id.at);
     if (c->left_out != NULL && phi_str_equal(id, phi_str_of(c->left_out))) return false;
     for (i = 0; i < index && parent == 0; i++)
-        if (phi_str_equal(phi_agent_id(agents[i]), phi_str_of("mayor"))) parent = i + 1;
+        if (phi_str_equal(phi_agent_get_info(agents[i]).agent_id, phi_str_of("mayor")))
+            parent = i + 1;
     *out = desc_of(c->v, id.at,
                    parent > 0 && phi_str_equal(id, phi_str_of("child")) ? agents[parent - 1]
                                                                         : rig_desc().parent);
@@ -162,14 +163,15 @@ TEST(a_world_goes_on_from_one_text) {
     CHECK_EQ_STR(c.order, "mayor smith silent child ");
     REQUIRE(count == VILLAGERS);
     for (i = 0; i < count; i++) CHECK(phi_agent_alive(agents[i]));
-    CHECK_EQ_INT(phi_message_count(agents[0]), 3); /* with the facts */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agents[0])), 3); /* with the facts */
     CHECK(has_fact(&now, "weather"));
     rig_says(now.r, "Here it is.");
     CHECK_EQ_INT(rig_run(now.r, 50), 0);
-    REQUIRE(phi_message_count(agents[1]) >= 4);
-    for (i = 0; i < phi_message_count(agents[1]); i++)
-        if (phi_message_at(agents[1], i)->role == PHI_ROLE_TOOL_RESULT)
-            CHECK_STR(phi_message_at(agents[1], i)->content[0].text, "1200 C");
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agents[1])) >= 4);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agents[1])); i++)
+        if (phi_thread_message_at(phi_agent_thread(agents[1]), i)->role == PHI_ROLE_TOOL_RESULT)
+            CHECK_STR(phi_thread_message_at(phi_agent_thread(agents[1]), i)->content[0].text,
+                      "1200 C");
     CHECK(strstr(rig_request(now.r, 0), "iron: dear") != NULL);
     village_free(&was);
     village_free(&now);
@@ -208,7 +210,8 @@ TEST(a_text_made_in_pieces_is_the_text_made_at_once_and_the_world_stands_still) 
         CHECK_EQ_INT(phi_step(rig_runtime(two.r), -1), 1);
     }
     CHECK(pieces_count > 20);
-    CHECK_EQ_INT(phi_message_count(two.agents[2]), phi_message_count(one.agents[2]));
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(two.agents[2])),
+                 phi_thread_message_count(phi_agent_thread(one.agents[2])));
     for (i = 0; i < VILLAGERS; i++) {
         CHECK_EQ_INT(phi_agent_snapshot(two.agents[i], &two.arena, &line), PHI_OK);
         CHECK(strstr(pieces.at, line.at) != NULL);
@@ -259,7 +262,8 @@ static bool changed_after(int pieces, bool frees) {
         if (frees)
             CHECK_EQ_INT(phi_agent_free(v.agents[3]), PHI_OK);
         else
-            CHECK_EQ_INT(phi_append_message(v.agents[3], &message), PHI_OK);
+            CHECK_EQ_INT(phi_thread_append(phi_agent_thread(v.agents[3]), &message, 1, NULL),
+                         PHI_OK);
         CHECK_EQ_INT(save(&v, &text, NULL), PHI_OK);
     }
     CHECK_EQ_INT(load(&now, text, &c, &agents, &count), PHI_OK);
@@ -296,7 +300,7 @@ TEST(an_agents_text_alone_and_a_world_without_agents_are_read_too) {
     CHECK_EQ_INT(phi_agent_snapshot(was.agents[1], &was.arena, &text), PHI_OK);
     CHECK_EQ_INT(load(&now, text, &c, &agents, &count), PHI_OK);
     REQUIRE(count == 1);
-    CHECK_STR(phi_agent_id(agents[0]), "mayor");
+    CHECK_STR(phi_agent_get_info(agents[0]).agent_id, "mayor");
     CHECK(has_fact(&now, "mine"));
     village_free(&was);
     village_free(&now);

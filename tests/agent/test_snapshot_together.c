@@ -143,7 +143,7 @@ static bool go_on(story *s) {
         if (s->waited++ < 2) continue;
         s->waited = 0;
         if (items[i].kind == PHI_WAITING_CALL)
-            (void)phi_call_finish(items[i].call, "nine", 4, false);
+            (void)phi_call_reply(items[i].call, "nine");
         else
             (void)phi_decide(items[i].ticket, PHI_ALLOW, NULL);
     }
@@ -152,8 +152,8 @@ static bool go_on(story *s) {
 
 static size_t answers(phi_agent agent) {
     size_t i, n = 0;
-    for (i = 0; i < phi_message_count(agent); i++)
-        n += phi_message_at(agent, i)->role == PHI_ROLE_ASSISTANT;
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++)
+        n += phi_thread_message_at(phi_agent_thread(agent), i)->role == PHI_ROLE_ASSISTANT;
     return n;
 }
 
@@ -174,7 +174,7 @@ static void move(story *s) {
 
 static bool compaction_waits(const story *s) {
     phi_pending_item item;
-    return phi_agent_waiting(s->agent, &item) == PHI_WAITING_DECISION &&
+    return (item = phi_agent_get_info(s->agent).waiting).kind == PHI_WAITING_DECISION &&
            item.point == PHI_HOOK_BEFORE_COMPACTION;
 }
 
@@ -189,7 +189,7 @@ TEST(a_turn_that_is_saved_before_its_compaction_counts_one_request) {
     }
     CHECK(moved > 0);
     CHECK_EQ_INT(answers(s.agent), 12);
-    CHECK_EQ_INT(phi_agent_spending(s.agent).requests, 12);
+    CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.requests, 12);
     end(&s);
 }
 
@@ -251,13 +251,13 @@ TEST(a_compaction_of_the_hosts_that_waits_goes_on_after_loading) {
     fill(s.r, s.agent);
     CHECK_EQ_INT(phi_compact(s.agent), PHI_OK);
     (void)rig_run(s.r, 5); /* the hook waits */
-    CHECK(phi_agent_running(s.agent));
+    CHECK(phi_agent_get_info(s.agent).running);
     CHECK_EQ_INT(phi_agent_snapshot(s.agent, &s.arena, &text), PHI_OK);
     rig_free(s.r);
     s.r = other;
     s.agent = phi_agent_restore(rig_runtime(other), &s.desc, text, PHI_RESTORE_RESUME);
     REQUIRE(s.agent.rt != NULL);
-    CHECK(phi_agent_running(s.agent));
+    CHECK(phi_agent_get_info(s.agent).running);
     s.waited = 2;
     while (go_on(&s)) continue;
     CHECK(strstr(rig_story(other), "AgentStart") == NULL); /* it was told before */
@@ -345,10 +345,10 @@ TEST(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own) {
     REQUIRE(agent.rt != NULL);
     (void)rig_run(other, 5);
     REQUIRE(phi_pending(rig_runtime(other), &item, 1) == 1);
-    CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "done"), PHI_OK);
     rig_says(other, "Well.");
     CHECK_EQ_INT(rig_run(other, 20), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     CHECK_EQ_INT(phi_thread_count(thread), 4); /* it was only read */
     rig_finish(r, 0, "done");
     rig_says(r, "Well.");

@@ -6,6 +6,7 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "record/event_json.h"
+#include "support/request.h"
 
 static store_mem *store;
 
@@ -95,20 +96,20 @@ TEST(an_agent_goes_on_where_another_process_left) {
     r = rig_new();
     agent = open_thread(r, "t");
     talk(r, agent, "my name is Ada", "hello Ada");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.1");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.1");
     rig_free(r);
     r = rig_new();
     agent = open_thread(r, "t");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "hello Ada");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.1");
-    CHECK_STR(phi_agent_thread_id(agent), "t");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "hello Ada");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.1");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "t");
     talk(r, agent, "who am I?", "Ada");
     CHECK(strstr(rig_request(r, 0), "my name is Ada") != NULL);
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.2");
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(agent)).output,
-                 2 * phi_agent_usage(agent).output);
+                 2 * phi_agent_get_info(agent).usage.output);
     rig_free(r);
     store_mem_free(store);
 }
@@ -125,17 +126,17 @@ TEST(without_a_session_of_its_own_an_agent_has_that_of_the_log) {
     desc = stored_desc("t");
     desc.ids.session_id = NULL;
     agent = rig_agent(r, &desc);
-    CHECK_STR(phi_agent_session_id(agent), "session");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
     talk(r, agent, "hi", "ho");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.2");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
     rig_free(r);
     r = rig_new();
     desc = stored_desc("t");
     desc.ids.session_id = "other";
     agent = rig_agent(r, &desc);
-    CHECK_STR(phi_agent_last_loop_id(agent), "");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "");
     talk(r, agent, "hi", "ho");
-    CHECK_STR(phi_agent_last_loop_id(agent), "other.anthropic.test-model.1");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "other.anthropic.test-model.1");
     rig_free(r);
     store_mem_free(store);
 }
@@ -171,8 +172,8 @@ TEST(a_call_that_was_lost_with_its_process_gets_an_error_result) {
     agent = open_thread(r, "u");
     talk(r, agent, "go on", "fine");
     CHECK(strstr(rig_request(r, 0), "The process ended before this call had a result") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 5);
-    CHECK(phi_message_at(agent, 2)->is_error);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 5);
+    CHECK(phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
     rig_free(r);
     store_mem_free(store);
 }
@@ -188,9 +189,9 @@ TEST(a_reopened_thread_is_continued_behind_a_call_that_was_lost) {
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK(strstr(rig_request(r, 0), "The process ended before this call had a result") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK(phi_message_at(agent, 2)->is_error);
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "fine");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK(phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "fine");
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE); /* it calls nothing */
     CHECK_EQ_STR(last_words(r), "phi_continue: the last message is the model's own");
     rig_free(r);
@@ -208,8 +209,8 @@ TEST(a_message_that_a_host_appends_stands_behind_the_result_of_a_call_that_was_l
     lose_a_call();
     r = rig_new();
     thread = phi_agent_thread(open_thread(r, "u"));
-    CHECK_EQ_INT(phi_thread_append_messages(thread, &said, 1, 0, UINT64_MAX, &seq), PHI_OK);
-    CHECK_EQ_INT((int)seq, (int)phi_thread_count(thread) - 1);
+    CHECK_EQ_INT(phi_thread_append(thread, &said, 1, NULL), PHI_OK);
+    seq = phi_thread_count(thread) - 1;
     CHECK_EQ_INT(phi_thread_entry(thread, seq - 1, &e), PHI_OK);
     CHECK(e.kind == PHI_ENTRY_MESSAGE && e.message->role == PHI_ROLE_TOOL_RESULT &&
           e.message->is_error);
@@ -315,7 +316,7 @@ TEST(a_thread_is_attached_in_the_midst_of_a_run) {
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "hello"), PHI_OK);
     (void)rig_step(r);
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(phi_thread_attach(phi_agent_thread(agent), store_mem_store(store), "t", NULL,
                                    words, sizeof words),
                  PHI_OK);
@@ -373,7 +374,7 @@ TEST(a_store_that_is_full_is_told_once_and_the_run_goes_on) {
         times(rig_story(r), "Warning \"The thread \"t\" could not be stored: no space left\""), 1);
     CHECK_EQ_INT(times(rig_story(r), "AgentEnd ok"), 2);
     CHECK_EQ_INT(times(rig_story(r), "ThreadUpdated"), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     store_mem_room(store, SIZE_MAX);
     talk(r, agent, "three", "third");
     CHECK_EQ_INT(times(rig_story(r), "ThreadUpdated \"t\" 6 messages"), 1);
@@ -443,6 +444,10 @@ TEST(an_agent_whose_thread_cannot_be_had_is_not_made) {
     half.read = NULL;
     desc.store = &half;
     refused(r, &desc, PHI_BAD_ARG, "store: append or read is missing");
+    half = *store_mem_store(store);
+    half.journal = NULL;
+    refused(r, &desc, PHI_UNSUPPORTED,
+            "store: journal is missing: set phi_store.journal to phi_store_journal()");
     desc = stored_desc("u");
     store_mem_set(store, "u", "nonsense\n", 9);
     refused(r, &desc, PHI_PARSE,
@@ -465,27 +470,28 @@ TEST(a_history_that_is_replaced_or_cleared_stays_in_the_store) {
     agent = open_thread(r, "t");
     talk(r, agent, "the first", "one");
     before = store_mem_count(store, "t");
-    CHECK_EQ_INT(phi_replace_messages(agent, &m, 1), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(agent), 1);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, &m, 1), PHI_OK);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
     CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "lane-1");
     talk(r, agent, "the second", "two");
     CHECK(strstr(rig_request(r, 1), "from elsewhere") != NULL);
     CHECK(strstr(rig_request(r, 1), "the first") == NULL);
     CHECK(store_mem_count(store, "t") > before + 3);
-    CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     talk(r, agent, "the third", "three");
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     (void)rig_step(r);
     rig_free(r);
     r = rig_new();
     agent = open_thread(r, "t");
-    CHECK_EQ_INT(phi_message_count(agent), 0); /* the lane that was the last */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                 0); /* the lane that was the last */
     CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(agent)), 4);
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), "default"), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_STR(phi_message_at(agent, 0)->content[0].text, "the first");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 0)->content[0].text, "the first");
     rig_free(r);
     store_mem_free(store);
 }
@@ -510,19 +516,19 @@ TEST(a_reset_that_finds_no_memory_changes_nothing) {
         talk(r, agent, "hello", "hi");
         CHECK_EQ_INT(phi_follow_up(agent, "and?"), PHI_OK);
         (void)rig_step(r);
-        (void)snprintf(session, sizeof session, "%s", phi_agent_session_id(agent).at);
-        messages = phi_message_count(agent);
+        (void)snprintf(session, sizeof session, "%s", phi_agent_get_info(agent).session_id.at);
+        messages = phi_thread_message_count(phi_agent_thread(agent));
         entries = phi_thread_count(phi_agent_thread(agent));
         test_alloc_fail_at(n);
         status = phi_agent_reset(agent);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
-        CHECK((strcmp(session, phi_agent_session_id(agent).at) == 0) == tripped);
-        CHECK_EQ_INT(phi_message_count(agent), tripped ? messages : 0);
+        CHECK((strcmp(session, phi_agent_get_info(agent).session_id.at) == 0) == tripped);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), tripped ? messages : 0);
         CHECK((phi_thread_count(phi_agent_thread(agent)) == entries) == tripped);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), tripped ? 1 : 0);
-        CHECK((phi_agent_last_loop_id(agent).len > 0) == tripped);
+        CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, tripped ? 1 : 0);
+        CHECK((phi_agent_get_info(agent).loop_id.len > 0) == tripped);
         rig_free(r);
         store_mem_free(store);
     }
@@ -539,21 +545,21 @@ TEST(an_agent_goes_over_to_another_thread_and_back) {
     talk(r, agent, "in a", "one");
     CHECK_EQ_INT(phi_agent_use_thread(agent, "b"), PHI_OK);
     CHECK(!store_mem_locked(store, "a") && store_mem_locked(store, "b"));
-    CHECK_EQ_INT(phi_message_count(agent), 0);
-    CHECK(!phi_str_equal(phi_agent_session_id(agent), phi_str_of("session")));
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
+    CHECK(!phi_str_equal(phi_agent_get_info(agent).session_id, phi_str_of("session")));
     talk(r, agent, "in b", "two");
     CHECK(strstr(rig_request(r, 1), "in a") == NULL);
     CHECK_EQ_INT(phi_agent_use_thread(agent, "b"), PHI_OK); /* it has it */
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK_EQ_INT(phi_agent_use_thread(agent, "a"), PHI_OK);
-    CHECK_STR(phi_agent_session_id(agent), "session");
-    CHECK_STR(phi_message_at(agent, 0)->content[0].text, "in a");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 0)->content[0].text, "in a");
     talk(r, agent, "again in a", "three");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.2");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
     CHECK_EQ_INT(phi_agent_use_thread(agent, NULL), PHI_OK);
-    made = phi_agent_thread_id(agent);
+    made = phi_agent_get_info(agent).thread_id;
     CHECK_EQ_INT(made.len, 36);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     rig_free(r);
     store_mem_free(store);
 }
@@ -572,8 +578,8 @@ TEST(what_cannot_be_had_leaves_the_agent_in_its_thread) {
     store_mem_set(store, "c", "{}\n", 3);
     CHECK_EQ_INT(phi_agent_use_thread(agent, "c"), PHI_PARSE);
     CHECK_EQ_STR(last_words(r), "phi_agent_use_thread: thread \"c\": entry 0: seq: expected 0");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_STR(phi_agent_thread_id(agent), "a");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "a");
     talk(r, agent, "again", "two");
     CHECK_EQ_INT(store_mem_count(store, "a"), phi_thread_count(phi_agent_thread(agent)));
     rig_hangs(r, "");
@@ -582,7 +588,7 @@ TEST(what_cannot_be_had_leaves_the_agent_in_its_thread) {
     plain = rig_agent(r, NULL);
     CHECK_EQ_INT(phi_agent_use_thread(plain, "d"), PHI_MISUSE);
     CHECK_EQ_STR(last_words(r), "phi_agent_use_thread: the agent has no store");
-    CHECK_STR(phi_agent_thread_id(plain), "");
+    CHECK_STR(phi_agent_get_info(plain).thread_id, "");
     rig_free(r);
     store_mem_free(store);
 }
@@ -597,12 +603,20 @@ TEST(a_thread_that_cannot_be_saved_is_not_left) {
     store_mem_room(store, 0);
     CHECK_EQ_INT(phi_agent_use_thread(agent, "b"), PHI_FULL);
     CHECK_EQ_STR(last_words(r), "phi_agent_use_thread: thread \"b\": no space left");
-    CHECK_STR(phi_agent_thread_id(agent), "a");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "a");
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), 1);
     store_mem_room(store, SIZE_MAX);
     rig_free(r);
     CHECK_EQ_INT(store_mem_count(store, "a"), 1);
     store_mem_free(store);
+}
+
+static phi_status ask_in(phi_agent agent, const char *thread_id, const char *text,
+                         phi_response *response) {
+    phi_prompt_desc desc = PHI_ZERO;
+    desc.text = text;
+    desc.thread_id = thread_id;
+    return phi_prompt_with(agent, &desc, response);
 }
 
 TEST(a_question_names_its_thread) {
@@ -614,19 +628,19 @@ TEST(a_question_names_its_thread) {
     r = rig_new();
     agent = open_thread(r, "a");
     rig_says(r, "for b");
-    CHECK_EQ_INT(phi_ask_in(agent, "b", "question", &one), PHI_OK);
-    CHECK_EQ_INT(phi_ask_in(agent, "a", "question", &two), PHI_BUSY);
+    CHECK_EQ_INT(ask_in(agent, "b", "question", &one), PHI_OK);
+    CHECK_EQ_INT(ask_in(agent, "a", "question", &two), PHI_BUSY);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_response_get(one, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(one, &info), PHI_OK);
     CHECK_STR(info.text, "for b");
     rig_says(r, "for a");
-    CHECK_EQ_INT(phi_ask_in(agent, "a", "question", &two), PHI_OK);
+    CHECK_EQ_INT(ask_in(agent, "a", "question", &two), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_response_get(one, &info), PHI_STALE);
+    CHECK_EQ_INT(response_get(one, &info), PHI_STALE);
     CHECK_EQ_INT(times(store_mem_text(store, "a"), "for a"), 1);
     CHECK_EQ_INT(times(store_mem_text(store, "b"), "for b"), 1);
-    CHECK_EQ_INT(phi_ask_in(agent, "a", "", &two), PHI_BAD_ARG);
-    CHECK_EQ_STR(last_words(r), "phi_ask_in: the text is empty");
+    CHECK_EQ_INT(ask_in(agent, "a", "", &two), PHI_BAD_ARG);
+    CHECK_EQ_STR(last_words(r), "phi_prompt_with: the text is empty");
     rig_free(r);
     store_mem_free(store);
 }
@@ -699,8 +713,8 @@ static void do_something(rig *r, phi_agent agent, uint32_t *state) {
         break;
     case 3: (void)phi_abort(agent); break;
     case 4: (void)phi_steer(agent, "this way"); break;
-    case 5: (void)phi_append_message(agent, &m); break;
-    case 6: (void)phi_replace_messages(agent, &m, 1); break;
+    case 5: (void)phi_thread_append(phi_agent_thread(agent), &m, 1, NULL); break;
+    case 6: (void)phi_agent_replace_messages(agent, &m, 1); break;
     case 7: (void)phi_thread_note(thread, "mark", phi_str_of("[1, 2]"), NULL); break;
     case 8: (void)phi_thread_fork_lane(thread, "way", NULL, UINT64_MAX); break;
     case 9: (void)phi_thread_switch(thread, test_random(state) % 2 == 0 ? "way" : "default"); break;
@@ -718,7 +732,7 @@ static void check_kept(phi_agent agent) {
     char words[200], id[64];
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+    (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     store_mem_fail_at(store, -1, PHI_OK);
     CHECK_EQ_INT(phi_thread_to_json(thread, &arena, &one), PHI_OK);
     CHECK_EQ_INT(phi_thread_detach(thread), PHI_OK);
@@ -727,7 +741,8 @@ static void check_kept(phi_agent agent) {
                  PHI_OK);
     CHECK_EQ_INT(phi_thread_to_json(again, &arena, &two), PHI_OK);
     CHECK(phi_str_equal(one, two));
-    CHECK_EQ_INT(phi_thread_message_count(again), phi_message_count(agent));
+    CHECK_EQ_INT(phi_thread_message_count(again),
+                 phi_thread_message_count(phi_agent_thread(agent)));
     phi_arena_free(&arena);
 }
 
@@ -779,13 +794,14 @@ TEST(without_memory_a_thread_is_opened_or_not_and_left_or_not) {
         test_alloc_fail_at(n);
         agent = rig_agent(r, &desc);
         if (agent.rt != NULL) {
-            status = phi_replace_messages(agent, &m, 1);
-            CHECK_EQ_INT(phi_message_count(agent), status == PHI_OK ? 1 : 2);
+            status = phi_agent_replace_messages(agent, &m, 1);
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                         status == PHI_OK ? 1 : 2);
         }
         if (status == PHI_OK) status = phi_agent_use_thread(agent, "b");
         test_alloc_fail_at(-1);
         if (agent.rt != NULL) {
-            CHECK_STR(phi_agent_thread_id(agent), status == PHI_OK ? "b" : "a");
+            CHECK_STR(phi_agent_get_info(agent).thread_id, status == PHI_OK ? "b" : "a");
             talk(r, agent, "and now", "two");
             CHECK_EQ_INT(phi_thread_stored(phi_agent_thread(agent)),
                          phi_thread_count(phi_agent_thread(agent)));
@@ -822,9 +838,9 @@ TEST(without_memory_for_the_thread_of_another_session_an_agent_stays_in_its_own)
         test_alloc_fail_at(-1);
         done = status == PHI_OK;
         CHECK(done || status == PHI_NO_MEMORY);
-        CHECK_STR(phi_agent_thread_id(agent), done ? "b" : "a");
-        CHECK_STR(phi_agent_session_id(agent), done ? "evening" : "session");
-        CHECK_STR(phi_agent_last_loop_id(agent),
+        CHECK_STR(phi_agent_get_info(agent).thread_id, done ? "b" : "a");
+        CHECK_STR(phi_agent_get_info(agent).session_id, done ? "evening" : "session");
+        CHECK_STR(phi_agent_get_info(agent).loop_id,
                   done ? "evening.anthropic.test-model.1" : "session.anthropic.test-model.1");
         rig_free(r); /* which has no session left */
         store_mem_free(store);

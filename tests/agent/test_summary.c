@@ -4,6 +4,7 @@
 #include "agent/one_shot_run.h"
 #include "loop/provider.h"
 #include "support/rig.h"
+#include "support/append.h"
 
 /* The model that sums up: in the process, so that it does not take from the rig's script. */
 typedef struct scribe {
@@ -111,7 +112,7 @@ static phi_status say(phi_agent agent, phi_role role, const char *text) {
     message.content = &block;
     message.content_count = 1;
     if (role == PHI_ROLE_ASSISTANT) message.stop_reason = PHI_STOP_REASON_STOP;
-    return phi_append_message(agent, &message);
+    return phi_thread_append(phi_agent_thread(agent), &message, 1, NULL);
 }
 
 /* Six messages of about 220 bytes: two to a chunk. */
@@ -150,7 +151,7 @@ static const char *seen(phi_agent agent, size_t i, size_t *count) {
     phi_memory memory;
     phi_arena arena;
     const phi_view_item *items = NULL;
-    phi_allocator allocator = phi_allocator_default();
+    phi_allocator allocator = phi__allocator_default();
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     text[0] = '\0';
@@ -173,7 +174,7 @@ TEST(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_place) {
     agent = scribe_agent(r, &s, &desc);
     CHECK(fill(agent));
     CHECK_EQ_INT(phi_summarize(agent, 0, 5), PHI_OK);
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.opens, 3);
     CHECK_EQ_INT(s.closes, 3);
@@ -189,7 +190,7 @@ TEST(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_place) {
     CHECK(strstr(s.asked[2], "Message 5") != NULL);
     CHECK_EQ_STR(seen(agent, 0, &n), "[Summary] Chapter 3.");
     CHECK_EQ_INT(n, 1);
-    CHECK_EQ_INT(phi_message_count(agent), 6); /* the history is whole */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6); /* the history is whole */
     CHECK_EQ_INT(s.rewrites, 1);
     CHECK_EQ_INT(s.status, PHI_OK);
     CHECK_EQ_INT(s.foreign, 0);
@@ -254,7 +255,7 @@ TEST(results_calls_and_images_become_lines_and_long_ones_are_cut) {
     message.role = PHI_ROLE_USER;
     message.content = blocks;
     message.content_count = 2;
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_summarize(agent, 0, phi_thread_count(phi_agent_thread(agent)) - 1), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_STR(s.system, "Be brief.\n\nWhat matters most: Keep the wells.");
@@ -364,7 +365,7 @@ TEST(it_goes_with_its_agent_its_history_or_the_runtime) {
         CHECK_EQ_INT(phi_summarize(agent, 0, 5), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 5), 1);
         if (i == 0) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-        if (i == 1) CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
+        if (i == 1) CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
         if (i == 2) CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
         if (i == 3) s.frees = agent; /* in the midst of a poll */
         if (i < 4) {
@@ -407,13 +408,13 @@ TEST(the_agent_s_budget_pays_for_it_and_ends_it) {
     CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.status, PHI_OK);
-    CHECK_EQ_INT(phi_agent_spending(agent).tokens, 110);
-    CHECK_EQ_INT(phi_agent_spending(agent).requests, 1);
-    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 110);
-    CHECK_EQ_INT(phi_agent_run_usage(agent).total_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.tokens, 110);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.total_tokens, 110);
+    CHECK_EQ_INT(phi_agent_get_info(agent).run_usage.total_tokens, 0);
     CHECK_EQ_INT(phi_summarize(agent, 2, 5), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_EQ_INT(phi_agent_spending(agent).tokens, 330);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.tokens, 330);
     CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "More."), PHI_OK);
     CHECK_EQ_INT(say(agent, PHI_ROLE_ASSISTANT, "Enough."), PHI_OK);
     CHECK_EQ_INT(phi_summarize(agent, 0, 5), PHI_OK);
@@ -468,7 +469,7 @@ TEST(what_a_model_took_to_write_it_stands_in_the_log_and_counts) {
         CHECK(e.rewrite->written->cost == 10.0 * s.opens);
         CHECK_EQ_INT((int)phi_thread_usage(thread).total_tokens, 110 * s.opens);
     }
-    CHECK(phi_agent_cost(agent) == 10.0 * s.opens);
+    CHECK(phi_agent_get_info(agent).cost == 10.0 * s.opens);
     scribe_model.cost.output = 0;
     phi_arena_free(&arena);
     rig_free(r);
@@ -555,7 +556,7 @@ TEST(a_summary_that_waited_is_weighed_when_the_run_is_over) {
     s.wrong = wordy;
     CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 1);
-    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len > 0);
     rig_finish(r, 0, "waited");
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(s.rewrites, 1);
@@ -585,7 +586,7 @@ TEST(the_summary_of_a_run_that_was_rolled_back_is_not_shown) {
     CHECK_EQ_INT(rig_run(r, 10), 1);
     CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK); /* LOOP_START, and the prompt */
     CHECK_EQ_INT(rig_run(r, 50), 1);
-    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len > 0);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(s.rewrites, 1);
@@ -679,9 +680,7 @@ TEST(what_is_durable_stands_and_is_not_shown) {
     CHECK(scribe_register(r, &s));
     agent = scribe_agent(r, &s, &desc);
     CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "Hello. What is the password of the old gate?"), PHI_OK);
-    CHECK_EQ_INT(phi_thread_append_messages(phi_agent_thread(agent), &message, 1, PHI_ENTRY_DURABLE,
-                                            UINT64_MAX, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(append_with(phi_agent_thread(agent), &message, 1, PHI_ENTRY_DURABLE), PHI_OK);
     CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK(strstr(s.asked[0], "Hello.") != NULL && strstr(s.asked[0], "swordfish") == NULL);
@@ -719,9 +718,7 @@ TEST(a_range_may_end_between_a_durable_call_and_its_result) {
     CHECK(scribe_register(r, &s));
     agent = scribe_agent(r, &s, &desc);
     CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "Hello. What is the password of the old gate?"), PHI_OK);
-    CHECK_EQ_INT(phi_thread_append_messages(phi_agent_thread(agent), pair, 2, PHI_ENTRY_DURABLE,
-                                            UINT64_MAX, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(append_with(phi_agent_thread(agent), pair, 2, PHI_ENTRY_DURABLE), PHI_OK);
     CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(s.status, PHI_OK);
@@ -862,7 +859,8 @@ static void end_it_after(int steps, int how) {
     if (how == 1) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     if (how == 2) CHECK_EQ_INT(phi_stop(agent), PHI_OK);
     if (how == 3) (void)phi_runtime_close(rig_runtime(r));
-    if (how == 4 && !phi_agent_running(agent)) CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
+    if (how == 4 && !phi_agent_get_info(agent).running)
+        CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 300), 0);
     if (how == 3) CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_OK);
     CHECK_EQ_INT(s.foreign, 0);

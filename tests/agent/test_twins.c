@@ -12,6 +12,7 @@
 #include "history/prune.h"
 #include "history/revert.h"
 #include "tools/context_tools.h"
+#include "support/append.h"
 
 enum { SEEDS = 40, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };
 
@@ -114,7 +115,7 @@ static uint64_t slice_of(const twin *t, uint64_t from, uint64_t many) {
 
 static uint64_t reading(const twin *t, uint32_t kind, uint32_t a) {
     uint64_t count = phi_thread_count(t->thread);
-    size_t messages = phi_message_count(t->agent);
+    size_t messages = phi_thread_message_count(phi_agent_thread(t->agent));
     switch (kind) {
     case 0: return talk_log(t->thread, NULL);
     case 1: return talk_saved(t->agent, NULL);
@@ -123,7 +124,10 @@ static uint64_t reading(const twin *t, uint32_t kind, uint32_t a) {
     case 4: return snapshot_of(t);
     case 5: return phi_thread_prunable_from(t->thread);
     case 6:
-    case 7: return messages > 0 ? talk_mix_message(1, phi_message_at(t->agent, a % messages)) : 0;
+    case 7:
+        return messages > 0 ? talk_mix_message(1, phi_thread_message_at(phi_agent_thread(t->agent),
+                                                                        a % messages))
+                            : 0;
     case 8:
         return messages > 0 ? talk_mix_message(1, phi_thread_message_at(t->thread, a % messages))
                             : 0;
@@ -255,7 +259,7 @@ static void step_all(story *s) {
 }
 
 static void run_all(story *s, int most) {
-    while (most-- > 0 && !s->failed && phi_agent_running(s->at[0].agent)) step_all(s);
+    while (most-- > 0 && !s->failed && phi_agent_get_info(s->at[0].agent).running) step_all(s);
 }
 
 static void hold(story *s, bool held) {
@@ -333,9 +337,9 @@ static void go_on(story *s) {
     run_all(s, s->held ? 150 : PATIENCE);
     if (s->held && chance(s, 60)) hold(s, false);
     run_all(s, PATIENCE);
-    hold(s, s->held && !phi_agent_running(s->at[0].agent));
+    hold(s, s->held && !phi_agent_get_info(s->at[0].agent).running);
     run_all(s, PATIENCE);
-    CHECK(!phi_agent_running(s->at[0].agent));
+    CHECK(!phi_agent_get_info(s->at[0].agent).running);
 }
 
 /* ---- actions ---- */
@@ -426,8 +430,7 @@ static void append(story *s) {
     m.stop_reason = m.role == PHI_ROLE_USER ? PHI_STOP_REASON_NONE : PHI_STOP_REASON_STOP;
     m.content = &content;
     m.content_count = 1;
-    for (i = 0; i < TWINS; i++)
-        got[i] = phi_thread_append_messages(s->at[i].thread, &m, 1, flags, UINT64_MAX, NULL);
+    for (i = 0; i < TWINS; i++) got[i] = append_with(s->at[i].thread, &m, 1, flags);
     each_status(s, got);
 }
 
@@ -706,8 +709,8 @@ static void stores_have_it(story *s) {
 
 /* Whether the file's twin has let go of much. */
 static bool is_small(story *s) {
-    size_t all = phi_agent_memory_used(s->at[0].agent, NULL);
-    return phi_agent_memory_used(s->at[2].agent, NULL) < all - all / 4;
+    size_t all = phi_agent_get_info(s->at[0].agent).memory_used;
+    return phi_agent_get_info(s->at[2].agent).memory_used < all - all / 4;
 }
 
 static bool tell(uint32_t seed, const char *directory, bool *small) {

@@ -1,6 +1,8 @@
 /* test_usage.c - what was used and what it cost: of an answer, a run, an agent. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 TEST(cost_is_tokens_by_rates_over_input_output_and_cache_and_reasoning_is_not_charged_again) {
     phi_cost rates;
@@ -75,14 +77,14 @@ TEST(the_usage_of_a_run_is_the_sum_of_its_turns_reasoning_too_and_the_agent_s_th
     CHECK_EQ_INT(h.usage.output, 14);
     CHECK_EQ_INT(h.usage.reasoning, 8);
     CHECK_EQ_INT(h.usage.total_tokens, 34);
-    CHECK(near_to(phi_agent_run_cost(agent), 2.0));
+    CHECK(near_to(phi_agent_get_info(agent).run_cost, 2.0));
     ask(r, agent, "again");
     CHECK_EQ_INT(h.usage.input, 10);
-    CHECK_EQ_INT(phi_agent_run_usage(agent).reasoning, 4);
-    CHECK_EQ_INT(phi_agent_usage(agent).input, 30);
-    CHECK_EQ_INT(phi_agent_usage(agent).reasoning, 12);
-    CHECK(near_to(phi_agent_run_cost(agent), 1.0));
-    CHECK(near_to(phi_agent_cost(agent), 3.0));
+    CHECK_EQ_INT(phi_agent_get_info(agent).run_usage.reasoning, 4);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.input, 30);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.reasoning, 12);
+    CHECK(near_to(phi_agent_get_info(agent).run_cost, 1.0));
+    CHECK(near_to(phi_agent_get_info(agent).cost, 3.0));
     rig_free(r);
 }
 

@@ -35,7 +35,7 @@ TEST(a_number_that_is_no_status_is_unknown) {
 }
 
 TEST(the_default_allocator_allocates_moves_and_frees) {
-    phi_allocator a = phi_allocator_default();
+    phi_allocator a = phi__allocator_default();
     char *at = (char *)a.realloc_fn(a.user_data, NULL, 0, 8);
     REQUIRE(at != NULL);
     memcpy(at, "forged", 7);
@@ -49,9 +49,9 @@ TEST(a_budget_without_an_allocator_takes_the_default_one) {
     phi_memory memory;
     phi_allocator none = PHI_ZERO;
     phi_memory_init(&memory, NULL, 0);
-    CHECK(memory.allocator.realloc_fn == phi_allocator_default().realloc_fn);
+    CHECK(memory.allocator.realloc_fn == phi__allocator_default().realloc_fn);
     phi_memory_init(&memory, &none, 0);
-    CHECK(memory.allocator.realloc_fn == phi_allocator_default().realloc_fn);
+    CHECK(memory.allocator.realloc_fn == phi__allocator_default().realloc_fn);
 }
 
 TEST(a_budget_counts_what_is_used_and_the_most_that_was) {

@@ -62,7 +62,7 @@ static void no_more(void *user_data, phi_transfer transfer) { (void)user_data, (
 static phi_flow forge(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     printf("forge %.*s\n", (int)arguments.len, arguments.at);
-    (void)phi_call_finish(call, "done", 4, false);
+    (void)phi_call_reply(call, "done");
     return PHI_PENDING;
 }
 
@@ -75,6 +75,7 @@ static int refused(phi_runtime *rt) {
 }
 
 int main(int argc, char **argv) {
+    static const phi_feature_fn features[] = {phi_feature_formats, NULL};
     phi_runtime_desc desc = PHI_ZERO;
     phi_agent_desc who = PHI_ZERO;
     phi_transport transport = PHI_ZERO;
@@ -96,6 +97,7 @@ int main(int argc, char **argv) {
         desc.codecs = mine;
     }
 #endif
+    desc.features = features;
     rt = phi_runtime_new(&desc);
     if (rt == NULL || argc < 2) return 1;
     who.model = phi_model_anthropic("claude-sonnet-4-5", "key");

@@ -143,10 +143,10 @@ class Amalgamate(unittest.TestCase):
     def test_two_versions_in_one_file_are_an_error(self):
         self.made()
         text = self.get("phi_json.h")
-        version = re.search(r"#define PHI__PUB_BASE (0x\w+)", text).group(1)
+        version = re.search(r"#define PHI__PUB_BASE_BASE (0x\w+)", text).group(1)
         self.put("phi_json.h", text.replace(version, "0x1234567"))
         done = self.compile('#include "phi_json.h"\n#include "phi.h"\n')
-        self.assertIn("two versions of src/base", done.stderr)
+        self.assertIn("two versions of phi's declarations", done.stderr)
 
     def test_phi_tools_of_another_version_than_phi_is_an_error(self):
         self.made()

@@ -98,7 +98,7 @@ static void close_fn(void *user_data, void *call) {
 static phi_flow start_fn(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "echoed", 6, false);
+    (void)phi_call_reply(call, "echoed");
     return PHI_DONE;
 }
 
@@ -179,8 +179,12 @@ REFUSED = """{
         phi_agent_desc wants = desc;
         phi_failover failover = PHI_ZERO;
         phi_policy policy = PHI_ZERO;
-        phi_tool streams = tool;
-        (void)failover, (void)policy;
+        phi_tool streams = tool, deferred = tool, strict = tool;
+        phi_format format = PHI_ZERO;
+        const phi_tool_source *sources[1] = {NULL};
+        (void)failover, (void)policy, (void)format, (void)sources;
+        deferred.deferred = strict.strict = true;
+        format.kind = PHI_FORMAT_JSON_OBJECT;
         policy.summaries = PHI_SUMMARIES_WRITE;
         streams.on_field = on_field;
         wants.WANTS;
@@ -246,14 +250,17 @@ class Features(unittest.TestCase):
     def test_agents_of_a_runtime_that_names_no_feature_talk_and_say_what_to_name(self):
         self.amalgamate(ROOT)
         said = self.run_host("".join(REFUSED.replace("WANTS", wants) for wants in (
-            "options.capture_requests = true", "failover = &failover", "policy = &policy", "tools = &streams")) +
+            "options.capture_requests = true", "failover = &failover", "policy = &policy", "tools = &streams",
+            "format = format", "tools = &deferred", "tools = &strict",
+            "tool_options.sources = sources, wants.tool_options.source_count = 1")) +
             'printf("%d\\n", (int)phi_fact_set(phi_fact_all(rt), "a", phi_str_of("b"), NULL));')
         self.assertEqual(said[0], "end 0")
-        for line, name in zip(said[1:5], ("capture", "failover", "summaries", "argument_stream")):
+        for line, name in zip(said[1:9], ("capture", "failover", "summaries", "argument_stream", "formats", "deferral",
+                                          "formats", "tool_sources")):
             self.assertIn(f"set phi_runtime_desc.features to a list with phi_feature_{name}, or to PHI_ALL_FEATURES", line)
         with open(os.path.join(ROOT, "src/base/base.h"), encoding="utf-8") as file:
             unsupported = re.search(r"X\(UNSUPPORTED, +(-\d+)", file.read()).group(1)
-        self.assertEqual(said[5], unsupported)
+        self.assertEqual(said[9], unsupported)
 
 
 if __name__ == "__main__":

@@ -74,8 +74,8 @@ class Pages(unittest.TestCase):
     def test_the_pages_describe_the_types_and_functions_of_sessions(self):
         """A page says what each is; every function that a page names is declared in a header."""
         pages = read("docs", "sessions.md") + read("docs", "data_model.md") + read("docs", "stores.md")
-        for name in ("phi_recorder", "phi_session", "phi_loop_record", "phi_store", "phi_new_session",
-                     "phi_check_and_rotate", "phi_session_of_thread", "phi_recorder_begin", "phi_recorder_resume",
+        for name in ("phi_recorder", "phi_session", "phi_loop_record", "phi_store", "phi_agent_new_session",
+                     "phi_session_of_thread", "phi_recorder_begin", "phi_recorder_resume",
                      "phi_recorder_drain", "phi_session_save", "phi_session_load"):
             self.assertTrue(re.search(rf"\b{name}\b", pages), name)
         headers = "".join(read("src", "record", name) for name in ("session.h", "session_context.h", "recorder.h")) + \

@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 #include "compat/compat.h"
 #include "support/wires.h"
+#include "loop/events.h"
 
 enum { COMPAT_SCRIPT = 24 };
 

@@ -19,6 +19,7 @@
 #include "subagents/subagents.h"
 #include "support/rig.h"
 #include "tools/context_tools.h"
+#include "loop/tool_source.h"
 
 enum {
     SCENE_TOOLS = 8,
@@ -88,7 +89,7 @@ static inline phi_flow scene_count_step(void *user_data, phi_call call) {
     (void)snprintf(text, sizeof text, "%u", (unsigned)*n);
     (void)phi_call_update(call, text, strlen(text));
     if (*n < 12) return PHI_PENDING;
-    (void)phi_call_finish(call, "counted", 7, false);
+    (void)phi_call_reply(call, "counted");
     return PHI_DONE;
 }
 
@@ -117,7 +118,7 @@ static inline phi_tool scene_count(void) {
 static inline phi_flow scene_fail_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "it is broken", 12, true);
+    (void)phi_call_fail(call, "it is broken");
     return PHI_DONE;
 }
 
@@ -138,8 +139,7 @@ static inline phi_flow scene_change_start(void *user_data, phi_call call, phi_st
     result.content_count = 1;
     result.effects = effects;
     result.details = "{\"by\":\"change\"}";
-    if (!CHECK(phi_call_result(call, &result) == PHI_OK))
-        (void)phi_call_finish(call, "no effects", 10, true);
+    if (!CHECK(phi_call_result(call, &result) == PHI_OK)) (void)phi_call_fail(call, "no effects");
     return PHI_DONE;
 }
 
@@ -194,7 +194,7 @@ static inline bool scene_waiting(scene *s, phi_waiting kind, phi_pending_item *o
 static inline void scene_finish(scene *s, const char *text) {
     phi_pending_item item;
     if (!CHECK(scene_waiting(s, PHI_WAITING_CALL, &item))) return;
-    CHECK_EQ_INT(phi_call_finish(item.call, text, strlen(text), false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, text), PHI_OK);
 }
 
 static inline void scene_decide(scene *s, phi_verdict verdict, const char *reply) {

@@ -17,7 +17,7 @@ static inline void own_make(scene *s) {
 
 static inline void own_act(scene *s) {
     static const char *const allowed[] = {"wait"};
-    phi_ask_desc ask = PHI_ZERO;
+    phi_prompt_desc ask = PHI_ZERO;
     phi_policy policy = phi_policy_short_context();
     phi_format format = PHI_ZERO;
     phi_response response;
@@ -36,7 +36,7 @@ static inline void own_act(scene *s) {
     ask.allowed_count = 1;
     ask.has_temperature = true;
     ask.temperature = 0.75;
-    CHECK_EQ_INT(phi_ask_with(s->agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s->agent, &ask, &response), PHI_OK);
     rig_call(s->r, "c2", "wait", "{}");
     (void)rig_run(s->r, 6);
 }
@@ -215,7 +215,7 @@ static inline phi_poll parrot_poll(void *user_data, void *call, phi_answer *answ
     usage.output = 6;
     usage.total_tokens = 36;
     phi_answer_usage(answer, &usage);
-    if (phi_message_count(s->agent) == 1) {
+    if (phi_thread_message_count(phi_agent_thread(s->agent)) == 1) {
         phi_answer_thinking(answer, phi_str_of("Which tool?"));
         phi_answer_call(answer, phi_str_of("p1"), phi_str_of("echo"));
         phi_answer_arguments(answer, phi_str_of("{\"a\":1}"));

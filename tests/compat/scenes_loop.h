@@ -3,6 +3,8 @@
 #define PHI_TESTS_COMPAT_SCENES_LOOP_H
 
 #include "compat/scenes.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SCENE_FREE "{\"type\":\"object\"}"
 
@@ -43,7 +45,7 @@ static inline void talks_make(scene *s) {
 static inline void talks_ask(scene *s) {
     phi_limits limits = PHI_ZERO;
     phi_content content[4];
-    phi_ask_desc ask = PHI_ZERO;
+    phi_prompt_desc ask = PHI_ZERO;
     phi_response response;
     limits.max_turns = 3;
     limits.max_tokens = 5000;
@@ -71,7 +73,7 @@ static inline void talks_ask(scene *s) {
     ask.tool_context = "{\"room\":3}";
     ask.limits = &limits;
     ask.decision_timeout_ms = 9000;
-    CHECK_EQ_INT(phi_ask_with(s->agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s->agent, &ask, &response), PHI_OK);
 }
 
 static inline void talks_act(scene *s) {
@@ -121,7 +123,7 @@ static inline void calls_act(scene *s) {
     later.id = "later-1";
     later.refs = "[1]";
     later.source = "clock";
-    CHECK_EQ_INT(phi_enqueue_with(s->agent, &later), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(s->agent, &later), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(s->agent, "And another."), PHI_OK);
 }
 

@@ -4,6 +4,8 @@
 #define PHI_TESTS_COMPAT_SCENES_THREADS_H
 
 #include "compat/scenes_history.h"
+#include "support/append.h"
+#include "support/rotate.h"
 #include "support/set.h"
 
 /* ---- lanes and continuations ---- */
@@ -37,10 +39,10 @@ static inline void lanes_rest(scene *s) {
 static inline void sessions_act(scene *s) {
     bool rotated = false;
     scene_talk(s, "Good morning.", "Good morning.");
-    CHECK_EQ_INT(phi_new_session(s->agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(s->agent, false), PHI_OK);
     scene_talk(s, "Good day.", "Good day.");
     rig_pass_stepping_ms(s->r, 5000);
-    CHECK_EQ_INT(phi_check_and_rotate(s->agent, 1000, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(s->agent, 1000, &rotated), PHI_OK);
     CHECK(rotated);
 }
 
@@ -171,11 +173,9 @@ static inline void kinds_act(scene *s) {
     kinds_user(k);
     kinds_answer(k);
     kinds_rest(k);
-    CHECK_EQ_INT(phi_replace_messages(s->agent, k->messages, k->count), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(s->agent, k->messages, k->count), PHI_OK);
     summary = said(PHI_ROLE_USER, &block, "Never sum this up.");
-    CHECK_EQ_INT(phi_thread_append_messages(scene_thread(s), &summary, 1, PHI_ENTRY_DURABLE,
-                                            UINT64_MAX, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(append_with(scene_thread(s), &summary, 1, PHI_ENTRY_DURABLE), PHI_OK);
     free(k);
 }
 
@@ -187,7 +187,7 @@ static inline void kinds_make(scene *s) {
 
 static inline void kinds_go_on(scene *s) {
     scene_talk(s, "After.", "After.");
-    CHECK_EQ_INT(phi_clear_messages(s->agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(s->agent, NULL, 0), PHI_OK);
     scene_talk(s, "Anew.", "Anew.");
 }
 

@@ -5,6 +5,7 @@
    parallel calls, hosted blocks and broken ends; results have texts, images, documents, sound and
    errors. At last the whole history goes to each of the other protocols. */
 #include "compat/compat_wire.h"
+#include "support/request.h"
 #include "support/set.h"
 
 #define PNG                                                                                        \
@@ -136,7 +137,7 @@ static void first_prompt(compat_wire *c) {
     content[4].mime_type = phi_str_of("application/pdf");
     content[5] = media_block(PHI_CONTENT_AUDIO, "audio/wav", "UklGRiQAAABXQVZF");
     content[6] = text_block("Tabs\t, quotes \", a smile \xf0\x9f\x99\x82 and a \x01 control.");
-    CHECK_EQ_INT(phi_prompt_content(c->agent, content, 7), PHI_OK);
+    CHECK_EQ_INT(prompt_blocks(c->agent, content, 7), PHI_OK);
     compat_run(c);
     compat_tell(c, "every kind of block");
 }

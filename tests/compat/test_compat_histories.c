@@ -86,7 +86,7 @@ TEST(requests_of_one_shot_runs_are_sent_as_before) {
     scene s;
     scene_begin(&s, &one_shot, NULL);
     thread = phi_thread_new(rig_runtime(s.r), 0);
-    CHECK_EQ_INT(phi_thread_append(thread, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(thread, &message, 1, NULL), PHI_OK);
     rig_says(s.r, "First.");
     rig_says(s.r, "Second.");
     run.agent = &s.desc;
@@ -139,7 +139,7 @@ static void count_tokens(compat_text *out, phi_model model) {
     if (!compat_open(&c)) return;
     c.w.answer = NULL;
     if (compat_agent(&c, &desc)) {
-        CHECK_EQ_INT(phi_append_message(c.agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(c.agent), &message, 1, NULL), PHI_OK);
         query = phi_count_tokens(c.agent, NULL);
         if (query != NULL) {
             (void)phi_step(c.rt, 0);

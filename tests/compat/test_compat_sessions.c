@@ -5,6 +5,7 @@
    NAME_1.json, NAME_2.json: what the recorder has; NAME_others.json: the first one as the original
    reads it; NAME_thread.json: of the thread; NAME_context.json: the messages that are loaded of it;
    NAME_info.txt: figures, explanation, description; NAME_result.json: of a strategy. */
+#include "support/recorded.h"
 #include "agent/one_shot_run.h"
 #include "compat/scenes_crew.h"
 #include "persist/introspect.h"
@@ -89,7 +90,7 @@ static void one_session(scene *s, const phi_session *session, uint32_t flags, co
 
 /* Blocks for the session of the agent's own thread; files of the first two sessions. */
 static void recorded(scene *s, phi_recorder *recorder, int parts) {
-    phi_str own = phi_agent_session_id(s->agent);
+    phi_str own = phi_agent_get_info(s->agent).session_id;
     phi_session *session;
     char suffix[20];
     unsigned n = 0;
@@ -97,7 +98,7 @@ static void recorded(scene *s, phi_recorder *recorder, int parts) {
     while ((session = phi_recorder_drain(recorder)) != NULL) {
         (void)snprintf(suffix, sizeof suffix, "%u", ++n);
         if (phi_str_equal(session->session_id, own))
-            CHECK_EQ_INT(phi_session_add_blocks(session, phi_agent_thread(s->agent)), PHI_OK);
+            CHECK_EQ_INT(compact_from(session, phi_agent_thread(s->agent)), PHI_OK);
         if (n <= 2 && (parts & RECORDED) != 0)
             one_session(s, session, PHI_SESSION_OWN_EVENTS, suffix);
         if (n == 1 && (parts & OTHERS) != 0) one_session(s, session, 0, "others");
@@ -182,9 +183,9 @@ static void result(scene *s) {
 static void messages(scene *s) {
     phi_str first = PHI_ZERO, again = PHI_ZERO;
     phi_parse_error error;
-    CHECK_EQ_INT(phi_save_messages(s->agent, &s->arena, &first), PHI_OK);
-    CHECK_EQ_INT(phi_restore_messages(s->agent, first, &error), PHI_OK);
-    CHECK_EQ_INT(phi_save_messages(s->agent, &s->arena, &again), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(s->agent, &s->arena, &first), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_from_json(s->agent, first, &error), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(s->agent, &s->arena, &again), PHI_OK);
     (void)compat_same("saved messages", again.at, again.len, first.at, first.len);
 }
 

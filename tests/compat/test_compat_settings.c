@@ -12,7 +12,7 @@
 static phi_flow never_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "ok", 2, false);
+    (void)phi_call_reply(call, "ok");
     return PHI_DONE;
 }
 
@@ -30,14 +30,14 @@ static phi_tool tool_of(const char *name, const char *description, const char *s
 static void one_request(compat_text *out, const char *heading, const phi_agent_desc *desc,
                         const char *extra) {
     compat_wire c;
-    phi_ask_desc ask = PHI_ZERO;
+    phi_prompt_desc ask = PHI_ZERO;
     const char *words = "";
     phi_response response;
     if (!compat_open(&c)) return;
     c.agent = phi_agent_new(c.rt, desc);
     ask.text = "Go on.";
     ask.extra = extra;
-    if (c.agent.rt == NULL || phi_ask_with(c.agent, &ask, &response) != PHI_OK) {
+    if (c.agent.rt == NULL || phi_prompt_with(c.agent, &ask, &response) != PHI_OK) {
         (void)phi_last_error(c.rt, &words, NULL);
         compat_print(out, "=== %s\n%s\n\n", heading, words);
         compat_close(&c);
@@ -45,7 +45,8 @@ static void one_request(compat_text *out, const char *heading, const phi_agent_d
     }
     compat_run(&c);
     if (c.w.count == 0) {
-        const phi_message *m = phi_message_at(c.agent, phi_message_count(c.agent) - 1);
+        const phi_message *m = phi_thread_message_at(
+            phi_agent_thread(c.agent), phi_thread_message_count(phi_agent_thread(c.agent)) - 1);
         compat_print(out, "=== %s\nnot sent: ", heading);
         if (m != NULL) compat_str(out, m->error_message);
         compat_print(out, "\n\n");
@@ -262,7 +263,7 @@ static void talk_of(compat_text *out, phi_model model, phi_thinking level, const
     desc.options.temperature = 0.5;
     desc.system_prompt = "S";
     if (compat_agent(&c, &desc)) {
-        CHECK_EQ_INT(phi_replace_messages(c.agent, messages, 3), PHI_OK);
+        CHECK_EQ_INT(phi_agent_replace_messages(c.agent, messages, 3), PHI_OK);
         compat_prompt(&c, heading, "Go on.");
     }
     compat_add(out, c.out.at, c.out.len);

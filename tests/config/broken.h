@@ -3,6 +3,7 @@
 #ifndef PHI_TESTS_CONFIG_BROKEN_H
 #define PHI_TESTS_CONFIG_BROKEN_H
 
+#include "support/problems.h"
 #include "config/config_agents.h"
 #include "sections/sections.h"
 
@@ -51,17 +52,17 @@ static phi_status broken_said(phi_runtime *rt, const phi_allocator *allocator, c
     desc.variable_fn = broken_variable;
     desc.sections = phi_config_sections();
     config = phi_config_load(&desc);
-    status = phi_config_status(config);
-    for (i = 0; phi_config_problem_at(config, i, &p); i++)
+    status = config_status(config);
+    for (i = 0; config_problem(config, i, &p); i++)
         n = broken_add(out, size, n, p.message, directory);
     if (status == PHI_OK) {
         with.check_only = true;
         agents = phi_agents_from_config(rt, config, &with);
         while ((status = phi_agents_step(agents)) == PHI_BUSY && left-- > 0) (void)phi_step(rt, 1);
-        for (i = 0; phi_agents_problem_at(agents, i, &p); i++)
+        for (i = 0; agents_problem(agents, i, &p); i++)
             n = broken_add(out, size, n, p.message, directory);
     }
-    (void)phi_agents_free(agents);
+    phi_agents_free(agents);
     phi_config_free(config);
     return status;
 }

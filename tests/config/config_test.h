@@ -3,6 +3,7 @@
 #define PHI_TESTS_CONFIG_CONFIG_TEST_H
 
 #include "config/config_in.h"
+#include "support/problems.h"
 #include "support/test.h"
 
 static const char *config_variable(void *user_data, const char *name) {
@@ -31,7 +32,7 @@ static const char *config_said(const phi_config *config) {
     phi_config_problem p;
     size_t i, n = 0;
     said[0] = '\0';
-    for (i = 0; phi_config_problem_at(config, i, &p) && n < sizeof said; i++)
+    for (i = 0; config_problem(config, i, &p) && n < sizeof said; i++)
         n += (size_t)snprintf(said + n, sizeof said - n, "%s%s", i > 0 ? "\n" : "", p.message.at);
     return said;
 }

@@ -1,4 +1,5 @@
 /* test_config_agents.c - agents out of a configuration: models, profiles, prompts, limits. */
+#include "support/problems.h"
 #include "support/made.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
@@ -16,12 +17,12 @@ TEST(a_provider_is_enough_for_one_agent_named_default) {
                       NULL, NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
     CHECK_EQ_INT(m.status, PHI_OK);
-    CHECK_EQ_INT(phi_agents_count(m.agents), 1);
-    CHECK_STR(phi_agents_name(m.agents, 0), "default");
+    CHECK_EQ_INT(agents_count(m.agents), 1);
+    CHECK_STR(agents_name(m.agents, 0), "default");
     CHECK(phi_agents_get(m.agents, NULL).rt != NULL);
     CHECK(phi_agents_get(m.agents, "default").rt != NULL);
     CHECK(phi_agents_get(m.agents, "other").rt == NULL);
-    CHECK(phi_agents_at(m.agents, 1).rt == NULL);
+    CHECK(agents_at(m.agents, 1).rt == NULL);
     run(&m, "default", "hello");
     CHECK_EQ_STR(rig_key(r, 0), "secret-key-of-the-test");
     CHECK(strstr(rig_request(r, 0), "\"claude-sonnet-4\"") != NULL);
@@ -81,7 +82,7 @@ TEST(named_providers_have_every_field_and_agents_choose_them) {
     phi_model model;
     REQUIRE(made_load(&m, r, providers, NULL, NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
-    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 6));
+    REQUIRE(CHECK_EQ_INT(agents_count(m.agents), 6));
     d = made_desc(&m, "a");
     CHECK_EQ_STR(d.model.protocol, "openai_completions");
     CHECK_EQ_STR(d.model.id, "gpt-4o");
@@ -135,7 +136,7 @@ TEST(an_instance_of_a_profile_wins_over_the_profile_and_an_agents_own_over_both)
     phi_agent_desc d;
     REQUIRE(made_load(&m, r, chain, NULL, NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
-    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 4));
+    REQUIRE(CHECK_EQ_INT(agents_count(m.agents), 4));
     d = made_desc(&m, "a");
     CHECK_EQ_STR(d.system_prompt, "CODER");
     CHECK_EQ_INT(d.thinking, PHI_THINKING_LOW);
@@ -148,7 +149,7 @@ TEST(an_instance_of_a_profile_wins_over_the_profile_and_an_agents_own_over_both)
     CHECK_EQ_STR(d.system_prompt, "BASE");
     CHECK_EQ_INT(d.thinking, PHI_THINKING_HIGH);
     CHECK(d.options.temperature > 0.19);
-    CHECK_STR(phi_agents_name(m.agents, 3), "unnamed");
+    CHECK_STR(agents_name(m.agents, 3), "unnamed");
     d = made_desc(&m, "unnamed");
     CHECK_EQ_INT(d.thinking, PHI_THINKING_OFF);
     CHECK_EQ_INT(d.max_tokens, 7);
@@ -412,7 +413,7 @@ TEST(names_of_tools_that_nobody_has_are_errors_with_the_nearest_name) {
     CHECK_EQ_STR(made_problems(&m), "a.toml:5:12: \"ecko\": there is no such tool; did you mean "
                                     "\"echo\"?\n");
     CHECK_EQ_INT(m.status, PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_agents_count(m.agents), 0);
+    CHECK_EQ_INT(agents_count(m.agents), 0);
     CHECK(phi_agents_get(m.agents, NULL).rt == NULL);
     made_free(&m);
     REQUIRE(made_load(&m, r, PROVIDER "[tools]\nenabled = [\"echo\"]\n", NULL, NULL, &with));

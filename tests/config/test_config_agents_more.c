@@ -1,6 +1,7 @@
 /* test_config_agents_more.c - agents out of a configuration: prompts out of files, sub-agents,
    stores, and the ends: twice, in the midst, without memory. */
 #include "subagents/subagents.h"
+#include "support/problems.h"
 #include "support/made.h"
 #include "support/store_mem.h"
 
@@ -43,7 +44,7 @@ TEST(one_file_reference_is_another_file_in_each_workspace) {
     put(dir, "prompt.md", "BESIDE");
     REQUIRE(made_load(&m, r, places, in(dir, "agent.toml"), NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
-    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 3));
+    REQUIRE(CHECK_EQ_INT(agents_count(m.agents), 3));
     CHECK_EQ_STR(made_desc(&m, "alpha").system_prompt, "ALPHA");
     CHECK_EQ_STR(made_desc(&m, "alpha").workspace, in(dir, "a"));
     CHECK_EQ_STR(made_desc(&m, "beta").system_prompt, "BETA");
@@ -54,7 +55,7 @@ TEST(one_file_reference_is_another_file_in_each_workspace) {
     REQUIRE(made_load(&m, r, places, in(dir, "agent.toml"), NULL, NULL));
     CHECK_EQ_INT(m.status, PHI_NOT_FOUND);
     CHECK(strstr(made_problems(&m), "b/prompt.md\": No such file or directory") != NULL);
-    CHECK_EQ_INT(phi_agents_count(m.agents), 0);
+    CHECK_EQ_INT(agents_count(m.agents), 0);
     made_free(&m);
     rig_free(r);
 }
@@ -76,7 +77,7 @@ TEST(a_prompt_of_blocks_is_put_together) {
     made m;
     REQUIRE(made_load(&m, r, blocks, NULL, NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
-    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 2));
+    REQUIRE(CHECK_EQ_INT(agents_count(m.agents), 2));
     CHECK_EQ_STR(made_desc(&m, "a").system_prompt, "A smith.\n\nNever");
     CHECK_EQ_STR(made_desc(&m, "b").system_prompt, "I\n\nT");
     made_free(&m);
@@ -104,7 +105,7 @@ TEST(sub_agents_are_tools_with_their_own_models_and_shared_by_percent) {
     with.tool_count = 1;
     REQUIRE(made_load(&m, r, family, NULL, NULL, &with));
     CHECK_EQ_STR(made_problems(&m), "");
-    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 5));
+    REQUIRE(CHECK_EQ_INT(agents_count(m.agents), 5));
     CHECK_EQ_INT(made_desc(&m, "all").tool_count, 2);
     CHECK_EQ_INT(made_desc(&m, "none").tool_count, 0);
     CHECK(made_desc(&m, "one").tools[0].user_data == made_desc(&m, "two").tools[0].user_data);
@@ -220,8 +221,9 @@ TEST(persistent_agents_go_on_where_they_were) {
         REQUIRE(made_load(&m, r, text, in(dir, "agent.toml"), NULL, NULL));
         CHECK_EQ_STR(made_problems(&m), "");
         REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
-        CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, "bob 2")), "bob_2");
-        CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, "ada")), 2 * i);
+        CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, "bob 2")).thread_id, "bob_2");
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, "ada"))),
+                     2 * i);
         say(&m, "ada", "hello", "hi");
         made_free(&m);
         rig_free(r);
@@ -245,7 +247,8 @@ TEST(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place) {
     for (i = 0; i < 2; i++) {
         REQUIRE(made_load(&m, r, PROVIDER, "a.toml", NULL, &with));
         CHECK_EQ_STR(made_problems(&m), "");
-        CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, NULL)), 2 * i);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, NULL))),
+                     2 * i);
         say(&m, NULL, "hello", "hi");
         made_free(&m);
     }
@@ -326,9 +329,9 @@ TEST(threads_in_the_store_of_base_are_one_for_each_agent) {
         CHECK_EQ_STR(made_problems(&m), rows[i].said);
         CHECK_EQ_INT(m.status, rows[i].first != NULL ? PHI_OK : PHI_BAD_ARG);
         if (rows[i].first != NULL)
-            CHECK_STR(phi_agent_thread_id(phi_agents_at(m.agents, 0)), rows[i].first);
+            CHECK_STR(phi_agent_get_info(agents_at(m.agents, 0)).thread_id, rows[i].first);
         if (rows[i].second != NULL)
-            CHECK_STR(phi_agent_thread_id(phi_agents_at(m.agents, 1)), rows[i].second);
+            CHECK_STR(phi_agent_get_info(agents_at(m.agents, 1)).thread_id, rows[i].second);
         made_free(&m);
         rig_free(r);
         store_mem_free(kept);
@@ -350,11 +353,11 @@ TEST(the_thread_of_base_is_that_of_any_store) {
     with.store = store_mem_store(kept);
     REQUIRE(made_load(&m, r, PROVIDER "[session]\nscope = \"persistent\"\n", NULL, NULL, &with));
     CHECK_EQ_STR(made_problems(&m), "");
-    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "t");
+    CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, NULL)).thread_id, "t");
     made_free(&m);
     REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
     CHECK_EQ_STR(made_problems(&m), "");
-    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "t");
+    CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, NULL)).thread_id, "t");
     made_free(&m);
     rig_free(r);
     store_mem_free(kept);
@@ -388,7 +391,7 @@ TEST(the_store_and_the_tools_of_the_host_are_copied) {
     CHECK_EQ_STR(made_problems(&m), "");
     REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
     CHECK_EQ_INT(made_desc(&m, NULL).tool_count, 1);
-    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "default");
+    CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, NULL)).thread_id, "default");
     made_free(&m);
     rig_free(r);
     store_mem_free(kept);
@@ -424,17 +427,17 @@ TEST(it_may_be_freed_in_the_midst_and_a_config_with_errors_gives_its_problems) {
         size_t n;
         agents = phi_agents_from_config(rig_runtime(r), config, NULL);
         for (n = 0; n < i; n++) (void)phi_agents_step(agents);
-        CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+        phi_agents_free(agents);
     }
     phi_config_free(config);
     desc.text = phi_str_of("[agent]\nthinking_level = 5\n[provider]\napi = \"none\"\n");
     config = phi_config_load(&desc);
     agents = phi_agents_from_config(rig_runtime(r), config, NULL);
-    CHECK_EQ_INT(phi_agents_step(agents), phi_config_status(config));
-    CHECK_EQ_INT(phi_agents_problem_count(agents), phi_config_problem_count(config));
-    CHECK(phi_agents_problem_at(agents, 0, &p));
-    CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
-    CHECK_EQ_INT(phi_agents_free(NULL), PHI_OK);
+    CHECK_EQ_INT(phi_agents_step(agents), config_status(config));
+    CHECK_EQ_INT(agents_problem_count(agents), config_problem_count(config));
+    CHECK(agents_problem(agents, 0, &p));
+    phi_agents_free(agents);
+    phi_agents_free(NULL);
     CHECK(phi_agents_from_config(NULL, config, NULL) == NULL);
     CHECK(phi_agents_from_config(rig_runtime(r), NULL, NULL) == NULL);
     CHECK_EQ_INT(phi_agents_step(NULL), PHI_BAD_ARG);
@@ -446,8 +449,8 @@ static phi_agents *inside;
 
 static phi_verdict free_inside(void *user_data, phi_hook *hook) {
     (void)user_data;
-    (void)hook;
-    CHECK_EQ_INT(phi_agents_free(inside), PHI_MISUSE);
+    phi_agents_free(inside);
+    CHECK_EQ_INT(phi_last_error(hook->agent.rt, NULL, NULL), PHI_MISUSE);
     return PHI_ALLOW;
 }
 
@@ -462,7 +465,7 @@ TEST(inside_a_callback_nothing_is_freed) {
     REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
     inside = m.agents;
     say(&m, NULL, "hello", "hi");
-    CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, NULL)), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, NULL))), 2);
     made_free(&m);
     rig_free(r);
 }
@@ -480,7 +483,7 @@ TEST(each_failed_allocation_leaves_no_agent_or_all) {
     desc.allocator = test_allocator();
     desc.text = phi_str_of(family);
     config = phi_config_load(&desc);
-    REQUIRE(CHECK_EQ_INT(phi_config_status(config), PHI_OK));
+    REQUIRE(CHECK_EQ_INT(config_status(config), PHI_OK));
     while (tripped && n < 3000) {
         phi_agents *agents;
         phi_status status = PHI_NO_MEMORY;
@@ -491,8 +494,8 @@ TEST(each_failed_allocation_leaves_no_agent_or_all) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
-        CHECK_EQ_INT(phi_agents_count(agents), status == PHI_OK ? 5 : 0);
-        CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+        CHECK_EQ_INT(agents_count(agents), status == PHI_OK ? 5 : 0);
+        phi_agents_free(agents);
     }
     CHECK(!tripped && n > 50);
     phi_config_free(config);
@@ -525,7 +528,7 @@ static void crowd_check(char *text, const char *want) {
     with.check_only = true;
     REQUIRE(made_load(&m, r, text, NULL, NULL, &with));
     CHECK_EQ_INT(m.status, want[0] != '\0' ? PHI_TOO_BIG : PHI_OK);
-    CHECK_EQ_INT(phi_agents_problem_count(m.agents), want[0] != '\0' ? 1 : 0);
+    CHECK_EQ_INT(agents_problem_count(m.agents), want[0] != '\0' ? 1 : 0);
     CHECK_EQ_STR(made_problems(&m), want);
     made_free(&m);
     rig_free(r);

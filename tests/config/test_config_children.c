@@ -1,6 +1,8 @@
 /* test_config_children.c - sub-agents of a configuration: servers, keys and what knows them. */
 #include "subagents/subagents.h"
 #include "support/made.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
 #define GROQ                                                                                       \

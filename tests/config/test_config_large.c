@@ -1,4 +1,5 @@
 /* test_config_large.c - configurations that are large: the work and the messages stay small. */
+#include "support/problems.h"
 #include "config_test.h"
 
 static phi_config *load(phi__buf *text) {
@@ -19,7 +20,7 @@ static phi__buf begin(phi_memory *memory) {
 static size_t longest(const phi_config *config) {
     phi_config_problem p;
     size_t i, most = 0;
-    for (i = 0; phi_config_problem_at(config, i, &p); i++) most = phi__max(most, p.message.len);
+    for (i = 0; config_problem(config, i, &p); i++) most = phi__max(most, p.message.len);
     return most;
 }
 
@@ -36,9 +37,9 @@ TEST(thousands_of_references_back_have_short_messages) {
                         "\"s0\"]\n",
                         i, i, (i + 1) % COUNT);
     config = load(&text);
-    CHECK_EQ_INT(phi_config_status(config), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_config_error_count(config), COUNT + 1);
-    CHECK_EQ_INT(phi_config_problem_count(config), 1000);
+    CHECK_EQ_INT(config_status(config), PHI_BAD_ARG);
+    CHECK_EQ_INT(config_error_count(config), COUNT + 1);
+    CHECK_EQ_INT(config_problem_count(config), 1000);
     CHECK(longest(config) < 300);
     phi_config_free(config);
 }
@@ -76,7 +77,7 @@ TEST(names_in_messages_are_cut) {
     for (j = 0; j < 20000; j++) phi__buf_char(&text, 'k');
     phi__buf_text(&text, " = 1\n");
     config = load(&text);
-    CHECK_EQ_INT(phi_config_problem_count(config), 4 + 5 + 1);
+    CHECK_EQ_INT(config_problem_count(config), 4 + 5 + 1);
     CHECK(longest(config) < 1200);
     phi_config_free(config);
 }

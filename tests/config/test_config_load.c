@@ -1,5 +1,6 @@
 /* test_config_load.c - files, formats, variables, the list of problems; hostile and huge files; no
    memory. */
+#include "support/problems.h"
 #include "config/config_test.h"
 
 #include <stdio.h>
@@ -25,8 +26,8 @@ static const char yaml[] = "provider:\n  model: m\n  api_key: ${KEY}\n";
 
 static void check_good(phi_config *config) {
     const phi_json *tree = phi_config_tree(config);
-    CHECK_EQ_INT(phi_config_status(config), PHI_OK);
-    CHECK_EQ_STR(phi_config_message(config), "");
+    CHECK_EQ_INT(config_status(config), PHI_OK);
+    CHECK_EQ_STR(config_message(config), "");
     CHECK_STR(phi_json_str(phi_json_path(tree, "provider.model"), ""), "m");
     CHECK_STR(phi_json_str(phi_json_path(tree, "provider.api_key"), ""), "sk-secret");
     phi_config_free(config);
@@ -51,9 +52,9 @@ static void check_failed(const char *path, phi_status status, const char *messag
     phi_config *config = load_file(path);
     char want[600];
     snprintf(want, sizeof want, "%s%s", path, message);
-    CHECK_EQ_INT(phi_config_status(config), status);
-    CHECK_EQ_STR(phi_config_message(config), want);
-    CHECK_EQ_INT(phi_config_error_count(config), 1);
+    CHECK_EQ_INT(config_status(config), status);
+    CHECK_EQ_STR(config_message(config), want);
+    CHECK_EQ_INT(config_error_count(config), 1);
     CHECK(phi_config_tree(config) == NULL);
     phi_config_free(config);
 }
@@ -99,8 +100,8 @@ TEST(of_a_text_that_no_format_reads_the_error_that_got_farthest_counts) {
     size_t i;
     for (i = 0; i < PHI__COUNT(cases); i++) {
         phi_config *config = config_load(PHI_CONFIG_AUTO, NULL, cases[i].text);
-        CHECK_EQ_STR(phi_config_message(config), said[i]);
-        CHECK_EQ_INT(phi_config_status(config), PHI_PARSE);
+        CHECK_EQ_STR(config_message(config), said[i]);
+        CHECK_EQ_INT(config_status(config), PHI_PARSE);
         phi_config_free(config);
     }
 }
@@ -110,7 +111,7 @@ TEST(an_empty_file_is_a_configuration) {
     size_t i;
     for (i = 0; i < PHI__COUNT(formats); i++) {
         phi_config *config = config_load(formats[i], "a", "");
-        CHECK_EQ_INT(phi_config_status(config), PHI_OK);
+        CHECK_EQ_INT(config_status(config), PHI_OK);
         CHECK_EQ_INT(phi_json_count(phi_config_tree(config)), 0);
         phi_config_free(config);
     }
@@ -126,16 +127,16 @@ TEST(nothing_to_read_is_a_problem_and_nothing_to_free_is_none) {
     phi_config_desc desc = PHI_ZERO;
     phi_config_problem p;
     phi_config *config = phi_config_load(&desc);
-    CHECK_EQ_STR(phi_config_message(config), "phi_config_desc has neither a path nor a text");
-    CHECK_EQ_INT(phi_config_status(config), PHI_BAD_ARG);
+    CHECK_EQ_STR(config_message(config), "phi_config_desc has neither a path nor a text");
+    CHECK_EQ_INT(config_status(config), PHI_BAD_ARG);
     phi_config_free(config);
     phi_config_free(NULL);
     CHECK(phi_config_load(NULL) == NULL);
-    CHECK_EQ_INT(phi_config_status(NULL), PHI_NO_MEMORY);
-    CHECK_EQ_INT(phi_config_problem_count(NULL) + phi_config_error_count(NULL), 0);
-    CHECK(!phi_config_problem_at(NULL, 0, &p));
+    CHECK_EQ_INT(config_status(NULL), PHI_NO_MEMORY);
+    CHECK_EQ_INT(config_problem_count(NULL) + config_error_count(NULL), 0);
+    CHECK(!config_problem(NULL, 0, &p));
     CHECK(phi_config_tree(NULL) == NULL);
-    CHECK(phi_config_message(NULL)[0] != '\0');
+    CHECK(config_message(NULL)[0] != '\0');
 }
 
 /* ---- variables ---- */
@@ -193,7 +194,7 @@ TEST(without_variables_each_one_is_missing) {
     phi_config *config;
     desc.text = phi_str_of("[provider]\napi_key = \"${KEY}\"\n");
     config = phi_config_load(&desc);
-    CHECK_EQ_STR(phi_config_message(config),
+    CHECK_EQ_STR(config_message(config),
                  "2:11: Missing environment variable: ${KEY}: set it, or write ${KEY:-text} with a "
                  "text to use instead");
     phi_config_free(config);
@@ -210,8 +211,8 @@ TEST(no_value_of_a_variable_and_no_secret_is_shown) {
         "id = \"${KEY}\"\n[[provider.instances]]\nid = \"${KEY}\"\n");
     phi_config_problem p;
     size_t i;
-    CHECK(phi_config_problem_count(config) >= 5);
-    for (i = 0; phi_config_problem_at(config, i, &p); i++) {
+    CHECK(config_problem_count(config) >= 5);
+    for (i = 0; config_problem(config, i, &p); i++) {
         CHECK(phi__str_find(p.message, 0, "31337") == SIZE_MAX);
         CHECK(phi__str_find(p.message, 0, "sk-secret") == SIZE_MAX);
         CHECK(phi__str_find(p.value, 0, "sk-secret") == SIZE_MAX);
@@ -230,8 +231,8 @@ TEST(warnings_of_odd_variables_show_nothing_of_the_text) {
         phi_config_problem p;
         (void)snprintf(text, sizeof text, "[provider]\nmodel = \"m\"\napi_key = \"%s\"\n", keys[k]);
         config = config_load(PHI_CONFIG_TOML, "f", text);
-        CHECK_EQ_INT(phi_config_problem_count(config), 1);
-        for (i = 0; phi_config_problem_at(config, i, &p); i++) {
+        CHECK_EQ_INT(config_problem_count(config), 1);
+        for (i = 0; config_problem(config, i, &p); i++) {
             CHECK(phi__str_find(p.message, 0, "live") == SIZE_MAX);
             CHECK_STR(p.value, k == 2 ? "${KEY:" : "${");
         }
@@ -251,8 +252,8 @@ TEST(a_text_with_many_odd_variables_is_not_copied_for_each) {
     desc.text = phi_str_of(text);
     desc.memory_limit_bytes = 4 << 20;
     config = phi_config_load(&desc);
-    CHECK_EQ_INT(phi_config_status(config), PHI_OK);
-    CHECK_EQ_INT(phi_config_problem_count(config), 2); /* one of each kind */
+    CHECK_EQ_INT(config_status(config), PHI_OK);
+    CHECK_EQ_INT(config_problem_count(config), 2); /* one of each kind */
     phi_config_free(config);
 }
 
@@ -271,7 +272,7 @@ TEST(values_of_variables_cannot_outgrow_the_limit) {
     desc.variable_fn = endless;
     desc.user_data = big;
     config = phi_config_load(&desc);
-    CHECK_EQ_INT(phi_config_status(config), PHI_TOO_BIG);
+    CHECK_EQ_INT(config_status(config), PHI_TOO_BIG);
     phi_config_free(config);
 }
 
@@ -281,8 +282,8 @@ TEST(a_configuration_over_the_limit_is_said_in_the_readers_words) {
     desc.text = phi_str_of("[provider]\nmodel = \"m\"\n");
     desc.max_bytes = 20;
     config = phi_config_load(&desc);
-    CHECK_EQ_INT(phi_config_status(config), PHI_TOO_BIG);
-    CHECK_EQ_STR(phi_config_message(config),
+    CHECK_EQ_INT(config_status(config), PHI_TOO_BIG);
+    CHECK_EQ_STR(config_message(config),
                  "The configuration is larger than 20 bytes, the most that is read");
     phi_config_free(config);
 }
@@ -293,7 +294,7 @@ TEST(a_problem_has_all_its_parts) {
     phi_config *config = config_load(PHI_CONFIG_TOML, "dir/a.toml",
                                      "[agent.profile]\nthinking_level = \"extreme\"\n");
     phi_config_problem p;
-    REQUIRE(phi_config_problem_at(config, 0, &p));
+    REQUIRE(config_problem(config, 0, &p));
     CHECK(!p.is_warning);
     CHECK_EQ_INT(p.status, PHI_BAD_ARG);
     CHECK_STR(p.file, "dir/a.toml");
@@ -305,7 +306,7 @@ TEST(a_problem_has_all_its_parts) {
     CHECK_STR(p.message,
               "dir/a.toml:2:18: Invalid value for agent.profile.thinking_level: "
               "\"extreme\" (expected one of off, minimal, low, medium, high, xhigh, max)");
-    CHECK(!phi_config_problem_at(config, 1, &p));
+    CHECK(!config_problem(config, 1, &p));
     phi_config_free(config);
 }
 
@@ -316,13 +317,13 @@ TEST(problems_stand_in_the_order_of_the_text_and_warnings_are_no_errors) {
     phi_config_problem p;
     uint32_t last = 0;
     size_t i;
-    CHECK_EQ_INT(phi_config_problem_count(config), 4);
-    CHECK_EQ_INT(phi_config_error_count(config), 2);
-    for (i = 0; phi_config_problem_at(config, i, &p); i++) {
+    CHECK_EQ_INT(config_problem_count(config), 4);
+    CHECK_EQ_INT(config_error_count(config), 2);
+    for (i = 0; config_problem(config, i, &p); i++) {
         CHECK(p.line >= last);
         last = p.line;
     }
-    CHECK_EQ_STR(phi_config_message(config),
+    CHECK_EQ_STR(config_message(config),
                  "f:4:13: Invalid value for execution.max_turns: 0 (expected an integer from 1 to "
                  "4294967295, or \"unlimited\")");
     phi_config_free(config);
@@ -342,8 +343,8 @@ TEST(problems_beyond_the_most_are_counted) {
     desc.text = phi__buf_str(&text);
     desc.max_problems = 7;
     config = phi_config_load(&desc);
-    CHECK_EQ_INT(phi_config_problem_count(config), 7);
-    CHECK_EQ_INT(phi_config_error_count(config), 500);
+    CHECK_EQ_INT(config_problem_count(config), 7);
+    CHECK_EQ_INT(config_error_count(config), 500);
     phi_config_free(config);
     phi__buf_free(&text);
 }
@@ -372,7 +373,7 @@ static void check_ends(phi_config_format format, phi_str text, phi_status status
     desc.text = text;
     desc.format = format;
     config = phi_config_load(&desc);
-    CHECK_EQ_INT(phi_config_status(config), status);
+    CHECK_EQ_INT(config_status(config), status);
     phi_config_free(config);
 }
 
@@ -444,8 +445,8 @@ TEST(thousands_of_mistakes_are_read_in_time) {
     for (i = 0; i < 5000; i++) phi__buf_printf(&text, "other%d = \"x\"\n", i);
     phi__buf_char(&text, '\0');
     config = config_load(PHI_CONFIG_TOML, "f", text.at);
-    CHECK_EQ_INT(phi_config_problem_count(config), 1000);
-    CHECK_EQ_INT(phi_config_error_count(config), 15000);
+    CHECK_EQ_INT(config_problem_count(config), 1000);
+    CHECK_EQ_INT(config_error_count(config), 15000);
     phi_config_free(config);
     phi__buf_free(&text);
 }
@@ -466,10 +467,10 @@ TEST(every_allocation_may_fail) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         if (config != NULL) {
-            phi_status status = phi_config_status(config);
+            phi_status status = config_status(config);
             CHECK(tripped ? status == PHI_NO_MEMORY || status == PHI_BAD_ARG
                           : status == PHI_BAD_ARG);
-            CHECK(tripped || phi_config_error_count(config) == 5);
+            CHECK(tripped || config_error_count(config) == 5);
             phi_config_free(config);
         } else
             CHECK(tripped);
@@ -485,9 +486,8 @@ TEST(a_memory_limit_holds) {
     desc.memory_limit_bytes = 2000;
     desc.variable_fn = config_variable;
     config = phi_config_load(&desc);
-    CHECK_EQ_INT(phi_config_status(config), PHI_NO_MEMORY);
-    CHECK_EQ_STR(phi_config_message(config),
-                 "There was not enough memory to read the configuration");
+    CHECK_EQ_INT(config_status(config), PHI_NO_MEMORY);
+    CHECK_EQ_STR(config_message(config), "There was not enough memory to read the configuration");
     phi_config_free(config);
 }
 
@@ -497,11 +497,11 @@ TEST(a_problem_of_a_variable_shows_no_more_of_the_value_than_the_variable) {
                                      "api_key = \"sk-live-1 ${NOT_THERE} sk-live-2\"\n"
                                      "headers = {A = \"sk-live-3 ${a b:-sk-live-4} sk-live-5\"}\n");
     phi_config_problem p;
-    REQUIRE(CHECK_EQ_INT(phi_config_problem_count(config), 2));
-    CHECK(phi_config_problem_at(config, 0, &p));
+    REQUIRE(CHECK_EQ_INT(config_problem_count(config), 2));
+    CHECK(config_problem(config, 0, &p));
     CHECK_STR(p.value, "${NOT_THERE}");
     CHECK(strstr(p.message.at, "sk-live") == NULL);
-    CHECK(phi_config_problem_at(config, 1, &p));
+    CHECK(config_problem(config, 1, &p));
     CHECK_STR(p.value, "${");
     CHECK(strstr(p.message.at, "sk-live") == NULL);
     phi_config_free(config);
@@ -511,10 +511,10 @@ TEST(numbers_that_json_does_not_have_are_shown) {
     phi_config *config =
         config_load(PHI_CONFIG_TOML, "f", "[execution]\nmax_cost = -inf\nmax_turns = nan\n");
     phi_config_problem p;
-    CHECK(phi_config_problem_at(config, 1, &p));
+    CHECK(config_problem(config, 1, &p));
     CHECK_STR(p.value, "-inf");
     CHECK(phi__str_find(p.message, 0, "execution.max_cost: -inf (") != SIZE_MAX);
-    CHECK(phi_config_problem_at(config, 2, &p));
+    CHECK(config_problem(config, 2, &p));
     CHECK_STR(p.value, "nan");
     phi_config_free(config);
 }
@@ -527,7 +527,7 @@ TEST(braces_that_are_never_closed_are_read_once) {
     for (i = 0; i < COUNT; i++) memcpy(text + at + 2 * i, "${", 2);
     memcpy(text + at + 2 * COUNT, "\"}}", 4);
     config = config_load(PHI_CONFIG_JSON, "f", text);
-    CHECK_EQ_INT(phi_config_status(config), PHI_OK);
+    CHECK_EQ_INT(config_status(config), PHI_OK);
     CHECK_EQ_INT(
         phi_json_str(phi_json_path(phi_config_tree(config), "agent.system_prompt"), "").len,
         2 * COUNT);

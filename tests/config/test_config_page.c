@@ -1,6 +1,7 @@
 /* test_config_page.c - docs/configuration.md: its reference is that of the reader's tables, and
    every block of its guide loads without a word. */
 #include "config/reference.h"
+#include "support/problems.h"
 #include "support/made.h"
 
 #define BEGIN "<!-- reference: make schema writes it -->\n"
@@ -56,9 +57,9 @@ static void check_block(const char *text, size_t len, phi_config_format format) 
         agents = phi_agents_from_config(rig_runtime(r), config, &with);
         while ((status = phi_agents_step(agents)) == PHI_BUSY) (void)rig_step(r);
         CHECK_EQ_INT(status, PHI_OK);
-        for (i = 0; phi_agents_problem_at(agents, i, &p); i++) CHECK_EQ_STR(p.message.at, "");
-        for (i = 0; phi_config_problem_at(config, i, &p); i++) CHECK_EQ_STR(p.message.at, "");
-        (void)phi_agents_free(agents);
+        for (i = 0; agents_problem(agents, i, &p); i++) CHECK_EQ_STR(p.message.at, "");
+        for (i = 0; config_problem(config, i, &p); i++) CHECK_EQ_STR(p.message.at, "");
+        phi_agents_free(agents);
         phi_config_free(config);
     }
     rig_free(r);

@@ -1,5 +1,6 @@
 /* test_config_requirements.c - requirements of the specification on configuration that no other test
    is about. */
+#include "support/problems.h"
 #include "support/made.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
@@ -58,7 +59,7 @@ TEST(an_agents_own_prompt_may_be_a_reference_or_a_file) {
                                "[[agent.instances]]\nname = \"d\"\nsystem_prompt = \"PLAIN\"\n",
                       name, NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
-    REQUIRE(CHECK_EQ_INT(phi_agents_count(m.agents), 4));
+    REQUIRE(CHECK_EQ_INT(agents_count(m.agents), 4));
     CHECK_EQ_STR(made_desc(&m, "a").system_prompt, "I");
     CHECK_EQ_STR(made_desc(&m, "b").system_prompt, "FROM A FILE");
     CHECK_EQ_STR(made_desc(&m, "c").system_prompt, "OF ALL");
@@ -250,8 +251,8 @@ static void check_threads(const char *agents, const char *a, const char *b) {
     REQUIRE(made_load(&m, r, text, name, NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
     REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
-    CHECK_STR(phi_agent_thread_id(phi_agents_at(m.agents, 0)), a);
-    if (b != NULL) CHECK_STR(phi_agent_thread_id(phi_agents_at(m.agents, 1)), b);
+    CHECK_STR(phi_agent_get_info(agents_at(m.agents, 0)).thread_id, a);
+    if (b != NULL) CHECK_STR(phi_agent_get_info(agents_at(m.agents, 1)).thread_id, b);
     made_free(&m);
     rig_free(r);
 }

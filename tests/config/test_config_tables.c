@@ -19,7 +19,7 @@ static void check_default(const phi__config_field *field) {
     phi_json *value = NULL;
     phi_status status = phi_json_parse(&arena, phi_str_of(field->fallback), 0, &value, NULL);
     if (!CHECK_EQ_INT(status, PHI_OK)) printf("default of %s\n", field->key);
-    if (phi_json_is_null(value)) return;
+    if (phi_json_is(value, PHI_JSON_NULL)) return;
     switch (field->kind) {
     case PHI__CONFIG_INTEGER:
     case PHI__CONFIG_NUMBER:
@@ -27,14 +27,14 @@ static void check_default(const phi__config_field *field) {
         CHECK(phi_json_num(value, -1) >= field->min);
         CHECK(field->max <= 0 || phi_json_num(value, -1) <= field->max);
         break;
-    case PHI__CONFIG_BOOL: CHECK(phi_json_is_bool(value)); break;
+    case PHI__CONFIG_BOOL: CHECK(phi_json_is(value, PHI_JSON_BOOL)); break;
     case PHI__CONFIG_CHOICE:
         CHECK(phi__config_take_choice(field->choices, phi_json_str(value, "")) != NULL);
         break;
-    case PHI__CONFIG_TEXT: CHECK(phi_json_is_string(value)); break;
+    case PHI__CONFIG_TEXT: CHECK(phi_json_is(value, PHI_JSON_STRING)); break;
     case PHI__CONFIG_TEXTS:
-    case PHI__CONFIG_TABLES: CHECK(phi_json_is_array(value)); break;
-    default: CHECK(phi_json_is_object(value)); break;
+    case PHI__CONFIG_TABLES: CHECK(phi_json_is(value, PHI_JSON_ARRAY)); break;
+    default: CHECK(phi_json_is(value, PHI_JSON_OBJECT)); break;
     }
 }
 
@@ -138,7 +138,7 @@ TEST(every_kind_is_taken) {
     CHECK_EQ_INT(e.limits.max_turns, PHI_UNLIMITED);
     CHECK(e.limits.max_tokens == UINT64_MAX);
     CHECK_EQ_INT(e.limits.max_duration_ms, 1500);
-    CHECK(e.limits.max_cost == 2.5 && e.limits.pause && phi_json_is_object(e.retry));
+    CHECK(e.limits.max_cost == 2.5 && e.limits.pause && phi_json_is(e.retry, PHI_JSON_OBJECT));
     CHECK(phi__config_take(&arena,
                            read_json("{\"enabled\":[\"a\",\"b\"],\"strategy\":\"Batched\"}"),
                            phi__config_tables_tools(), &t));
@@ -338,7 +338,7 @@ TEST(the_schema_is_json_and_says_what_the_tables_say) {
                           "properties.api_key");
     CHECK(phi_json_bool(phi_json_get(field, "writeOnly"), false));
     field = phi_json_get(phi_json_get(schema, "$defs"), "system_prompt.instances");
-    CHECK(phi_json_is_object(phi_json_get(field, "additionalProperties")));
+    CHECK(phi_json_is(phi_json_get(field, "additionalProperties"), PHI_JSON_OBJECT));
     CHECK_STR(phi_json_str(phi_json_path(field, "required[1]"), ""), "type");
     CHECK_EQ_INT(phi_config_schema(NULL, NULL, &text), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_config_schema(NULL, &arena, NULL), PHI_BAD_ARG);

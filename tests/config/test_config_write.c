@@ -1,4 +1,5 @@
 /* test_config_write.c - an agent as a configuration: it reads back into an equal agent. */
+#include "support/problems.h"
 #include "support/made.h"
 
 static phi_memory memory;
@@ -214,7 +215,7 @@ TEST(texts_like_variables_read_back_as_they_are_and_logins_are_variables) {
     CHECK(strstr(out.at, "secret") == NULL);
     CHECK(strstr(out.at, "base_url = \"https://${API_LOGIN}@h.example/a@b\"\n") != NULL);
     REQUIRE(made_load(&again, r, out.at, NULL, NULL, NULL));
-    CHECK_EQ_INT(phi_config_error_count(again.config), 2); /* API_KEY, API_LOGIN */
+    CHECK_EQ_INT(config_error_count(again.config), 2); /* API_KEY, API_LOGIN */
     CHECK_STR(phi_json_str(phi_json_path(phi_config_tree(again.config), "agent.system_prompt"), ""),
               "${MADE_KEY} $${ ${");
     CHECK_STR(phi_json_str(phi_json_path(phi_config_tree(again.config), "provider.model"), ""),

@@ -5,6 +5,8 @@
 #include "support/crowd.h"
 #include "support/mock_server.h"
 #include "tools/tools.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static const char *const e2e_options[] = {"--scenario", "tests/e2e/scenarios.json", NULL};
 
@@ -25,15 +27,8 @@ static inline phi_model e2e_model(e2e_wire wire, const char *path) {
 
 /* "double" says twice its number; the schema wants {"n": integer}. */
 static inline phi_flow e2e_double(void *user_data, phi_call call, phi_str arguments) {
-    char text[32];
-    size_t i = 0;
-    int n = 0, len;
-    (void)user_data;
-    while (i < arguments.len && (arguments.at[i] < '0' || arguments.at[i] > '9')) i++;
-    for (; i < arguments.len && arguments.at[i] >= '0' && arguments.at[i] <= '9'; i++)
-        n = n * 10 + (arguments.at[i] - '0');
-    len = snprintf(text, sizeof text, "%d", 2 * n);
-    (void)phi_call_finish(call, text, (size_t)len, false);
+    (void)user_data, (void)arguments;
+    (void)phi_call_replyf(call, "%d", 2 * (int)phi_call_arg_int(call, "n", 0));
     return PHI_PENDING;
 }
 

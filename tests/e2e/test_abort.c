@@ -23,7 +23,7 @@ static void abort_now(seen *s) {
     CHECK_EQ_INT(phi_abort(s->agent), PHI_OK);
     (void)crowd_step(s->of, 0);
     CHECK(!s->running);
-    CHECK(!phi_agent_running(s->agent));
+    CHECK(!phi_agent_get_info(s->agent).running);
     CHECK_EQ_INT(s->status, PHI_CANCELLED);
     CHECK_EQ_INT(s->events[PHI_EV_ERROR], 0);
     CHECK(crowd_history_holds(s));
@@ -41,8 +41,9 @@ static void answers_again(seen *s, e2e_wire wire) {
 }
 
 static phi_stop_reason last_reason(const seen *s) {
-    size_t n = phi_message_count(s->agent);
-    return n > 0 ? phi_message_at(s->agent, n - 1)->stop_reason : PHI_STOP_REASON_NONE;
+    size_t n = phi_thread_message_count(phi_agent_thread(s->agent));
+    return n > 0 ? phi_thread_message_at(phi_agent_thread(s->agent), n - 1)->stop_reason
+                 : PHI_STOP_REASON_NONE;
 }
 
 /* Steps until an event of the kind has come `n` times. */
@@ -75,7 +76,7 @@ TEST(an_abort_before_the_first_step_ends_the_run) {
         seen *s = agent_at(&c, (e2e_wire)w, "/s/hello");
         REQUIRE(s != NULL);
         abort_now(s);
-        CHECK_EQ_INT(phi_message_count(s->agent), 1);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 1);
         answers_again(s, (e2e_wire)w);
         crowd_free(c);
     }
@@ -120,7 +121,7 @@ TEST(an_abort_while_it_connects_ends_the_run) {
         for (steps = 0; steps < 5; steps++) (void)crowd_step(c, 20);
         CHECK(s->running);
         abort_now(s);
-        CHECK_EQ_INT(phi_message_count(s->agent), 2);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 2);
         CHECK_EQ_INT(last_reason(s), PHI_STOP_REASON_ABORTED);
         answers_again(s, (e2e_wire)w);
         crowd_free(c);
@@ -232,7 +233,7 @@ TEST(an_abort_kills_the_command_that_runs) {
         abort_now(s);
         CHECK_EQ_STR(s->result, "Cancelled");
         CHECK(s->is_error);
-        CHECK_EQ_INT(phi_message_count(s->agent), 3);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 3);
         {
             phi_model model = e2e_model((e2e_wire)w, "/s/hello");
             CHECK_EQ_INT(set_model(s->agent, &model), PHI_OK);

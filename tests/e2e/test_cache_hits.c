@@ -6,6 +6,10 @@
 #include "e2e/e2e.h"
 #include "features/caching.h"
 #include "features/facts.h"
+#include "codecs/presets.h"
+#include "model/event_parts.h"
+#include "model/model.h"
+#include "text/json.h"
 #include "support/set.h"
 
 /* BOUND: percentage points of the hit rate that facts may cost. */
@@ -134,11 +138,11 @@ static void lived(const wire *w, means how, figures *sum) {
     }
     printf("  %s, %s; bytes:\n", w->name, names[how]);
     if (counted(sum)) { /* what the host reads is what the mock said */
-        usage = phi_agent_usage(s->agent);
+        usage = phi_agent_get_info(s->agent).usage;
         CHECK_EQ_INT(usage.cache_read, sum->read);
         CHECK_EQ_INT(usage.cache_write, sum->written);
         CHECK_EQ_INT(usage.input, sum->input);
-        if (how != SYSTEM_PROMPT) CHECK_EQ_INT(phi_agent_cache_stats(s->agent).misses, 0);
+        if (how != SYSTEM_PROMPT) CHECK_EQ_INT(phi_agent_get_info(s->agent).cache.misses, 0);
     }
     CHECK_EQ_INT(e2e_stat("refused"), 0);
     CHECK_EQ_INT(e2e_stat("thinking_dropped"), 0);
@@ -176,7 +180,8 @@ static phi_str diagnosed(seen *s, const char *previous) {
     CHECK_EQ_INT(phi_agent_set(s->agent, &change, PHI_SET_OPTIONS), PHI_OK);
     CHECK(crowd_ask(s, "Well?"));
     if (!CHECK_EQ_INT(s->status, PHI_OK)) printf("  %s\n", s->failure_text);
-    answer = phi_message_at(s->agent, phi_message_count(s->agent) - 1);
+    answer = phi_thread_message_at(phi_agent_thread(s->agent),
+                                   phi_thread_message_count(phi_agent_thread(s->agent)) - 1);
     return answer != NULL ? answer->details : phi_str_of("");
 }
 
@@ -221,7 +226,7 @@ TEST(anthropics_cache_diagnostics_are_asked_for_by_extra_and_are_details_of_the_
     CHECK(phi__str_find(details, 0,
                         "{\"cache_miss_reason\":{\"type\":"
                         "\"previous_message_not_found\"}}") != SIZE_MAX);
-    CHECK_EQ_INT(phi_message_count(s->agent), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 8);
     CHECK_EQ_INT(e2e_stat("refused"), 0); /* nothing of it is in a later request's messages */
     crowd_free(c);
 }

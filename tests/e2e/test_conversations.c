@@ -2,6 +2,8 @@
    model that always thinks and checks the prefix of its thinking: the agent, the tools, the codecs
    and libcurl together, against a server that refuses what the real ones refuse. */
 #include "e2e/e2e.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 #include "support/set.h"
 
 enum { CHECKING = E2E_WIRES, CAST }; /* behind those of both protocols */
@@ -75,7 +77,7 @@ TEST(an_answer_streams_in_deltas_and_counts_its_tokens) {
         CHECK(p.s[w]->events[PHI_EV_TEXT] >= 5);
         CHECK_EQ_INT(p.s[w]->message_count, 2);
         CHECK(p.s[w]->usage.input > 10 && p.s[w]->usage.output > 10);
-        CHECK_EQ_INT(phi_agent_usage(p.s[w]->agent).output, p.s[w]->usage.output);
+        CHECK_EQ_INT(phi_agent_get_info(p.s[w]->agent).usage.output, p.s[w]->usage.output);
     }
     crowd_free(p.c);
 }
@@ -90,7 +92,7 @@ TEST(a_second_prompt_goes_on_with_the_conversation) {
     REQUIRE(pair_ask(&p, "third"));
     for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text, "Tell me more about \"third\".");
-        CHECK_EQ_INT(phi_message_count(p.s[w]->agent), 6);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(p.s[w]->agent)), 6);
         crowd_message_text(p.s[w], 1, text, sizeof text);
         CHECK_EQ_STR(text + (w == CHECKING ? strlen("Let me see.") : 0),
                      "Hello! You said: \"first\". What shall we talk about?");
@@ -168,7 +170,7 @@ TEST(thinking_streams_and_goes_back_as_its_provider_wants_it) {
     CHECK_EQ_STR(p.s[E2E_ANTHROPIC]->thinking,
                  "The user wants to know something. I should look first.Now I know.");
     CHECK(strstr(p.s[E2E_ANTHROPIC]->text, "Looking.Seen: README.md") != NULL);
-    CHECK_EQ_INT(phi_message_count(p.s[E2E_ANTHROPIC]->agent), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(p.s[E2E_ANTHROPIC]->agent)), 8);
     desc.model = phi_model_local(mock_url("/m/reasoning/s/thinking"), "deepseek-local", "a-key");
     (void)phi_tools_init(&set, NULL);
     desc.tools = set.tools;
@@ -249,14 +251,15 @@ TEST(an_answer_cut_by_the_token_limit_says_so_and_one_without_content_is_kept) {
     REQUIRE(pair_open(&p, "/s/length", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Go on."));
     for (w = 0; w < CAST; w++)
-        CHECK_EQ_INT(phi_message_at(p.s[w]->agent, 1)->stop_reason, PHI_STOP_REASON_LENGTH);
+        CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(p.s[w]->agent), 1)->stop_reason,
+                     PHI_STOP_REASON_LENGTH);
     crowd_free(p.c);
     REQUIRE(pair_open(&p, "/s/empty", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Say nothing."));
     REQUIRE(pair_ask(&p, "And again."));
     for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text, "");
-        CHECK_EQ_INT(phi_message_count(p.s[w]->agent), 4);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(p.s[w]->agent)), 4);
     }
     crowd_free(p.c);
 }
@@ -270,7 +273,8 @@ TEST(the_model_is_switched_in_mid_conversation_with_calls_and_thinking_in_the_hi
         for (w = 0; w < CAST; w++) {
             phi_model model = cast_model((w + round + 1) % CAST, "/s/thinking");
             CHECK(strstr(p.s[w]->text, "Looking.Seen: README.md") != NULL);
-            CHECK_EQ_INT(phi_message_count(p.s[w]->agent), 4 * (round + 1));
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(p.s[w]->agent)),
+                         4 * (round + 1));
             REQUIRE(CHECK_EQ_INT(set_model(p.s[w]->agent, &model), PHI_OK));
         }
     }
@@ -290,7 +294,7 @@ TEST(a_model_is_not_switched_while_it_answers) {
     CHECK_EQ_INT(set_model(s->agent, &other), PHI_OK);
     CHECK(crowd_ask(s, "Now?"));
     CHECK_EQ_STR(s->text, "Hello! I am a scripted model, and this answer came as a stream.");
-    CHECK_EQ_INT(phi_message_count(s->agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 4);
     crowd_free(c);
 }
 
@@ -303,7 +307,7 @@ TEST(a_reset_agent_begins_a_conversation_of_its_own) {
     REQUIRE(pair_ask(&p, "anew"));
     for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text, "Hello! You said: \"anew\". What shall we talk about?");
-        CHECK_EQ_INT(phi_message_count(p.s[w]->agent), 2);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(p.s[w]->agent)), 2);
     }
     crowd_free(p.c);
 }

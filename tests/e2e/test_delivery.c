@@ -32,7 +32,8 @@ static void all_stories(e2e_wire wire, const char *const *hows) {
     for (i = 0; i < n; i++) (void)crowd_prompt(s[i], "And again.");
     CHECK(crowd_run(c, 60));
     for (i = 0; i < n; i++) check_story(s[i]);
-    for (i = 0; i < n; i++) CHECK_EQ_INT(phi_message_count(s[i]->agent), 8);
+    for (i = 0; i < n; i++)
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s[i]->agent)), 8);
     crowd_free(c);
 }
 
@@ -102,7 +103,7 @@ TEST(ten_turns_use_one_connection) {
     for (i = 0; i < 5; i++) CHECK(crowd_ask(s, "Look it up."));
     CHECK_EQ_INT(e2e_stat("total"), 10);
     CHECK_EQ_INT(e2e_stat("connections"), 1);
-    CHECK_EQ_INT(phi_message_count(s->agent), 20);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 20);
     crowd_free(c);
 }
 

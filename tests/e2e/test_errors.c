@@ -43,8 +43,8 @@ static bool trouble_begin(trouble *t, const char *test, e2e_wire wire, const phi
 }
 
 static const phi_message *trouble_last(const trouble *t) {
-    size_t n = phi_message_count(t->s->agent);
-    return n > 0 ? phi_message_at(t->s->agent, n - 1) : NULL;
+    size_t n = phi_thread_message_count(phi_agent_thread(t->s->agent));
+    return n > 0 ? phi_thread_message_at(phi_agent_thread(t->s->agent), n - 1) : NULL;
 }
 
 /* What error_message begins with; docs/errors.md says so below its table. */
@@ -80,7 +80,8 @@ static void trouble_check(const trouble *t) {
     (void)snprintf(text, sizeof text, "%.*s", (int)last->error_message.len, last->error_message.at);
     trouble_words(t, text);
     if (t->s->text_len >= sizeof text) return;
-    crowd_message_text(t->s, phi_message_count(t->s->agent) - 1, text, sizeof text);
+    crowd_message_text(t->s, phi_thread_message_count(phi_agent_thread(t->s->agent)) - 1, text,
+                       sizeof text);
     CHECK_EQ_STR(text, t->s->text);
 }
 
@@ -484,7 +485,7 @@ static void tool_trouble(const char *test, const char *path, const phi_tools_des
         CHECK_EQ_INT(set_model(s->agent, &desc.model), PHI_OK);
         CHECK(crowd_ask(s, "Third."));
         CHECK_EQ_INT(s->status, PHI_OK);
-        CHECK_EQ_INT(phi_message_count(s->agent), 6);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 6);
         crowd_free(c);
     }
 }
@@ -615,7 +616,7 @@ TEST(a_model_without_a_provider_is_refused) {
     refused(__func__, crowd_runtime(c));
     CHECK_EQ_INT(set_model(s->agent, &model), PHI_UNSUPPORTED);
     refused(__func__, crowd_runtime(c));
-    CHECK_STR(phi_agent_model_id(s->agent), "claude-sonnet-4-5");
+    CHECK_STR(phi_agent_get_info(s->agent).model_id, "claude-sonnet-4-5");
     crowd_free(c);
 }
 
@@ -659,7 +660,7 @@ TEST(an_empty_prompt_is_refused) {
     REQUIRE(s != NULL);
     CHECK_EQ_INT(phi_prompt(s->agent, ""), PHI_BAD_ARG);
     refused(__func__, crowd_runtime(c));
-    CHECK_EQ_INT(phi_message_count(s->agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 0);
     CHECK(crowd_ask(s, "Hi."));
     crowd_free(c);
 }

@@ -60,7 +60,8 @@ static bool reads(seen *s, const phi_format *format) {
     phi_arena arena;
     phi_json *json = NULL;
     char words[300];
-    const phi_message *last = phi_message_at(s->agent, phi_message_count(s->agent) - 1);
+    const phi_message *last = phi_thread_message_at(
+        phi_agent_thread(s->agent), phi_thread_message_count(phi_agent_thread(s->agent)) - 1);
     bool good;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);

@@ -3,6 +3,9 @@
    own signatures back and nobody else's, and the history stays as it was said. */
 #include "agent/dry_run.h"
 #include "e2e/e2e.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/request.h"
 #include "support/set.h"
 
 #define PNG                                                                                        \
@@ -234,7 +237,7 @@ static phi_status hop_prompt(hop *h, bool image) {
     content[1].kind = PHI_CONTENT_IMAGE;
     content[1].data = phi_str_of(PNG);
     content[1].mime_type = phi_str_of("image/png");
-    return phi_prompt_content(h->s->agent, content, image ? 2 : 1);
+    return prompt_blocks(h->s->agent, content, image ? 2 : 1);
 }
 
 static bool hop_begin(hop *h) {
@@ -268,9 +271,9 @@ static bool hop_begin(hop *h) {
 /* The messages are what they were when they came, and all of them are there. */
 static void hop_check_history(hop *h) {
     size_t i;
-    CHECK_EQ_INT(phi_message_count(h->s->agent), h->said_count);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(h->s->agent)), h->said_count);
     for (i = 0; i < h->said_count; i++) {
-        char *now = hop_json(h, phi_message_at(h->s->agent, i));
+        char *now = hop_json(h, phi_thread_message_at(phi_agent_thread(h->s->agent), i));
         CHECK_EQ_STR(now, h->said[i]);
         free(now);
         free(h->said[i]);

@@ -4,6 +4,8 @@
    compared byte for byte. */
 #include "e2e/e2e.h"
 #include "model/citations.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static void searches(const char *id, const char *path) {
     crowd *c = crowd_new(NULL);
@@ -25,9 +27,9 @@ static void searches(const char *id, const char *path) {
         CHECK(crowd_ask(s, "Weather?"));
         CHECK_EQ_INT(s->status, PHI_OK);
         if (s->status != PHI_OK) printf("  %s: %s\n", id, s->failure_text);
-        CHECK_EQ_INT(phi_message_count(s->agent), (size_t)round * 3);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), (size_t)round * 3);
     }
-    answer = phi_message_at(s->agent, 8);
+    answer = phi_thread_message_at(phi_agent_thread(s->agent), 8);
     REQUIRE(answer != NULL && answer->content_count >= 2);
     found = answer->content + answer->content_count - 2; /* some models think first */
     CHECK_EQ_INT(found[0].kind, PHI_CONTENT_OPAQUE);
@@ -164,8 +166,9 @@ static void searches_openai(bool azure, const char *path) {
             expect_item(items[1], OPENED, round - 1);
         }
         CHECK_EQ_STR(s->text, "It is sunny in Rome (weather.example).");
-        CHECK_EQ_INT(phi_message_count(s->agent), (size_t)round * 2);
-        expect_answer(phi_message_at(s->agent, (size_t)round * 2 - 1), round - 1);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), (size_t)round * 2);
+        expect_answer(phi_thread_message_at(phi_agent_thread(s->agent), (size_t)round * 2 - 1),
+                      round - 1);
         expect_sent(round);
     }
     CHECK(crowd_history_holds(s));

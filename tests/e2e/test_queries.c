@@ -2,6 +2,7 @@
    them, from a server that refuses what the real ones refuse. */
 #include "agent/query.h"
 #include "e2e/e2e.h"
+#include "codecs/presets.h"
 
 #define SIGNED "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:SESSION/TOKEN+EXAMPLE=="
 
@@ -74,7 +75,7 @@ static void add(phi_agent agent, phi_role role, phi_content content) {
         message.tool_call_id = phi_str_of("call_1");
         message.tool_name = phi_str_of("double");
     }
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
 }
 
 static phi_content text(const char *words) {

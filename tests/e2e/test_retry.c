@@ -50,7 +50,7 @@ static void retried_as(const seen *s, const expected *want) {
     CHECK_EQ_STR(s->text, ANSWER);
     CHECK_EQ_INT(s->events[PHI_EV_ERROR], 0);
     CHECK_EQ_INT(s->events[PHI_EV_TOOL_START], 1);
-    CHECK_EQ_INT(phi_message_count(s->agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 4);
     CHECK(crowd_history_holds(s));
     if (!CHECK_EQ_INT(s->events[PHI_EV_RETRACT], want->retracts)) printf("  %s\n", s->name);
     if (!CHECK_EQ_INT(s->retries, 1)) {
@@ -184,7 +184,7 @@ TEST(four_attempts_are_made_with_the_same_request_and_then_the_run_fails) {
         CHECK(s->delays[2] >= 64 && s->delays[2] < 96);
         CHECK_EQ_INT(s->events[PHI_EV_ERROR], 1);
         CHECK_EQ_INT(s->events[PHI_EV_RETRACT], 0);
-        CHECK_EQ_INT(phi_message_count(s->agent), 2);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 2);
         CHECK_EQ_INT(e2e_stat("total"), 4);
         log = mock_ask("GET", "/_log");
         first = log != NULL ? logged_body(log, 0) : NULL;
@@ -273,7 +273,8 @@ TEST(a_prompt_too_long_for_the_model_is_compacted_and_answered) {
         CHECK_EQ_INT(s->events[PHI_EV_COMPACTION_END], 1);
         CHECK_EQ_INT(s->events[PHI_EV_ERROR], 0);
         CHECK_EQ_INT(s->retries, 0);
-        CHECK_EQ_INT(phi_message_count(s->agent), 16); /* the history is whole */
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)),
+                     16); /* the history is whole */
         CHECK_EQ_INT(e2e_stat("total"), 3);
         crowd_free(c);
     }
@@ -307,7 +308,7 @@ TEST(an_abort_during_the_delay_ends_the_run_in_the_next_step) {
         CHECK_EQ_INT(s->status, PHI_CANCELLED);
         CHECK_EQ_INT(s->events[PHI_EV_ERROR], 0);
         CHECK_EQ_INT(phi__http_pending(crowd_runtime(c)->http), 0);
-        CHECK_EQ_INT(phi_message_count(s->agent), 1);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 1);
         CHECK_EQ_INT(e2e_stat("total"), 1);
         CHECK_EQ_INT(e2e_stat("active"), 0);
         CHECK_EQ_INT(set_model(s->agent, &model), PHI_OK);
@@ -381,7 +382,7 @@ TEST(an_attempt_that_was_left_holds_no_connection_during_the_delay) {
         CHECK_EQ_INT(phi_abort(s->agent), PHI_OK);
         (void)crowd_step(c, 0);
         CHECK(!s->running);
-        CHECK_EQ_INT(phi_message_count(s->agent), 1);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 1);
         crowd_free(c);
     }
 }
@@ -414,7 +415,8 @@ TEST(an_answer_may_break_off_after_any_event_and_its_call_is_run_once) {
             bool good = s[i]->status == PHI_OK && strcmp(s[i]->text, ANSWER) == 0 &&
                         s[i]->retries <= 1 && s[i]->events[PHI_EV_RETRACT] <= s[i]->retries &&
                         s[i]->events[PHI_EV_TOOL_START] == 1 &&
-                        phi_message_count(s[i]->agent) == 4 && crowd_history_holds(s[i]);
+                        phi_thread_message_count(phi_agent_thread(s[i]->agent)) == 4 &&
+                        crowd_history_holds(s[i]);
             retries += s[i]->retries;
             if (!CHECK(good))
                 printf("  %s: %s, %d retries, \"%s\" %s\n", names[i], phi_status_text(s[i]->status),
@@ -457,7 +459,8 @@ TEST(a_hundred_agents_that_fail_in_every_way_are_all_answered) {
     for (i = 0, failed = 0; i < MANY; i++) {
         bool good = s[i]->status == PHI_OK && strcmp(s[i]->text, ANSWER) == 0 &&
                     s[i]->retries == 1 + i / 20 % 3 && s[i]->events[PHI_EV_TOOL_START] == 1 &&
-                    phi_message_count(s[i]->agent) == 4 && crowd_history_holds(s[i]);
+                    phi_thread_message_count(phi_agent_thread(s[i]->agent)) == 4 &&
+                    crowd_history_holds(s[i]);
         failed += s[i]->retries;
         if (i > 0 && s[i]->delays[0] != s[i - 1]->delays[0]) different++;
         if (!CHECK(good))

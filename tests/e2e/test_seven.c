@@ -4,6 +4,7 @@
 #include "e2e/e2e.h"
 #include "io/http_in.h"
 #include "loop/loop_in.h"
+#include "support/request.h"
 #include "support/set.h"
 
 #define ANSWER "I look.It is 42." /* of the scenario "lookup", with one call between */
@@ -78,9 +79,9 @@ static void looks_up(size_t i, const char *path, const char *key, int retries, b
     seen *s = c != NULL ? agent_at(c, &protocols[i], path, key) : NULL;
     *spoken = s != NULL;
     if (s != NULL && crowd_ask(s, "Begin.") && answered(s, retries)) {
-        CHECK_EQ_INT(phi_message_count(s->agent), 4);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 4);
         if (crowd_ask(s, "And again?") && answered(s, 0))
-            CHECK_EQ_INT(phi_message_count(s->agent), 8);
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 8);
     }
     if (c != NULL) crowd_free(c);
 }
@@ -270,7 +271,7 @@ static phi_status prompt_media(phi_agent agent) {
     blocks[2].text = phi_str_of("more words");
     blocks[2].name = phi_str_of("a_b/c.txt");
     blocks[3].url = phi_str_of("https://a.example/b.pdf");
-    return phi_prompt_content(agent, blocks, 4);
+    return prompt_blocks(agent, blocks, 4);
 }
 
 /* The mock refuses what the real ones refuse. */
@@ -298,7 +299,7 @@ TEST(documents_and_audio_go_to_every_protocol_as_it_takes_them) {
             body = mock_ask("GET", "/_body");
             CHECK_EQ_INT(e2e_count(body, "JVBERi0xLjc="), 2);
             free(body);
-            CHECK_EQ_INT(phi_message_count(s->agent), 4);
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 4);
         }
         crowd_free(c);
     }

@@ -9,6 +9,9 @@
 #include "features/failover.h"
 #include "features/facts.h"
 #include "history/prune.h"
+#include "codecs/presets.h"
+#include "loop/tool_source.h"
+#include "model/model.h"
 #include "support/set.h"
 
 enum { MESSAGES, BEDROCK, WIRES };
@@ -163,7 +166,7 @@ static char longer[3000];
 static void compact(life *l) {
     memset(l->s->events, 0, sizeof l->s->events);
     CHECK_EQ_INT(phi_compact(l->s->agent), PHI_OK);
-    l->s->running = phi_agent_running(l->s->agent);
+    l->s->running = phi_agent_get_info(l->s->agent).running;
     CHECK(crowd_run(l->c, 10));
 }
 
@@ -217,8 +220,8 @@ static void history_saved_and_loaded(life *l) {
     asks(l, 2);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_save_messages(l->s->agent, &arena, &text), PHI_OK);
-    CHECK_EQ_INT(phi_restore_messages(l->s->agent, text, &error), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(l->s->agent, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_from_json(l->s->agent, text, &error), PHI_OK);
     phi_arena_free(&arena);
     asks(l, 2);
 }
@@ -229,16 +232,16 @@ static void rewritten_by_the_host(life *l) {
     phi_content changed;
     size_t n, i;
     asks(l, 3);
-    n = phi_message_count(l->s->agent);
+    n = phi_thread_message_count(phi_agent_thread(l->s->agent));
     if (!CHECK(n > 5 && n < 32)) return;
-    for (i = 0; i < n; i++) list[i] = *phi_message_at(l->s->agent, i);
+    for (i = 0; i < n; i++) list[i] = *phi_thread_message_at(phi_agent_thread(l->s->agent), i);
     for (i = 1; i < n; i++)
         if (list[i].role == PHI_ROLE_USER) break; /* the second prompt */
     if (!CHECK(i < n)) return;
     changed = list[i].content[0];
     changed.text = phi_str_of("Otherwise.");
     list[i].content = &changed;
-    CHECK_EQ_INT(phi_replace_messages(l->s->agent, list, n), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(l->s->agent, list, n), PHI_OK);
     asks(l, 2);
 }
 
@@ -541,18 +544,20 @@ TEST(a_history_that_was_edited_on_its_way_meets_the_check) {
             size_t i, n;
             if (!life_begin(&l, wire, paths[mode])) return;
             asks(&l, 2);
-            n = phi_message_count(l.s->agent);
+            n = phi_thread_message_count(phi_agent_thread(l.s->agent));
             desc = l.desc;
             s = crowd_add(l.c, &desc, "edited");
             if (!CHECK_EQ_INT(n, 8) || s == NULL) return;
             for (i = 0; i < n; i++) {
-                list[i] = *phi_message_at(l.s->agent, i);
+                list[i] = *phi_thread_message_at(phi_agent_thread(l.s->agent), i);
                 list[i].prefix = list[i].prefix_parts = 0;
             }
             changed = list[4].content[0]; /* the second prompt */
             changed.text = phi_str_of("Otherwise.");
             list[4].content = &changed;
-            for (i = 0; i < n; i++) CHECK_EQ_INT(phi_append_message(s->agent, &list[i]), PHI_OK);
+            for (i = 0; i < n; i++)
+                CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s->agent), &list[i], 1, NULL),
+                             PHI_OK);
             CHECK(crowd_ask(s, "Well?"));
             CHECK_EQ_INT(e2e_stat("refused"), mode == 0 ? 1 : 0);
             CHECK_EQ_INT(s->status, PHI_OK);

@@ -1,10 +1,12 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
+#include "support/recorded.h"
+#include "support/set.h"
 #include "evaluate/actors.h"
 #include "features/effects.h"
 #include "features/facts.h"
 #include "record/recorder.h"
 #include "record/session.h"
-#include "support/set.h"
+#include "loop/events.h"
 
 /* ---- selections ---- */
 
@@ -32,18 +34,18 @@ TEST(the_first_branch_goes_on_as_the_conversation) {
     CHECK_EQ_INT(e.total_usage.total_tokens, 120 + 130 + 140);
     CHECK_EQ_INT(e.evaluation_usage.total_tokens, 0);
     CHECK_EQ_INT(e.judge_loop_id.len, 0);
-    CHECK_EQ_INT(phi_agent_usage(s.agent).total_tokens, 120 + 130 + 140);
+    CHECK_EQ_INT(phi_agent_get_info(s.agent).usage.total_tokens, 120 + 130 + 140);
     CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(s.agent)).total_tokens, 120 + 130 + 140);
     CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "branch/s.play.a.1");
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one");
     CHECK_EQ_STR(lane_texts(s.agent, "branch/s.play.c.3"), "Why?|three");
     CHECK_EQ_STR(lane_texts(s.agent, "default"), "");
-    CHECK_EQ_INT(phi_message_count(s.agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)), 2);
     CHECK_EQ_INT(phi_prompt(s.agent, "And?"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     CHECK_EQ_INT(s.actors[0].messages, 3);
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one|And?|own");
-    CHECK_STR(phi_agent_last_loop_id(s.agent), "s.play.own.1");
+    CHECK_STR(phi_agent_get_info(s.agent).loop_id, "s.play.own.1");
     rig_free(s.r);
 }
 
@@ -105,7 +107,7 @@ TEST(a_judge_selects_and_has_the_next_number) {
     CHECK_EQ_STR(s.actors[1].system, "Be brief.");
     CHECK_EQ_INT(s.actors[1].messages, 3);
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Hello|own|Why?|two");
-    CHECK_EQ_INT(phi_message_count(s.agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)), 4);
     CHECK(strstr(lane_texts(s.agent, "~judge/s.play.judge.3"), "I pick 2.") != NULL);
     CHECK_EQ_STR(lane_texts(s.agent, "default"), "Hello|own");
     rig_free(s.r);
@@ -234,7 +236,7 @@ TEST(numbers_go_on_behind_those_of_every_configuration) {
     CHECK_EQ_STR(t.ids, "s.play.a.3 s.own.4 s.own.5");
     CHECK_EQ_INT(phi_prompt(s.agent, "3"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(s.agent), "s.own.6");
+    CHECK_STR(phi_agent_get_info(s.agent).loop_id, "s.own.6");
     stage_evaluate(&s);
     CHECK_EQ_STR(t.ids, "s.play.a.3 s.own.4 s.own.5 s.play.a.7 s.own.8 s.own.9");
     rig_free(s.r);
@@ -278,7 +280,7 @@ TEST(without_a_prompt_branches_answer_the_last_message) {
     CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_MISUSE); /* the last message is an answer */
     CHECK_EQ_STR(words_of(s.r), "phi_evaluate: the last message is the model's own");
     message = text_message(PHI_ROLE_USER, blocks, "Which?");
-    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
     s.desc.by = PHI_EVALUATE_JUDGE;
     s.desc.judge = &s.configs[5];
     stage_evaluate(&s);
@@ -355,7 +357,7 @@ TEST(a_branch_with_tools_is_a_lane_with_its_calls) {
     desc.prompt = "Go";
     CHECK_EQ_INT(phi_evaluate(agent, &desc), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     CHECK_EQ_STR(text_at(agent, 3, 0), "done");
     CHECK_EQ_INT(phi_prompt(agent, "On"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
@@ -662,14 +664,14 @@ TEST(the_agent_is_busy_meanwhile_and_so_are_its_branches) {
     CHECK(rig_run(s.r, 5) > 0);
     CHECK_EQ_INT(phi_prompt(s.agent, "x"), PHI_BUSY);
     CHECK_EQ_INT(phi_agent_reset(s.agent), PHI_BUSY);
-    CHECK_EQ_INT(phi_clear_messages(s.agent), PHI_BUSY);
-    CHECK_EQ_INT(phi_new_session(s.agent, false), PHI_BUSY);
+    CHECK_EQ_INT(phi_agent_replace_messages(s.agent, NULL, 0), PHI_BUSY);
+    CHECK_EQ_INT(phi_agent_new_session(s.agent, false), PHI_BUSY);
     CHECK_EQ_INT(set_system_prompt(s.agent, "x"), PHI_BUSY);
     e = stage_result(&s);
     CHECK_EQ_INT(e.status, PHI_BUSY);
     CHECK_EQ_INT(e.branches[0].status, PHI_OK); /* it has ended, and waits */
     CHECK_EQ_INT(phi_prompt(e.branches[0].agent, "x"), PHI_BUSY);
-    CHECK_EQ_INT(phi_clear_messages(e.branches[0].agent), PHI_BUSY);
+    CHECK_EQ_INT(phi_agent_replace_messages(e.branches[0].agent, NULL, 0), PHI_BUSY);
     CHECK_EQ_INT(e.branches[1].status, PHI_BUSY);
     CHECK_EQ_INT(e.branches[0].lane.len, 0);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
@@ -746,10 +748,11 @@ TEST(a_session_of_the_log_has_the_group) {
     CHECK_EQ_INT(loop->group->loop_count, 2);
     CHECK_STR(loop->group->selected_loop_id, "s.play.b.2");
     CHECK_EQ_INT(loop->message_count, 2);
-    CHECK_EQ_INT(phi_session_parallel_siblings(session, PHI__LIT("s.play.a.1"), siblings, 4), 2);
+    CHECK_EQ_INT(phi_session_loops(session, PHI_LOOP_SIBLINGS, PHI__LIT("s.play.a.1"), siblings, 4),
+                 2);
     CHECK(siblings[0]->group != NULL && !siblings[0]->group->is_selected);
     CHECK(phi_session_get_loop(session, PHI__LIT("s.play.judge.3"))->group == NULL);
-    CHECK_EQ_INT(phi_session_total_usage(session).total_tokens, 120 + 130 + 160);
+    CHECK_EQ_INT(session_usage(session).total_tokens, 120 + 130 + 160);
     phi_session_free(session);
     rig_free(s.r);
 }
@@ -774,12 +777,12 @@ TEST(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards) {
         (void)phi_recorder_add(recorder, &event);
         CHECK(!phi_next_event(rig_runtime(s.r), &event));
     }
-    session = phi_recorder_find(recorder, PHI__LIT("s"));
+    session = recorder_find(recorder, PHI__LIT("s"));
     REQUIRE(session != NULL);
     CHECK_EQ_INT(session->loop_count, 2);
     CHECK_EQ_INT(session->loops[0]->status, PHI_LOOP_PENDING);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
-    session = phi_recorder_find(recorder, PHI__LIT("s"));
+    session = recorder_find(recorder, PHI__LIT("s"));
     REQUIRE(session != NULL);
     loop = phi_session_get_loop(session, PHI__LIT("s.play.a.1"));
     REQUIRE(loop != NULL && loop->group != NULL);

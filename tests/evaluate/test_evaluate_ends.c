@@ -2,6 +2,7 @@
 #include "agent/response.h"
 #include "evaluate/actors.h"
 #include "support/ask.h"
+#include "loop/events.h"
 
 /* ---- failures ---- */
 
@@ -140,7 +141,7 @@ TEST(an_abort_of_a_branch_ends_that_branch_alone) {
 
 /* Its events are still queued, so that the agent is still there. */
 static void after_the_end(stage *s, phi_agent branch) {
-    phi_ask_desc ask = PHI_ZERO;
+    phi_prompt_desc ask = PHI_ZERO;
     phi_response response;
     phi_evaluate_desc again = s->desc;
     const char *want = "it was a branch of an evaluation that is over";
@@ -151,10 +152,10 @@ static void after_the_end(stage *s, phi_agent branch) {
     CHECK(strstr(words_of(s->r), want) != NULL);
     CHECK_EQ_INT(phi_continue(branch, PHI_CONTINUATION_DEFAULT), PHI_BUSY);
     CHECK_EQ_INT(phi_compact(branch), PHI_BUSY);
-    CHECK_EQ_INT(phi_ask_with(branch, &ask, &response), PHI_BUSY);
+    CHECK_EQ_INT(phi_prompt_with(branch, &ask, &response), PHI_BUSY);
     CHECK_EQ_INT(phi_evaluate(branch, &again), PHI_BUSY);
-    CHECK_EQ_INT(phi_clear_messages(branch), PHI_BUSY);
-    CHECK(!phi_agent_running(branch));
+    CHECK_EQ_INT(phi_agent_replace_messages(branch, NULL, 0), PHI_BUSY);
+    CHECK(!phi_agent_get_info(branch).running);
 }
 
 static void ends_with(stage *s, bool abort) {
@@ -309,7 +310,7 @@ TEST(a_judge_that_the_host_frees_has_failed) {
         CHECK_EQ_INT(e.status, PHI_OK);
         CHECK_EQ_INT(e.selected, 0);
         CHECK_EQ_INT(e.judge_loop_id.len > 0, early == 0);
-        CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
+        CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.reserved_tokens, 0);
         rig_free(s.r);
     }
 }
@@ -406,13 +407,13 @@ TEST(the_first_calls_of_all_and_the_judges_are_reserved_before_any) {
         s.desc.judge = &s.configs[5];
         if (!CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), rows[i].want))
             printf("    row %d\n", (int)i);
-        seen = phi_agent_spending(s.agent);
+        seen = phi_agent_get_info(s.agent).spending;
         if (rows[i].want == PHI_OK) {
             CHECK(seen.reserved_tokens > 7000);
             CHECK_EQ_INT(seen.requests, 4);
             CHECK_EQ_INT(rig_run(s.r, 100), 0);
             CHECK_EQ_INT(stage_result(&s).status, PHI_OK);
-            seen = phi_agent_spending(s.agent);
+            seen = phi_agent_get_info(s.agent).spending;
             CHECK_EQ_INT(seen.requests, 4);
             CHECK_EQ_INT(seen.tokens, stage_result(&s).total_usage.total_tokens);
         } else {
@@ -426,7 +427,7 @@ TEST(the_first_calls_of_all_and_the_judges_are_reserved_before_any) {
             s.desc.by = PHI_EVALUATE_FIRST;
             stage_evaluate(&s);
             CHECK_STR(stage_result(&s).branches[0].loop_id, "s.play.a.1");
-            seen = phi_agent_spending(s.agent);
+            seen = phi_agent_get_info(s.agent).spending;
         }
         CHECK_EQ_INT(seen.reserved_tokens, 0);
         CHECK(seen.reserved_cost == 0);
@@ -460,10 +461,10 @@ TEST(the_judges_prompt_is_reserved_as_its_counter_counts_it) {
     CHECK_EQ_INT(rig_run(s.r, 20), 1);
     CHECK_EQ_INT(s.actors[5].opens, 0);
     /* its system prompt, its prompt, and the largest answer */
-    CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 7000 + 7000 + 1000);
+    CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.reserved_tokens, 7000 + 7000 + 1000);
     CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 20), 0);
-    CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.reserved_tokens, 0);
     rig_free(s.r);
 }
 
@@ -488,14 +489,14 @@ TEST(reservations_are_to_the_token) {
         s.desc.by = PHI_EVALUATE_JUDGE;
         s.desc.judge = &s.configs[5];
         CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
-        seen = phi_agent_spending(s.agent);
+        seen = phi_agent_get_info(s.agent).spending;
         CHECK_EQ_INT(seen.reserved_tokens, rows[i].want);
         CHECK(near_to(seen.reserved_cost, (double)rows[i].want / 1e6));
         CHECK_EQ_INT(rig_run(s.r, 100), 0);
-        CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
+        CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.reserved_tokens, 0);
         CHECK(near_to(stage_result(&s).evaluation_cost, 160 / 1e6));
         CHECK(near_to(stage_result(&s).total_cost, (120 + 130 + 140 + 160) / 1e6));
-        CHECK(near_to(phi_agent_cost(s.agent), (120 + 130 + 140 + 160) / 1e6));
+        CHECK(near_to(phi_agent_get_info(s.agent).cost, (120 + 130 + 140 + 160) / 1e6));
         rig_free(s.r);
     }
 }
@@ -518,14 +519,14 @@ TEST(a_reservation_above_is_given_back_when_the_agent_goes) {
         s.actors[1].hangs = true;
         if (way == 1) s.actors[2].frees = s.agent; /* in the midst of a step */
         CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
-        CHECK(phi_agent_spending(above).reserved_tokens > 5000);
+        CHECK(phi_agent_get_info(above).spending.reserved_tokens > 5000);
         (void)rig_run(s.r, 10);
         if (way == 2) CHECK_EQ_INT(phi_agent_free(judge_of(&s)), PHI_OK);
         if (way == 3) CHECK_EQ_INT(phi_agent_free(above), PHI_OK);
         if (way != 1) CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
         CHECK_EQ_INT(rig_run(s.r, 10), 0);
-        CHECK_EQ_INT(phi_agent_spending(above).reserved_tokens, 0);
-        CHECK_EQ_INT(phi_agent_spending(above).requests, way == 3 ? 0 : 2);
+        CHECK_EQ_INT(phi_agent_get_info(above).spending.reserved_tokens, 0);
+        CHECK_EQ_INT(phi_agent_get_info(above).spending.requests, way == 3 ? 0 : 2);
         rig_free(s.r);
     }
 }
@@ -547,8 +548,8 @@ TEST(what_is_held_for_a_judge_is_given_back_where_it_is_not_called) {
         if (way == 1) CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
         if (way == 2) CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
         CHECK_EQ_INT(rig_run(s.r, 20), 0);
-        if (way < 2) CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
-        if (way < 2) CHECK_EQ_INT(phi_agent_spending(s.agent).requests, 2);
+        if (way < 2) CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.reserved_tokens, 0);
+        if (way < 2) CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.requests, 2);
         rig_free(s.r);
     }
 }

@@ -6,6 +6,7 @@
 #include "support/ask.h"
 #include "support/store_mem.h"
 #include "record/event_json.h"
+#include "support/rotate.h"
 
 /* ---- stores ---- */
 
@@ -60,7 +61,8 @@ TEST(a_store_that_fails_leaves_a_usable_agent) {
         store_mem_fail_at(store, -1, PHI_OK);
         CHECK_EQ_INT(phi_prompt(s.agent, "On"), PHI_OK);
         CHECK_EQ_INT(rig_run(s.r, 200), 0);
-        CHECK_EQ_STR(text_at(s.agent, phi_message_count(s.agent) - 1, 0), "own");
+        CHECK_EQ_STR(text_at(s.agent, phi_thread_message_count(phi_agent_thread(s.agent)) - 1, 0),
+                     "own");
         rig_free(s.r);
         store_mem_free(store);
     }
@@ -84,8 +86,7 @@ TEST(branches_fork_where_the_evaluation_began_whatever_the_host_does_to_the_thre
         CHECK(rig_run(s.r, 2) > 0);
         thread = phi_agent_thread(s.agent);
         if (way == 0) {
-            CHECK_EQ_INT(phi_thread_append_messages(thread, &extra, 1, 0, UINT64_MAX, NULL),
-                         PHI_OK);
+            CHECK_EQ_INT(phi_thread_append(thread, &extra, 1, NULL), PHI_OK);
             CHECK_EQ_INT(phi_thread_note(thread, "mine", phi_str_of("1"), NULL), PHI_OK);
         } else
             CHECK_EQ_INT(phi_thread_switch(thread, "elsewhere"), PHI_OK);
@@ -180,7 +181,7 @@ TEST(without_a_prompt_an_agent_at_its_memory_limit_is_out_of_memory) {
             CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
             CHECK_EQ_INT(rig_run(s.r, 100), 0);
         }
-        CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
         s.desc.prompt = NULL;
         test_alloc_fail_from(n); /* as at a limit: nothing more comes */
         status = phi_evaluate(s.agent, &s.desc);
@@ -210,7 +211,8 @@ TEST(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it) {
     CHECK_EQ_INT(e.branches[0].status, PHI_LIMIT);
     CHECK_STR(e.branches[0].text, "one");
     CHECK_EQ_INT(e.selected, 0);
-    CHECK_EQ_INT(phi_message_count(s.agent), 4); /* the result, and the words of the limit */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)),
+                 4); /* the result, and the words of the limit */
     rig_free(s.r);
 }
 
@@ -229,12 +231,13 @@ TEST(ids_of_calls_differ_along_a_lane_though_branches_use_the_same) {
     REQUIRE(stage_open(&s));
     stage_evaluate(&s);
     stage_evaluate(&s);
-    CHECK_EQ_INT(phi_message_count(s.agent), 8);
-    first = phi_message_at(s.agent, 1);
-    second = phi_message_at(s.agent, 5);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)), 8);
+    first = phi_thread_message_at(phi_agent_thread(s.agent), 1);
+    second = phi_thread_message_at(phi_agent_thread(s.agent), 5);
     CHECK_STR(first->content[1].id, "c1");
     CHECK(!phi_str_equal(second->content[1].id, first->content[1].id));
-    CHECK(phi_str_equal(phi_message_at(s.agent, 6)->tool_call_id, second->content[1].id));
+    CHECK(phi_str_equal(phi_thread_message_at(phi_agent_thread(s.agent), 6)->tool_call_id,
+                        second->content[1].id));
     rig_free(s.r);
 }
 
@@ -244,7 +247,7 @@ TEST(calls_that_wait_get_their_results_in_the_agents_own_lane) {
     phi_message message = text_message(PHI_ROLE_USER, &block, "Look");
     stage_set(&s, rig_new(), 2);
     REQUIRE(stage_open(&s));
-    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
     memset(&block, 0, sizeof block);
     block.kind = PHI_CONTENT_TOOL_CALL;
     block.id = PHI__LIT("c9");
@@ -252,7 +255,7 @@ TEST(calls_that_wait_get_their_results_in_the_agents_own_lane) {
     block.arguments = PHI__LIT("{}");
     message.role = PHI_ROLE_ASSISTANT;
     message.stop_reason = PHI_STOP_REASON_TOOL_USE;
-    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
     s.desc.prompt = NULL;
     stage_evaluate(&s);
     CHECK_STR(stage_result(&s).query, "Look");
@@ -272,7 +275,7 @@ TEST(numbers_go_on_behind_messages_that_came_from_elsewhere) {
     stage_set(&s, rig_new(), 2);
     REQUIRE(stage_open(&s));
     message.loop_id = PHI__LIT("s.play.a.7");
-    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
     stage_evaluate(&s);
     CHECK_STR(stage_result(&s).branches[0].loop_id, "s.play.a.8");
     CHECK_STR(stage_result(&s).branches[1].loop_id, "s.play.b.9");
@@ -286,10 +289,10 @@ TEST(an_evaluation_counts_as_activity_of_the_session) {
     REQUIRE(stage_open(&s));
     stage_evaluate(&s);
     (void)rig_step(s.r);
-    CHECK_EQ_INT(phi_check_and_rotate(s.agent, 60000, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(s.agent, 60000, &rotated), PHI_OK);
     CHECK(!rotated);
     rig_pass_ms(s.r, 61000);
-    CHECK_EQ_INT(phi_check_and_rotate(s.agent, 60000, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(s.agent, 60000, &rotated), PHI_OK);
     CHECK(rotated);
     rig_free(s.r);
 }
@@ -395,7 +398,7 @@ static phi_flow evaluates(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     CHECK_EQ_INT(phi_evaluate(nested->agent, &nested->desc), PHI_OK);
     CHECK_EQ_INT(phi_evaluate(nested->agent, &nested->desc), PHI_BUSY);
-    CHECK_EQ_INT(phi_call_finish(call, "started", 7, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(call, "started"), PHI_OK);
     return PHI_PENDING;
 }
 
@@ -564,12 +567,12 @@ static void world_check(world *w) {
     CHECK_EQ_INT(rig_run(w->s.r, 1), 0);
     (void)rig_step(w->s.r);
     CHECK_EQ_INT(w->starts, w->ends); /* exactly one end each */
-    seen = phi_agent_spending(w->s.agent);
+    seen = phi_agent_get_info(w->s.agent).spending;
     CHECK_EQ_INT(seen.reserved_tokens, 0);
     CHECK(phi_thread_usage(phi_agent_thread(w->s.agent)).total_tokens <= seen.tokens);
     CHECK(seen.reserved_cost < 1e-9 && seen.reserved_cost > -1e-9);
-    CHECK_EQ_INT(seen.tokens, phi_agent_usage(w->s.agent).total_tokens);
-    CHECK(near_to(seen.cost, phi_agent_cost(w->s.agent)));
+    CHECK_EQ_INT(seen.tokens, phi_agent_get_info(w->s.agent).usage.total_tokens);
+    CHECK(near_to(seen.cost, phi_agent_get_info(w->s.agent).cost));
     if (phi_evaluation_result(w->s.agent, &e) != PHI_OK) return;
     CHECK(e.status == PHI_OK || e.status == PHI_CANCELLED || e.status == PHI_NO_MEMORY);
     CHECK((e.status == PHI_OK) == (e.selected < e.branch_count));
@@ -639,7 +642,7 @@ TEST(without_memory_now_and_then_it_ends_and_leaves_nothing) {
         (void)phi_abort(w.s.agent);
         CHECK_EQ_INT(rig_run(w.s.r, 100), 0);
         if (phi_evaluation_result(w.s.agent, &e) == PHI_OK) CHECK(e.status != PHI_BUSY);
-        CHECK_EQ_INT(phi_agent_spending(w.s.agent).reserved_tokens, 0);
+        CHECK_EQ_INT(phi_agent_get_info(w.s.agent).spending.reserved_tokens, 0);
         rig_silent(w.s.r, false);
         (void)rig_step(w.s.r);
         (void)rig_step(w.s.r);

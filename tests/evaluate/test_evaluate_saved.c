@@ -281,7 +281,7 @@ TEST(a_resumed_evaluation_forks_the_lane_that_was_active) {
     CHECK_EQ_INT(stage_result(&other).branches[0].status, PHI_OK);
     CHECK_STR(stage_result(&other).branches[0].text, "one");
     CHECK(phi_agent_alive(stage_result(&other).branches[0].agent));
-    CHECK(phi_agent_running(stage_result(&other).branches[1].agent));
+    CHECK(phi_agent_get_info(stage_result(&other).branches[1].agent).running);
     CHECK_EQ_INT(rig_run(other.r, 300), 0);
     CHECK_EQ_STR(other.actors[5].asked,
                  "Prior conversation context:\nUser: Why?\nAssistant: one\n\nOriginal query:\nAnd?"
@@ -306,7 +306,7 @@ TEST(a_resumed_evaluation_without_a_prompt_has_its_query) {
     REQUIRE(stage_open(&s));
     CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
-    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
     judged(&s);
     s.desc.prompt = NULL;
     s.actors[2].hangs = true;
@@ -340,7 +340,7 @@ TEST(a_resumed_evaluation_has_its_reservation_and_counts_requests_once) {
     CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
     (void)rig_run(s.r, 10);
     text = snapshot_of(s.agent, &arena);
-    before = phi_agent_spending(s.agent);
+    before = phi_agent_get_info(s.agent).spending;
     CHECK_EQ_INT(before.requests, 3); /* two were made, and the judge's */
     rig_free(s.r);
     stage_set(&other, rig_new(), 2);
@@ -349,13 +349,14 @@ TEST(a_resumed_evaluation_has_its_reservation_and_counts_requests_once) {
     other.agent = phi_agent_restore(rig_runtime(other.r), &other.own, text, PHI_RESTORE_RESUME);
     REQUIRE(other.agent.rt != NULL);
     CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
-    CHECK_EQ_INT(phi_agent_spending(other.agent).requests, 3);
-    CHECK(phi_agent_spending(other.agent).reserved_tokens > 1000);
+    CHECK_EQ_INT(phi_agent_get_info(other.agent).spending.requests, 3);
+    CHECK(phi_agent_get_info(other.agent).spending.reserved_tokens > 1000);
     CHECK_EQ_INT(rig_run(other.r, 200), 0);
     CHECK_EQ_INT(stage_result(&other).selected, 1);
-    CHECK(phi_agent_spending(other.agent).requests >= 3); /* the second branch was asked again */
-    CHECK(phi_agent_spending(other.agent).requests <= 4);
-    CHECK_EQ_INT(phi_agent_spending(other.agent).reserved_tokens, 0);
+    CHECK(phi_agent_get_info(other.agent).spending.requests >=
+          3); /* the second branch was asked again */
+    CHECK(phi_agent_get_info(other.agent).spending.requests <= 4);
+    CHECK_EQ_INT(phi_agent_get_info(other.agent).spending.reserved_tokens, 0);
     rig_free(other.r);
     phi_arena_free(&arena);
 }

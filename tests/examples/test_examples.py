@@ -562,6 +562,11 @@ class InProcess(unittest.TestCase):
         self.assertTrue(said.endswith("Here it is: a sword of good steel.\n"))
         self.assertEqual(said.count("[the smith begins]"), 1)
 
+    def test_the_tests_of_an_agent_pass(self):
+        said = self.say("testing").splitlines()
+        self.assertEqual(len(said), 8)
+        self.assertTrue(all(line.startswith("ok   ") for line in said), said)
+
     def test_a_majority_of_calls_corrects_the_model(self):
         self.assertEqual(self.say("custom_strategy"), "It is 56.\n")
 
@@ -621,8 +626,8 @@ class InProcess(unittest.TestCase):
             'sold: "sword"',
             'after the purchase: {"gold":3,"bag":["sword"]}',
             'before it, in another lane: {"gold":8,"bag":[]}',
-            "the knight says: [What you know now]", "password: swordfish", "weather: rain",
-            "the thief says: [What you know now]", "loot: under the oak", "weather: rain"])
+            "the knight is told: [What you know now]", "password: swordfish", "weather: rain",
+            "the thief is told: [What you know now]", "loot: under the oak", "weather: rain"])
 
     def test_a_conversation_goes_on_when_the_program_is_started_again(self):
         with tempfile.TemporaryDirectory() as where:

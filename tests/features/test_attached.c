@@ -39,7 +39,7 @@ static void thing_renewed_within(phi__attached *object, bool copied) {
     if (gone == NULL) return;
     phi__attached_remove(gone);
     free(thing_of(gone));
-    CHECK_EQ_INT(phi_clear_messages(object->agent->handle), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(object->agent->handle, NULL, 0), PHI_OK);
 }
 
 static void thing_freed(phi__attached *object) {
@@ -105,7 +105,7 @@ TEST(a_reset_survives_that_an_object_removes_the_next_and_begins_another_reset) 
     phi__attached_add(agent, &one.attached, &within_ops);
     phi__attached_add(agent, &next->attached, &quiet_ops);
     phi__attached_add(agent, &last.attached, &thing_ops);
-    CHECK_EQ_INT(phi_clear_messages(agent->handle), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent->handle, NULL, 0), PHI_OK);
     CHECK_EQ_INT(one.renewals, 2);
     CHECK_EQ_INT(last.renewals, 1); /* by the inner one, which has ended the outer one */
     rig_free(r);

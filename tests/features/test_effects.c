@@ -422,7 +422,7 @@ TEST(a_change_by_a_run_is_one_of_its_entries_and_the_hosts_is_not) {
         if (e.kind != PHI_ENTRY_NOTE) continue;
         CHECK_STR(e.note_kind, PHI_NOTE_STATE);
         CHECK(notes == 0 ? e.loop_id.len == 0
-                         : phi_str_equal(e.loop_id, phi_agent_last_loop_id(agent)));
+                         : phi_str_equal(e.loop_id, phi_agent_get_info(agent).loop_id));
         notes++;
     }
     CHECK_EQ_INT(notes, 2);
@@ -621,7 +621,7 @@ TEST(the_copy_of_a_run_on_a_lane_has_its_effects) {
     run_fx(r, branch, "[{\"op\":\"merge\",\"value\":{\"b\":2}}]");
     run_fx(r, agent, "[{\"op\":\"replace\",\"value\":{\"c\":3}}]");
     CHECK_EQ_INT(phi__graft_lane(to->thread, phi_str_of("way"), 12, &lane), PHI_OK);
-    CHECK_EQ_INT(phi__graft_run(to->thread, lane, from->thread, phi_agent_last_loop_id(branch)),
+    CHECK_EQ_INT(phi__graft_run(to->thread, lane, from->thread, phi_agent_get_info(branch).loop_id),
                  PHI_OK);
     CHECK_EQ_STR(state_of(agent), "{\"c\":3}");
     CHECK_EQ_STR(lane_state(agent, "way", UINT64_MAX), "{\"a\":{\"long\":\"0123456789\"},\"b\":2}");
@@ -699,9 +699,9 @@ TEST(a_session_or_thread_that_continues_another_has_its_state) {
     CHECK_EQ_INT(phi_thread_tool_state(fork, "no", UINT64_MAX, &arena, &text), PHI_NOT_FOUND);
     phi_arena_free(&arena);
     CHECK_EQ_INT(phi_thread_free(fork), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     CHECK_EQ_STR(state_of(agent), "{\"a\":1}");
-    CHECK_EQ_INT(phi_new_session(agent, true), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, true), PHI_OK);
     CHECK_EQ_STR(state_of(agent), "{}");
     rig_free(r);
 }
@@ -982,6 +982,7 @@ static void record_and_play(int order) {
     tape = phi_tape_record(&desc);
     REQUIRE(tape != NULL);
     hash = taped_run(tape, &b, order, then);
+    CHECK_EQ_INT(phi_tape_end(tape, NULL), PHI_OK);
     phi_tape_free(tape);
     CHECK_EQ_INT(b.started, 4);
     CHECK_EQ_STR(then, "{\"log\":[1,2,4],\"last\":4}");
@@ -991,7 +992,7 @@ static void record_and_play(int order) {
     CHECK_EQ_INT(taped_run(tape, &b, order, now), hash);
     CHECK_EQ_INT(b.started, 0);
     CHECK_EQ_STR(now, then);
-    CHECK(!phi_tape_diverged(tape, NULL));
+    CHECK_EQ_INT(phi_tape_end(tape, NULL), PHI_OK);
     phi_tape_free(tape);
 }
 

@@ -6,6 +6,7 @@
 #include "agent/snapshot.h"
 #include "support/heard.h"
 #include "support/store_mem.h"
+#include "text/json.h"
 
 enum { KEYS = 6, LANES = 5, MARKS = 64, CALLS = 4, ACTIONS = 24, SEEDS = 120 };
 

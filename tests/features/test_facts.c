@@ -5,6 +5,8 @@
 #include "agent/snapshot.h"
 #include "agent/summary.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define HEAD "[What you know now]"
 
@@ -276,9 +278,9 @@ TEST(a_fact_that_a_tool_sets_is_told_with_the_next_call_as_an_update_of_the_log)
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK(strstr(rig_request(r, 0), HEAD) == NULL);
     CHECK(strstr(rig_request(r, 1), HEAD "\\ndoor: open\"") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 5);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 5);
     for (i = 0; i < 5; i++) {
-        CHECK_EQ_INT(phi_message_at(agent, i)->is_update, i == 3);
+        CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), i)->is_update, i == 3);
         CHECK_EQ_INT(strstr(text_at(agent, i, 0), HEAD) != NULL, i == 3);
     }
     rig_free(r);
@@ -387,7 +389,7 @@ static void targets(target out[TARGETS]) {
 static void history(phi_agent agent) {
     phi_content block;
     phi_message m = text_message(PHI_ROLE_USER, &block, "Who is there?");
-    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     memset(&block, 0, sizeof block);
     block.kind = PHI_CONTENT_TOOL_CALL;
     block.id = phi_str_of("call_1");
@@ -395,11 +397,11 @@ static void history(phi_agent agent) {
     block.arguments = phi_str_of("{}");
     m.role = PHI_ROLE_ASSISTANT;
     m.stop_reason = PHI_STOP_REASON_TOOL_USE;
-    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     m = text_message(PHI_ROLE_TOOL_RESULT, &block, "A guard.");
     m.tool_call_id = phi_str_of("call_1");
     m.tool_name = phi_str_of("look");
-    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
 }
 
 static phi_agent target_agent(rig *r, const target *t, const phi_tool *tool) {
@@ -540,7 +542,7 @@ TEST(facts_are_told_in_full_again_where_the_view_has_lost_them) {
     (void)ask(r, agent);
     set(phi_fact_all(agent.rt), "weather", "sun");
     CHECK_EQ_INT(count_of(ask(r, agent), "[What has changed]\\nweather: sun\""), 1);
-    CHECK_EQ_INT(phi_replace_messages(agent, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
     CHECK_EQ_INT(count_of(ask(r, agent), HEAD "\\nking: is ill\\nweather: sun\""), 1);
     for (i = 0; i < 70; i++) { /* after 64 changes as well: a request stays readable */
         set(phi_fact_all(agent.rt), "weather", i % 2 == 0 ? "rain" : "sun");

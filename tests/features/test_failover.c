@@ -9,6 +9,8 @@
 #include "support/heard.h"
 #include "support/set.h"
 #include "support/store_mem.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SSE "Content-Type: text/event-stream\r\n"
 #define HALF                                                                                       \
@@ -107,7 +109,7 @@ TEST(the_next_run_begins_with_the_agents_own_model) {
     rig_says(r, "Here.");
     rig_says(r, "Again.");
     (void)run(r, agent);
-    CHECK_STR(phi_agent_model_id(agent), "test-model");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     (void)run(r, agent);
     CHECK(has(r, 2, "\"test-model\""));
     CHECK_EQ_INT(phi_agent_get_desc(agent, &now), PHI_OK);
@@ -140,8 +142,9 @@ TEST(a_partial_answer_is_retracted_before_the_next_model_answers) {
                                 "MessageEnd assistant \"Whole.\" stop\n"
                                 "TurnEnd assistant \"Whole.\" stop\n"
                                 "AgentEnd ok, 2 messages\n");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_EQ_INT(phi_agent_run_usage(agent).input, 20); /* the broken one was charged, too */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_EQ_INT(phi_agent_get_info(agent).run_usage.input,
+                 20); /* the broken one was charged, too */
     rig_free(r);
 }
 
@@ -159,7 +162,7 @@ TEST(when_all_fail_the_last_failure_names_the_others) {
              "anthropic/m2: HTTP 401 without a body)\"");
     CHECK_EQ_INT(count_of(rig_story(r), "Error "), 1);
     CHECK_EQ_INT(rig_requests(r), 3);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_says(r, "Back."); /* and the agent goes on */
     (void)run(r, agent);
     ended(r, "AgentEnd ok");
@@ -374,12 +377,12 @@ TEST(from_where_it_stays_it_goes_on_in_a_ring) {
     breaks(r, 2);
     rig_says(r, "Here.");
     (void)run(r, agent);
-    CHECK_STR(phi_agent_model_id(agent), "m3");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "m3");
     breaks(r, 1);
     rig_says(r, "Again.");
     (void)run(r, agent);
     ended(r, "Failover \"anthropic/m3\" to \"anthropic/test-model\" 1/2\n");
-    CHECK_STR(phi_agent_model_id(agent), "test-model");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     rig_free(r);
 }
 
@@ -395,9 +398,9 @@ TEST(a_new_model_of_the_agents_own_is_sat_at_and_a_bad_one_changes_nothing) {
     rig_says(r, "Here.");
     (void)run(r, agent);
     CHECK_EQ_INT(set_model(agent, &none), PHI_BAD_ARG);
-    CHECK_STR(phi_agent_model_id(agent), "m2");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "m2");
     CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
-    CHECK_STR(phi_agent_model_id(agent), "own");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "own");
     CHECK_EQ_INT(phi_agent_get_desc(agent, &now), PHI_OK);
     CHECK_EQ_STR(now.model.id, "own");
     breaks(r, 1);
@@ -475,10 +478,10 @@ TEST(the_model_that_answered_is_charged_by_its_own_rates_and_budgets_hold_the_su
     rig_breaks(r, HALF, PHI_NETWORK, "the cable was cut"); /* 10 tokens */
     rig_says(r, "Here.");                                  /* 10 tokens */
     (void)run(r, agent);
-    cost = phi_agent_cost(agent);
+    cost = phi_agent_get_info(agent).cost;
     CHECK(cost > 1.00000999 && cost < 1.00001001); /* ten at a millionth, ten at a tenth */
-    CHECK(phi_agent_spending(agent).cost == cost);
-    CHECK(phi_agent_spending(agent).reserved_cost == 0);
+    CHECK(phi_agent_get_info(agent).spending.cost == cost);
+    CHECK(phi_agent_get_info(agent).spending.reserved_cost == 0);
     rig_free(r);
 }
 
@@ -498,7 +501,7 @@ TEST(a_model_for_which_the_budget_has_no_room_is_passed_over) {
         breaks(r, 1);
         rig_says(r, "Here.");
         (void)run(r, agent);
-        CHECK(phi_agent_spending(agent).reserved_cost == 0);
+        CHECK(phi_agent_get_info(agent).spending.reserved_cost == 0);
         CHECK_EQ_INT(rig_requests(r), i == 0 ? 2 : 1);
         if (i == 0) {
             ended(r, "Failover \"anthropic/test-model\" to \"anthropic/m3\" 1/2\n");
@@ -507,7 +510,7 @@ TEST(a_model_for_which_the_budget_has_no_room_is_passed_over) {
             ended(r, "Error server \"boom (other models: anthropic/m2: Cost budget reached "
                      "($0.0000/$1.0000, the next call may take $20.0000); anthropic/m3: Cost "
                      "budget reached ($0.0000/$1.0000, the next call may take $20.0000))\"");
-            CHECK_STR(phi_agent_model_id(agent), "test-model");
+            CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
         }
         rig_free(r);
     }
@@ -705,13 +708,13 @@ TEST(a_snapshot_in_the_midst_of_a_switch_goes_on_with_the_model_where_it_stood) 
             (void)rig_step(r);
             rig_pass_ms(r, 1);
         }
-        over = !phi_agent_running(agent);
-        at_second = phi__str_is(phi_agent_model_id(agent), "m2");
+        over = !phi_agent_get_info(agent).running;
+        at_second = phi__str_is(phi_agent_get_info(agent).model_id, "m2");
         switched += at_second && !over;
         CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &saved), PHI_OK);
         again = phi_agent_restore(rig_runtime(other), &desc, saved, PHI_RESTORE_RESUME);
         REQUIRE(again.rt != NULL);
-        CHECK_EQ_INT(phi__str_is(phi_agent_model_id(again), "m2"), at_second);
+        CHECK_EQ_INT(phi__str_is(phi_agent_get_info(again).model_id, "m2"), at_second);
         if (!at_second) rig_replies(other, 500, HEARD_JSON, HEARD_BOOM);
         rig_says(other, "There.");
         CHECK_EQ_INT(rig_run_until(other, 600000), 0);
@@ -743,7 +746,7 @@ TEST(a_restored_agent_whose_list_is_another_sits_at_its_own_model) {
     breaks(r, 2);
     rig_says(r, "Here.");
     (void)run(r, agent);
-    CHECK_STR(phi_agent_model_id(agent), "m3");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "m3");
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &saved), PHI_OK);
     rig_free(r);
     for (i = 0; i < sizeof second / sizeof second[0]; i++) {
@@ -755,7 +758,7 @@ TEST(a_restored_agent_whose_list_is_another_sits_at_its_own_model) {
         desc.failover = second[i] == NULL ? NULL : &s.failover;
         again = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
         REQUIRE(again.rt != NULL);
-        CHECK_STR(phi_agent_model_id(again), "test-model");
+        CHECK_STR(phi_agent_get_info(again).model_id, "test-model");
         rig_says(r, "Again.");
         (void)run(r, again);
         CHECK(has(r, 0, "\"test-model\""));
@@ -861,7 +864,7 @@ TEST(a_switch_can_be_aborted_stopped_and_its_agent_freed) {
             CHECK_EQ_INT(rig_run_until(r, 100000), 0);
             if (k.how < 2) {
                 CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
-                CHECK_STR(phi_agent_model_id(agent), "test-model");
+                CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
                 rig_watch(r, NULL, NULL);
                 rig_drop_answers(r);
                 rig_says(r, "Again.");
@@ -891,7 +894,7 @@ TEST(the_agent_survives_every_failed_allocation_of_a_switch) {
         if (agent.rt != NULL && phi_prompt(agent, "Hi") == PHI_OK) {
             CHECK_EQ_INT(rig_run(r, 200), 0);
             CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
-            CHECK_STR(phi_agent_model_id(agent), "test-model");
+            CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
         }
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
@@ -977,7 +980,7 @@ TEST(whatever_the_models_answer_every_run_ends_once_and_the_budget_holds) {
             CHECK_EQ_INT(rig_run_until(r, 600000), 0);
             CHECK_EQ_INT(t.ends, i + 1);
             CHECK(t.errors <= 1);
-            CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
+            CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
         }
         if (test_failures() != before) printf("seed %d\n%s\n", seed, rig_story(r));
         rig_free(r);

@@ -9,6 +9,9 @@
 #include "strategy/strategy.h"
 #include "subagents/subagents.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "loop/tool_source.h"
+#include "model/model.h"
 
 #define HALF                                                                                       \
     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","       \
@@ -184,8 +187,8 @@ TEST(a_strategy_begins_anew_with_the_next_model) {
         for (i = 0; i < n; i++) CHECK(has(r, i, i <= (size_t)broken ? "\"test-model\"" : "\"m2\""));
         CHECK_EQ_STR(rig_key(r, n - 1), "key-2");
         CHECK_STR(last_of(agent)->model, "m2");
-        CHECK_STR(phi_agent_model_id(agent), "test-model");
-        CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
+        CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
+        CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
         rig_free(r);
     }
 }
@@ -262,7 +265,7 @@ TEST(a_switch_goes_to_a_model_in_the_process_and_back) {
     ended(r, "Failover \"anthropic/test-model\" to \"parrot/m2\" 1/2\n");
     ended(r, "MessageEnd assistant \"Polly.\" stop\n");
     CHECK_STR(last_of(agent)->provider, "parrot");
-    CHECK(phi_agent_cost(agent) > 0.99 && phi_agent_cost(agent) < 1.01);
+    CHECK(phi_agent_get_info(agent).cost > 0.99 && phi_agent_get_info(agent).cost < 1.01);
     p.fails = 1; /* and on to the third */
     breaks(r);
     rig_says(r, "Third.");
@@ -284,7 +287,7 @@ TEST(a_switch_goes_to_a_model_in_the_process_and_back) {
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(p.opens, p.closes);
-    CHECK_STR(phi_agent_model_id(agent), "test-model");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     breaks(r); /* freed while it speaks */
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     while (p.opens < 4) (void)rig_step(r);
@@ -315,7 +318,7 @@ TEST(a_sub_agent_of_one_at_a_models_own_provider_begins_with_the_agents_own_mode
     agent = rig_agent(r, &desc);
     breaks(r);
     run(r, agent, "Hi");
-    CHECK_STR(phi_agent_model_id(agent), "m2");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "m2");
     rig_says(r, "Dug.");
     CHECK_EQ_INT(phi_spawn(agent, &worker, "dig", NULL), PHI_OK);
     (void)rig_run(r, 200);
@@ -443,7 +446,7 @@ TEST(the_list_of_a_source_may_change_at_the_switch) {
         shelf_of.fails = all[i];
         CHECK_EQ_INT(rig_run_until(r, 600000), 0);
         CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
-        CHECK_STR(phi_agent_model_id(agent), "test-model");
+        CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
         shelf_of.fails = PHI_OK;
         rig_drop_answers(r);
         rig_says(r, "Again.");
@@ -529,8 +532,8 @@ static void anything(rig *r, uint32_t *state) {
 static double worth(phi_agent agent) {
     double sum = 0;
     size_t i, k;
-    for (i = 0; i < phi_message_count(agent); i++) {
-        const phi_message *m = phi_message_at(agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         for (k = 0; m->role == PHI_ROLE_ASSISTANT && k < MODELS; k++)
             if (phi_str_equal(m->model, phi_str_of(ids[k])))
                 sum += (double)m->usage.input * rates[k];
@@ -570,7 +573,7 @@ TEST(whatever_they_answer_each_turn_has_one_answer_of_the_model_that_was_asked) 
             for (j = 0; j < 40; j++) anything(r, &state);
             o.at = 0;
             for (j = 0; j < MODELS; j++)
-                if (phi_str_equal(phi_agent_model_id(agent), phi_str_of(ids[j]))) o.at = j;
+                if (phi_str_equal(phi_agent_get_info(agent).model_id, phi_str_of(ids[j]))) o.at = j;
             o.open = false;
             CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
             CHECK_EQ_INT(rig_run_until(r, 600000), 0);
@@ -583,10 +586,11 @@ TEST(whatever_they_answer_each_turn_has_one_answer_of_the_model_that_was_asked) 
                                                                      : "test-key");
             }
             if (s.failover.stay == PHI_FAILOVER_STAY_RUN)
-                CHECK_STR(phi_agent_model_id(agent), "test-model");
+                CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
         }
         all = worth(agent) + o.lost;
-        CHECK(phi_agent_cost(agent) > all - 0.001 && phi_agent_cost(agent) < all + 0.001);
+        CHECK(phi_agent_get_info(agent).cost > all - 0.001 &&
+              phi_agent_get_info(agent).cost < all + 0.001);
         if (test_failures() != before) printf("seed %d\n%s\n", seed, rig_story(r));
         rig_free(r);
     }

@@ -5,6 +5,8 @@
 #include "agent/snapshot.h"
 #include "loop/tool_source.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define TOO_LONG                                                                                   \
     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","                           \
@@ -120,7 +122,7 @@ TEST(a_run_that_may_pause_waits_for_a_budget_with_room_for_the_next_model) {
     ended(r, "Paused \"Cost budget reached ($0.0000/$1.0000, the next call may take $40.0000)\"\n");
     REQUIRE(pending_of(r, &item) == 1);
     CHECK_EQ_INT(item.kind, PHI_WAITING_BUDGET);
-    CHECK_STR(phi_agent_model_id(agent), "test-model");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     more.cost = 5; /* too little: it stays where it is */
     CHECK_EQ_INT(phi_budget_raise(agent, &more), PHI_OK);
     (void)rig_run(r, 20);
@@ -133,7 +135,7 @@ TEST(a_run_that_may_pause_waits_for_a_budget_with_room_for_the_next_model) {
     ended(r, "Failover \"anthropic/test-model\" to \"anthropic/m2\" 1/2\n");
     ended(r, "AgentEnd ok");
     CHECK_EQ_INT(pending_of(r, &item), 0);
-    CHECK(phi_agent_spending(agent).reserved_cost == 0);
+    CHECK(phi_agent_get_info(agent).spending.reserved_cost == 0);
     rig_free(r);
 }
 
@@ -154,7 +156,8 @@ TEST(a_run_that_may_pause_waits_for_more_of_its_limit_before_the_next_model) {
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     (void)rig_run_until(r, 10000);
     ended(r, "Max duration reached");
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0); /* others may have it meanwhile */
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens,
+                 0); /* others may have it meanwhile */
     CHECK_EQ_INT(count_of(rig_story(r), "Failover"), 0);
     more.duration_ms = 60000;
     CHECK_EQ_INT(phi_budget_raise(agent, &more), PHI_OK);
@@ -186,7 +189,7 @@ TEST(a_pause_before_the_next_model_ends_by_its_deadline_an_abort_a_stop_and_the_
                      "budget reached ($0.0000/$1.0000, the next call may take $40.0000))\"");
         if (how < 3) {
             CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
-            CHECK_STR(phi_agent_model_id(agent), "test-model");
+            CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
             rig_says(r, "Again.");
             run(r, agent);
             ended(r, "AgentEnd ok");
@@ -252,7 +255,7 @@ TEST(a_snapshot_of_a_pause_at_a_limit_makes_no_call_before_there_is_room) {
         (void)rig_run(other, 20);
         ended(other, "Paused \"Request budget reached (1/1)\"");
         CHECK_EQ_INT(rig_requests(other), 0);
-        CHECK_EQ_INT(phi_agent_spending(agent).requests, 1);
+        CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 1);
         more.requests = 2;
         if (how == 0) CHECK_EQ_INT(phi_budget_raise(agent, &more), PHI_OK);
         if (how == 2) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
@@ -267,13 +270,13 @@ TEST(a_snapshot_of_a_pause_at_a_limit_makes_no_call_before_there_is_room) {
         }
         CHECK_EQ_INT(rig_run_until(other, 600000), 0);
         CHECK_EQ_INT(rig_requests(other), how == 0 ? 2 : 0);
-        CHECK_EQ_INT(phi_agent_spending(agent).requests, how == 0 ? 3 : 1);
+        CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, how == 0 ? 3 : 1);
         if (how == 0) ended(other, "to \"anthropic/m2\" 1/2\n");
         if (how == 0) ended(other, "AgentEnd ok");
         if (how == 1) ended(other, "Error quota \"Request budget reached (1/1)");
         CHECK_EQ_INT(count_of(rig_story(other), "AgentEnd"), 1);
         CHECK_EQ_INT(count_of(rig_story(other), "Paused"), how == 3 ? 2 : 1);
-        CHECK(phi_agent_spending(agent).reserved_cost == 0);
+        CHECK(phi_agent_get_info(agent).spending.reserved_cost == 0);
         phi_arena_free(&arena);
         rig_free(other);
         rig_free(r);
@@ -295,13 +298,13 @@ TEST(the_agent_survives_every_failed_allocation_of_such_a_pause) {
         CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
         test_alloc_fail_at(n);
         (void)rig_run(r, 20);
-        if (phi_agent_running(agent)) CHECK_EQ_INT(phi_budget_raise(agent, &more), PHI_OK);
+        if (phi_agent_get_info(agent).running) CHECK_EQ_INT(phi_budget_raise(agent, &more), PHI_OK);
         CHECK_EQ_INT(rig_run_until(r, 600000), 0);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
         if (!tripped) ended(r, "AgentEnd ok, 2 messages");
-        CHECK(phi_agent_spending(agent).reserved_cost == 0);
+        CHECK(phi_agent_get_info(agent).spending.reserved_cost == 0);
         rig_free(r);
         if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
     }

@@ -19,14 +19,14 @@ static bool refused(const char *text, const char *want) {
     bool good = true;
     size_t i;
     for (i = 0; i < PHI__COUNT(units) && good; i++) {
-        phi_toml_reader reader;
+        phi_reader *reader;
         phi_parse_error error;
         phi_json *root = NULL;
         char got[256];
         setup();
-        phi_toml_reader_begin(&reader, &arena, phi_str_of(text), NULL);
-        while (phi_toml_reader_advance(&reader, units[i]) == PHI_BUSY) continue;
-        good = CHECK_EQ_INT(phi_toml_reader_result(&reader, &root, &error), PHI_PARSE);
+        reader = phi_toml_reader_new(&arena, phi_str_of(text), NULL);
+        while (phi_reader_advance(reader, units[i]) == PHI_BUSY) continue;
+        good = CHECK_EQ_INT(phi_reader_result(reader, &root, &error), PHI_PARSE);
         snprintf(got, sizeof got, "%u:%u: %s", error.line, error.column, error.message);
         good = good && CHECK(root == NULL) && CHECK_EQ_STR(got, want);
         if (!good) fprintf(stderr, "%s\n", text);

@@ -180,7 +180,7 @@ static bool sets(const char *path, const char *value, const char *from, const ch
         phi_json *holder = NULL;
         good = CHECK_EQ_INT(phi_json_parse(&arena, phi_str_of(value), 0, &holder, NULL), PHI_OK);
         node = good ? phi_json_get(holder, "v") : NULL;
-        if (phi_json_is_string(phi_json_get(holder, "date")))
+        if (phi_json_is(phi_json_get(holder, "date"), PHI_JSON_STRING))
             node = phi_toml_new_date(&arena, phi_json_str(phi_json_get(holder, "date"), NULL));
     }
     good = CHECK(at != NULL);
@@ -276,9 +276,9 @@ TEST(places_that_are_not_there_are_told) {
     CHECK_EQ_INT(phi_toml_set(&arena, PHI__LIT("a = \n"), "a", one, 0, &out, &error), PHI_PARSE);
     CHECK(error.line == 1 && error.column == 5);
     CHECK_EQ_INT(
-        phi_toml_set(&arena, PHI__LIT("a = 1"), "a", phi_json_new_null(&arena), 0, &out, NULL),
+        phi_toml_set(&arena, PHI__LIT("a = 1"), "a", phi__json_edit_null(&arena), 0, &out, NULL),
         PHI_UNSUPPORTED);
-    CHECK_EQ_INT(phi_toml_set(&arena, PHI__LIT("a = 1"), "a", phi_json_new_null(&arena),
+    CHECK_EQ_INT(phi_toml_set(&arena, PHI__LIT("a = 1"), "a", phi__json_edit_null(&arena),
                               PHI_TOML_SKIP_NULLS, &out, NULL),
                  PHI_OK);
     CHECK_STR(out, "");
@@ -386,7 +386,7 @@ TEST(a_large_text_is_changed_at_once) {
     root = toml(phi__str(text, (size_t)(to - text)));
     it = phi_json_each(root);
     while (phi_json_next(&it) != NULL)
-        if (phi_json_is_object(it.at))
+        if (phi_json_is(it.at, PHI_JSON_OBJECT))
             CHECK_EQ_INT(phi_json_set(&arena, it.at, "more", phi_json_new_int(&arena, 2)), PHI_OK);
     CHECK_EQ_INT(phi_toml_edit(&arena, phi__str(text, (size_t)(to - text)), root, 0, &out, NULL),
                  PHI_OK);

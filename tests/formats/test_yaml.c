@@ -19,14 +19,14 @@ static void teardown(void) { phi_arena_free(&arena); }
 /* In slices of so many bytes, of a copy of its exact size, so that a read past the end is seen. */
 static phi_status read_sliced(const char *text, size_t len, const phi_yaml_options *options,
                               size_t units, phi_json **out, phi_parse_error *error) {
-    phi_yaml_reader reader;
+    phi_reader *reader;
     phi_status status;
     char *exact = (char *)malloc(len > 0 ? len : 1);
     if (exact == NULL) abort();
     if (len > 0) memcpy(exact, text, len);
-    phi_yaml_reader_begin(&reader, &arena, phi__str(exact, len), options);
-    while (phi_yaml_reader_advance(&reader, units) == PHI_BUSY) continue;
-    status = phi_yaml_reader_result(&reader, out, error);
+    reader = phi_yaml_reader_new(&arena, phi__str(exact, len), options);
+    while (phi_reader_advance(reader, units) == PHI_BUSY) continue;
+    status = phi_reader_result(reader, out, error);
     free(exact);
     return status;
 }

@@ -3,6 +3,7 @@
    What must hold: it ends; problems lie in the text, in order, and each says something; no value of
    a variable is shown; the status says whether there is an error; a second reading says the same;
    nothing is left allocated, also where memory runs out. */
+#include "support/problems.h"
 #include "config/config_in.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void check_problems(const phi_config *config, phi_str text) {
     phi_config_problem p;
     uint32_t line = 1, column = 0;
     size_t i, errors = 0;
-    for (i = 0; phi_config_problem_at(config, i, &p); i++) {
+    for (i = 0; config_problem(config, i, &p); i++) {
         must(p.message.len > 0 && p.message.at[p.message.len] == '\0');
         must(memchr(p.message.at, '\n', p.message.len) == NULL);
         must(phi__str_find(p.message, 0, "qwertyuiop") == SIZE_MAX);
@@ -63,10 +64,10 @@ static void check_problems(const phi_config *config, phi_str text) {
         if (p.line > 0) line = p.line, column = p.column;
         if (!p.is_warning) errors++;
     }
-    must(i == phi_config_problem_count(config) && i <= 50);
-    must(errors <= phi_config_error_count(config));
-    must((phi_config_error_count(config) > 0) == (phi_config_status(config) != PHI_OK));
-    must(phi_config_status(config) != PHI_NO_MEMORY);
+    must(i == config_problem_count(config) && i <= 50);
+    must(errors <= config_error_count(config));
+    must((config_error_count(config) > 0) == (config_status(config) != PHI_OK));
+    must(config_status(config) != PHI_NO_MEMORY);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -81,8 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         phi_config *again = load(text, (phi_config_format)format, NULL);
         must(config != NULL && again != NULL);
         check_problems(config, text);
-        must(strcmp(phi_config_message(config), phi_config_message(again)) == 0);
-        must(phi_config_problem_count(config) == phi_config_problem_count(again));
+        must(strcmp(config_message(config), config_message(again)) == 0);
+        must(config_problem_count(config) == config_problem_count(again));
         phi_config_free(config);
         phi_config_free(again);
         phi_config_free(load(text, (phi_config_format)format, &left));

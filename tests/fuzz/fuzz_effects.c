@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (words[0] == '\0' || memchr(words, 0, sizeof words) == NULL) abort();
     } else if (phi_json_parse(&arena, effects, 0, &list, NULL) == PHI_OK &&
                phi_json_parse(&arena, state, 0, &root, NULL) == PHI_OK &&
-               phi_json_is_object(root)) {
+               phi_json_is(root, PHI_JSON_OBJECT)) {
         apply_all(&memory, &arena, root, list);
     }
     phi_arena_free(&arena);

@@ -57,7 +57,7 @@ static void match(const phi_json *node, phi_arena *arena, phi_str *rest) {
     memcpy(lens, rest->at, sizeof lens);
     must(phi_json_parse(arena, phi__str(rest->at + sizeof lens + lens[0], lens[1]), 0, &value,
                         NULL) == PHI_OK);
-    must(phi_json_equal(value, node));
+    must(phi__json_get_equal(value, node));
     rest->at += sizeof lens + lens[0] + lens[1];
     rest->len -= sizeof lens + lens[0] + lens[1];
 }

@@ -32,7 +32,7 @@ static bool on_send(phi__mcp_way *way, phi_str json, int http_status, bool last)
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     must(phi_json_parse(&arena, json, 0, &root, NULL) == PHI_OK);
-    must(phi_json_is_object(root) || phi_json_is_array(root));
+    must(phi_json_is(root, PHI_JSON_OBJECT) || phi_json_is(root, PHI_JSON_ARRAY));
     phi_arena_free(&arena);
     return true;
 }
@@ -48,7 +48,7 @@ static void on_session(phi__mcp_way *way, phi__mcp_client *client) {
 
 static phi_flow echo(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
-    (void)phi_call_finish(call, arguments.at, arguments.len, false);
+    (void)phi_call_replyf(call, "%.*s", (int)arguments.len, arguments.at);
     return PHI_PENDING;
 }
 

@@ -1,6 +1,7 @@
 /* fuzz_openapi.c - a document out of any bytes, JSON or YAML: never a crash, never unbounded work;
    of each operation a tool that phi_agent_new and three providers take, or a skip with a message
    in UTF-8; names unique and within the rules. The first byte chooses the settings. */
+#include "openapi/opened.h"
 #include "agent/dry_run.h"
 #include "base/utf8_in.h"
 #include "openapi/openapi.h"
@@ -55,12 +56,12 @@ static void check_tool(const phi_tool *tool) {
 }
 
 static void check_names(phi_openapi *api) {
-    size_t i, j, count = phi_openapi_count(api);
+    size_t i, j, count = open_count(api);
     phi_openapi_operation a, b;
     for (i = 0; i < count && i < 200; i++) {
-        must(phi_openapi_operation_at(api, i, &a) == PHI_OK, "operation", "missing");
+        must(open_at(api, i, &a), "operation", "missing");
         for (j = 0; j < i; j++) {
-            must(phi_openapi_operation_at(api, j, &b) == PHI_OK, "operation", "missing");
+            must(open_at(api, j, &b), "operation", "missing");
             must(!phi_str_equal(a.name, b.name), "taken", a.name.at);
         }
     }
@@ -84,19 +85,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     desc.name_prefix = (data[0] & 4) != 0 ? "p" : NULL;
     rt = phi_runtime_new(&rd);
     if (rt == NULL) return 0;
-    api = phi_openapi_from_text(rt, &desc, phi__str((const char *)data + 1, size - 1));
+    api = open_text(rt, &desc, phi__str((const char *)data + 1, size - 1));
     while ((status = phi_openapi_step(api)) == PHI_BUSY) {}
     must(good_text(phi_openapi_error(api)->message), "error", phi_openapi_error(api)->message);
     if (status == PHI_OK) {
         while ((status = phi_openapi_select(api, NULL, &tools)) == PHI_BUSY) {}
         must(status == PHI_OK, "select", phi_status_text(status));
-        must(tools.count + tools.skip_count == phi_openapi_count(api), "tools", "some are missing");
+        must(tools.count + tools.skip_count == open_count(api), "tools", "some are missing");
         check_names(api);
         for (i = 0; i < tools.count; i++) check_tool(&tools.tools[i]);
         for (i = 0; i < tools.skip_count; i++)
             must(good_text(tools.skipped[i].message), "skip", tools.skipped[i].message);
     }
-    (void)phi_openapi_free(api);
+    phi_openapi_free(api);
     must(phi_memory_used(rt, NULL) < 1 << 20, "memory", "not given back");
     phi_runtime_free(rt);
     return 0;

@@ -1,6 +1,7 @@
 /* fuzz_session.c - a session's JSON out of any bytes: what is read is written again, and that text gives the same text
    for ever; its blocks are applied and made; and every line of it as an event for a recorder. Never a crash, never a byte
    left. */
+#include "support/recorded.h"
 #include "record/recorder.h"
 #include "record/session_context.h"
 #include "persist/persist_in.h"
@@ -56,7 +57,7 @@ static void check_blocks(phi_session *s, phi_arena *arena) {
         if (phi_session_context(s, id, flags, NULL, NULL, arena, &list, &count) != PHI_OK) abort();
         if (phi_session_context(s, id, 0, NULL, NULL, arena, &list, &count) != PHI_OK) abort();
         check_thread(s, id, list, count);
-        if (phi_session_compact(s, id, flags, &config, NULL, 1, &made) != PHI_OK) abort();
+        if (compact_session(s, id, flags, &config, 1, &made) != PHI_OK) abort();
         if (made > s->loop_count) abort();
         if (phi_session_context(s, id, flags, &config, NULL, arena, &list, &count) != PHI_OK)
             abort();
@@ -81,9 +82,11 @@ static void check_file(const uint8_t *data, size_t size) {
         if (phi_session_to_json(back, PHI_SESSION_OWN_EVENTS, &arena, &second) != PHI_OK) abort();
         if (!phi_str_equal(first, second)) abort();
         if (phi_session_to_json(s, 0, &arena, &first) != PHI_OK) abort();
-        (void)phi_session_root_loops(s, found, 4);
+        (void)phi_session_loops(s, PHI_LOOP_ROOTS, phi_str_of(""), found, 4);
         for (i = 0; i < s->loop_count && i < 8; i++)
-            if (phi_session_loop_chain(s, s->loops[i]->loop_id, found, 4) > s->loop_count) abort();
+            if (phi_session_loops(s, PHI_LOOP_CHAIN, s->loops[i]->loop_id, found, 4) >
+                s->loop_count)
+                abort();
         check_blocks(back, &arena);
         if (phi_session_to_json(back, 0, &arena, &first) != PHI_OK) abort();
         phi_session_free(back);
@@ -103,7 +106,7 @@ static void check_events(const uint8_t *data, size_t size) {
         phi_str text;
         text.at = (const char *)data;
         text.len = (size_t)((line != NULL ? line : end) - data);
-        (void)phi_recorder_add_json(recorder, text);
+        (void)add_json(recorder, text);
         data += text.len + 1;
     }
     phi_recorder_flush(recorder);

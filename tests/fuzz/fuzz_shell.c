@@ -2,6 +2,7 @@
 
    What must hold: it ends; the verdict is the same twice; rules of "always" allow the line; nothing
    is left allocated. */
+#include "permissions/permit.h"
 #include "permissions/check_in.h"
 #include "base/utf8_in.h"
 #include "text/json_in.h"
@@ -17,11 +18,9 @@ static void must(bool held) {
 static void rules_allow(phi_permissions *p, phi_arena *arena, phi_str arguments,
                         phi_permission_scope scope) {
     phi_permission_rules rules;
-    if (phi_permissions_always(p, PHI__LIT("bash"), arguments, scope, arena, &rules, NULL) !=
-        PHI_OK)
-        return;
+    if (permit_always(p, PHI__LIT("bash"), arguments, scope, arena, &rules, NULL) != PHI_OK) return;
     must(phi_permissions_add(p, rules.rules, rules.count) == PHI_OK);
-    must(phi_permissions_check(p, PHI__LIT("bash"), arguments, NULL) == PHI_PERMISSION_ALLOW);
+    must(permit_check(p, PHI__LIT("bash"), arguments, NULL) == PHI_PERMISSION_ALLOW);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -42,8 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi__buf_text(&arguments, "{\"command\":");
     phi__json_write_str(&arguments, phi__buf_str(&line));
     phi__buf_char(&arguments, '}');
-    verdict = phi_permissions_check(p, PHI__LIT("bash"), phi__buf_str(&arguments), NULL);
-    must(verdict == phi_permissions_check(p, PHI__LIT("bash"), phi__buf_str(&arguments), NULL));
+    verdict = permit_check(p, PHI__LIT("bash"), phi__buf_str(&arguments), NULL);
+    must(verdict == permit_check(p, PHI__LIT("bash"), phi__buf_str(&arguments), NULL));
     rules_allow(p, &arena, phi__buf_str(&arguments), PHI_PERMISSION_SCOPE_EXACT);
     phi_permissions_free(p);
     p = phi_permissions_new(&desc, NULL);

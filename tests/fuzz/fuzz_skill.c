@@ -38,13 +38,13 @@ static void check_set(const phi_skills *skills, phi_status status) {
 static void check_index(const phi_skills *skills, phi_arena *arena) {
     phi_str index;
     size_t at = 0, open = 0;
-    if (phi_skills_index(skills, arena, &index) != PHI_OK) abort();
+    if (phi_skills_prompt(skills, PHI_SKILLS_NO_HINT, NULL, arena, &index) != PHI_OK) abort();
     check_text(index);
     while ((at = phi__str_find(index, at, "<")) != SIZE_MAX) {
         open++;
         at++;
     }
-    if (open != (phi_skills_count(skills) == 0 ? 0u : 10u)) abort();
+    if (open != (phi_skills_at(skills, 0) == NULL ? 0u : 10u)) abort();
 }
 
 static void load(const char *dir) {
@@ -53,7 +53,7 @@ static void load(const char *dir) {
     phi_arena arena;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    check_set(skills, phi_skills_load_one(skills, dir, NULL));
+    check_set(skills, phi__skills_load_one(skills, dir, NULL));
     check_index(skills, &arena);
     phi_arena_free(&arena);
     phi_skills_free(skills);

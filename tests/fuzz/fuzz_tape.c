@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static phi_flow answer(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "ok", 2, false);
+    (void)phi_call_reply(call, "ok");
     return PHI_DONE;
 }
 

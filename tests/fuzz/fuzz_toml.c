@@ -6,7 +6,7 @@
    left allocated. */
 #include "text/json_in.h"
 #include "text/marks_in.h"
-#include "formats/toml.h"
+#include "formats/toml_in.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,12 +26,12 @@ static bool same(const phi_json *a, const phi_json *b) {
     double x = phi_json_num(a, 0), y = phi_json_num(b, 0);
     if (type != phi_toml_type_of(b)) return false;
     if (type == PHI_TOML_FLOAT) return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
-    if (type < PHI_TOML_ARRAY) return phi_json_equal(a, b);
+    if (type < PHI_TOML_ARRAY) return phi__json_get_equal(a, b);
     if (phi_json_count(a) != phi_json_count(b)) return false;
     while (phi_json_next(&of_a) != NULL) {
         const phi_json *other = phi_json_next(&of_b);
         if (type == PHI_TOML_TABLE && !phi_str_equal(of_a.key, of_b.key))
-            other = phi_json_get_n(b, of_a.key);
+            other = phi__json_get_n(b, of_a.key);
         if (!same(of_a.at, other)) return false;
     }
     return true;
@@ -46,14 +46,14 @@ static void check_places(const phi_json *node, const phi__marks *marks, size_t s
 
 static phi_status read_sliced(phi_arena *arena, phi_str text, size_t units, phi_json **out,
                               phi_parse_error *error) {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi__marks marks;
     phi_status status;
     phi__marks_init(&marks, arena);
-    phi_toml_reader_begin(&reader, arena, text, &deep);
+    phi__toml_read_begin(&reader, arena, text, &deep);
     reader.marks = &marks;
-    while (phi_toml_reader_advance(&reader, units) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&reader, out, error);
+    while (phi__toml_read_advance(&reader, units) == PHI_BUSY) continue;
+    status = phi__toml_read_result(&reader, out, error);
     if (status == PHI_OK) check_places(*out, &marks, text.len);
     return status;
 }
@@ -87,7 +87,7 @@ static phi_json *new_value(phi_arena *arena, uint32_t *state) {
     phi_json *object = phi_json_new_object(arena), *array = phi_json_new_array(arena);
     switch (random_of(state) % 7) {
     case 0: return phi_json_new_int(arena, 7);
-    case 1: return phi_json_new_text(arena, "new\ntext\"\\");
+    case 1: return phi__json_edit_text(arena, "new\ntext\"\\");
     case 2: return array;
     case 3: return object;
     case 4:
@@ -110,10 +110,10 @@ static void change(phi_arena *arena, phi_json *node, uint32_t *state) {
         if (random_of(state) % 8 == 0) drop = at;
         at++;
     }
-    if (phi_json_is_array(node)) {
-        if (drop != UINT32_MAX) (void)phi_json_remove_at(node, drop);
+    if (phi_json_is(node, PHI_JSON_ARRAY)) {
+        if (drop != UINT32_MAX) (void)phi__json_edit_remove_at(node, drop);
         if (random_of(state) % 6 == 0) must(phi_json_add(node, new_value(arena, state)) == PHI_OK);
-    } else if (phi_json_is_object(node)) {
+    } else if (phi_json_is(node, PHI_JSON_OBJECT)) {
         it = phi_json_each(node);
         for (at = 0; drop != UINT32_MAX && at <= drop; at++) (void)phi_json_next(&it);
         if (drop != UINT32_MAX && memchr(it.key.at, '\0', it.key.len) == NULL)

@@ -17,19 +17,20 @@ static void must(bool held) {
 
 static phi_status read_sliced(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                               size_t units, phi_json **out, phi_parse_error *error) {
-    phi_yaml_reader reader;
-    phi_yaml_reader_begin(&reader, arena, text, options);
-    while (phi_yaml_reader_advance(&reader, units) == PHI_BUSY) continue;
-    return phi_yaml_reader_result(&reader, out, error);
+    phi_reader *reader;
+    reader = phi_yaml_reader_new(arena, text, options);
+    while (phi_reader_advance(reader, units) == PHI_BUSY) continue;
+    return phi_reader_result(reader, out, error);
 }
 
-/* As phi_json_equal, and NaN equals NaN. */
+/* As phi__json_get_equal, and NaN equals NaN. */
 static bool same(const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     phi_json *child;
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is_number(a) && isnan(phi_json_num(a, 0))) return isnan(phi_json_num(b, 0));
-    if (phi_json_type_of(a) < PHI_JSON_ARRAY) return phi_json_equal(a, b);
+    if (phi_json_is(a, PHI_JSON_NUMBER) && isnan(phi_json_num(a, 0)))
+        return isnan(phi_json_num(b, 0));
+    if (phi_json_type_of(a) < PHI_JSON_ARRAY) return phi__json_get_equal(a, b);
     if (phi_json_count(a) != phi_json_count(b)) return false;
     while ((child = phi_json_next(&of_a)) != NULL) {
         if (!same(child, phi_json_next(&of_b))) return false;

@@ -7,6 +7,7 @@
 
 #include "support/test.h"
 #include "persist/persist_in.h"
+#include "model/event_parts.h"
 
 typedef struct random_log {
     phi_thread *thread;

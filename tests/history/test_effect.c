@@ -180,7 +180,7 @@ TEST(a_refused_effect_leaves_no_trace_and_the_size_is_that_of_the_text) {
     }
 }
 
-/* 60 members under random changes: as phi_json_set_n and phi_json_remove have it. */
+/* 60 members under random changes: as phi__json_edit_set and phi_json_remove have it. */
 TEST(the_index_changes_an_object_as_a_walk_does) {
     uint32_t seed = 7;
     phi__json_index index;

@@ -17,6 +17,7 @@ static void *count_move(void *to, const void *from, size_t bytes) {
 #undef memmove
 #define memmove count_move
 #include "history/fold.c"
+#include "support/append.h"
 #undef memmove
 
 enum { ITEMS = 4000, SPANS = ITEMS / 2 };
@@ -49,8 +50,7 @@ static void done(void) {
 }
 
 static void append_one(uint32_t flags) {
-    CHECK_EQ_INT(phi_thread_append_messages(&thread, &question, 1, flags, UINT64_MAX, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(append_with(&thread, &question, 1, flags), PHI_OK);
 }
 
 static void append(size_t items) {

@@ -41,7 +41,7 @@ static void begin(stage *s, const phi_store *store) {
     rig_says(s->r, "Side answer.");
     CHECK_EQ_INT(phi_prompt(s->side, "Side question"), PHI_OK);
     CHECK_EQ_INT(rig_run(s->r, 50), 0);
-    heard_copy(s->side_loop, sizeof s->side_loop, phi_agent_last_loop_id(s->side));
+    heard_copy(s->side_loop, sizeof s->side_loop, phi_agent_get_info(s->side).loop_id);
 }
 
 static void end(stage *s) {
@@ -107,12 +107,12 @@ TEST(a_lane_that_forks_has_the_view_before_the_copy) {
     CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), "b"),
                  "u:One|a:First.|u:Side question|a:|t:{\"a\":1}|a:Side answer.");
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(s.main), "b"), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(s.main), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.main)), 6);
     CHECK_EQ_INT(graft(&s, "b", 0), PHI_MISUSE); /* it is the active one */
     rig_says(s.r, "Second.");
     CHECK_EQ_INT(phi_prompt(s.main, "Two"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
-    CHECK_EQ_INT(phi_message_count(s.main), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.main)), 8);
     CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), PHI_LANE_DEFAULT), "u:One|a:First.");
     end(&s);
 }
@@ -134,7 +134,7 @@ static void session_holds_both(stage *s) {
     if (session == NULL) return;
     CHECK_EQ_INT(session->loop_count, 3);
     side = phi_session_get_loop(session, phi_str_of(s->side_loop));
-    last = phi_session_get_loop(session, phi_agent_last_loop_id(s->main));
+    last = phi_session_get_loop(session, phi_agent_get_info(s->main).loop_id);
     CHECK(side != NULL && side->turn_count == 2 && side->turns[0].result_count == 1);
     if (CHECK(last != NULL && last->turn_count == 2)) {
         CHECK_EQ_INT(last->turns[0].input_count, 1);
@@ -209,11 +209,11 @@ TEST(grafted_entries_leave_memory_and_come_back_from_the_store) {
     }
     CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), "~plan"), scratch_view);
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(s.main), "~plan"), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(s.main), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.main)), 4);
     rig_says(s.r, "Done.");
     CHECK_EQ_INT(phi_prompt(s.main, "Go on"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
-    CHECK_EQ_INT(phi_message_count(s.main), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.main)), 6);
     end(&s);
     store_mem_free(store);
 }

@@ -20,6 +20,7 @@ static bool count_equal(phi_str a, phi_str b) {
 #include "history/groups.c"
 #include "history/append.c"
 #include "history/lane.c"
+#include "model/event_parts.h"
 #undef phi_str_equal
 
 enum { CALLS = 2000 };

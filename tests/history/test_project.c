@@ -1080,7 +1080,7 @@ static void log_one(phi_role role, const char *id) {
     m.content_count = 1;
     if (role == PHI_ROLE_ASSISTANT) m.stop_reason = PHI_STOP_REASON_STOP;
     if (role == PHI_ROLE_TOOL_RESULT) m.tool_call_id = phi_str_of(id);
-    (void)phi_thread_append_messages(&thread, &m, 1, 0, UINT64_MAX, NULL);
+    (void)phi_thread_append(&thread, &m, 1, NULL);
 }
 
 /* A summary in the place of some items; spans that cut a group are refused, and nothing changes. */

@@ -3,6 +3,8 @@
 
 #include "history/prune.h"
 #include "persist/persist_in.h"
+#include "model/event_parts.h"
+#include "support/append.h"
 
 static phi_memory memory;
 static phi_thread log_;
@@ -24,10 +26,9 @@ static void teardown(void) {
 /* ---- making messages: bytes of text each, and the number of the entry as its time ---- */
 
 static uint64_t append_as(phi_message *m, uint32_t flags) {
-    uint64_t seq = 0;
     m->timestamp_ms = 1000 + (int64_t)log_.log.count;
-    (void)phi_thread_append_messages(&log_, m, 1, flags, UINT64_MAX, &seq);
-    return seq;
+    (void)append_with(&log_, m, 1, flags);
+    return log_.log.count - 1;
 }
 
 static uint64_t say(phi_role role, size_t bytes, uint32_t flags) {

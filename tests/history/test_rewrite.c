@@ -4,6 +4,7 @@
 #include "history/prune.h"
 #include "persist/store.h"
 #include "persist/persist_in.h"
+#include "support/append.h"
 
 static phi_memory memory;
 static phi_thread thread;
@@ -35,7 +36,7 @@ static phi_message message_of(phi_role role, phi_content *block) {
 }
 
 static void put(const phi_message *m, uint32_t flags) {
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 1, flags, UINT64_MAX, NULL), PHI_OK);
+    CHECK_EQ_INT(append_with(log_of(), m, 1, flags), PHI_OK);
 }
 
 static void say(phi_role role, const char *text) {
@@ -560,7 +561,7 @@ TEST(a_name_that_is_not_utf_8_is_refused) {
 
 static void unfit(const phi_message *m, const char *fault) {
     size_t block = 0;
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 1, 0, UINT64_MAX, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_append(log_of(), m, 1, NULL), PHI_BAD_ARG);
     CHECK_EQ_STR(phi__check_message(m, &block), fault);
 }
 
@@ -1041,26 +1042,26 @@ TEST(a_thousand_lanes_are_no_trouble) {
 TEST(an_append_says_what_it_expects) {
     phi_content c = text_block("x");
     phi_message m[2];
-    uint64_t seq = 99;
+    uint64_t seq;
     m[0] = message_of(PHI_ROLE_USER, &c);
     m[1] = message_of(PHI_ROLE_ASSISTANT, &c);
     setup();
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 2, 0, 1, &seq), PHI_STALE);
-    CHECK_EQ_INT(seq, 99);
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 2, 0, 0, &seq), PHI_OK);
-    CHECK_EQ_INT(seq, 0);
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 2, 0, 2, &seq), PHI_OK);
-    CHECK_EQ_INT(seq, 2);
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 0, 0, 4, &seq), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), NULL, 1, 0, 4, &seq), PHI_BAD_ARG);
+    CHECK_EQ_INT(append_at(log_of(), m, 2, 0, 1), PHI_STALE);
+    CHECK_EQ_INT(phi_thread_count(log_of()), 0);
+    CHECK_EQ_INT(append_at(log_of(), m, 2, 0, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_count(log_of()), 2);
+    CHECK_EQ_INT(append_at(log_of(), m, 2, 0, 2), PHI_OK);
+    CHECK_EQ_INT(phi_thread_count(log_of()), 4);
+    CHECK_EQ_INT(append_at(log_of(), m, 0, 0, 4), PHI_BAD_ARG);
+    CHECK_EQ_INT(append_at(log_of(), NULL, 1, 0, 4), PHI_BAD_ARG);
     m[1].role = (phi_role)9;
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 2, 0, 4, &seq), PHI_BAD_ARG);
+    CHECK_EQ_INT(append_at(log_of(), m, 2, 0, 4), PHI_BAD_ARG);
     m[1] = message_of(PHI_ROLE_EXTENSION, &c);
     m[1].extension_kind = PHI__LIT("e");
     m[1].extension_data = PHI__LIT("no json");
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 2, 0, 4, &seq), PHI_BAD_ARG);
+    CHECK_EQ_INT(append_at(log_of(), m, 2, 0, 4), PHI_BAD_ARG);
     thread.user = &memory; /* a run */
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 1, 0, 4, &seq), PHI_BUSY);
+    CHECK_EQ_INT(append_at(log_of(), m, 1, 0, 4), PHI_BUSY);
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "b", NULL, 0), PHI_BUSY);
     CHECK_EQ_INT(phi_thread_switch(log_of(), "b"), PHI_BUSY);
     CHECK_EQ_INT(phi_thread_fresh(log_of()), PHI_BUSY);
@@ -1183,7 +1184,7 @@ static phi_status step(int which) {
                                                                                  : PHI_NO_MEMORY;
     default: break;
     }
-    return phi_thread_append_messages(log_of(), &m, 1, 0, UINT64_MAX, NULL);
+    return phi_thread_append(log_of(), &m, 1, NULL);
 }
 
 TEST(a_step_that_finds_no_memory_changes_nothing) {

@@ -38,7 +38,7 @@ TEST(spans_over_a_row_of_the_hosts_own_messages_look_at_each_twice) {
     own.role = PHI_ROLE_EXTENSION;
     own.extension_kind = PHI__LIT("mark");
     for (i = 0; i < NOTES; i++) {
-        CHECK_EQ_INT(phi_thread_append_messages(&thread, &own, 1, 0, UINT64_MAX, NULL), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(&thread, &own, 1, NULL), PHI_OK);
         spans[i].from = spans[i].to = i;
         spans[i].messages = &question;
         spans[i].message_count = 1;

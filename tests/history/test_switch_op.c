@@ -21,7 +21,7 @@ static void say(phi_role role, const char *text) {
     m.role = role;
     m.content = &c;
     m.content_count = 1;
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), &m, 1, 0, UINT64_MAX, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(log_of(), &m, 1, NULL), PHI_OK);
 }
 
 /* 0 to 3: two questions with their answers. */

@@ -9,6 +9,9 @@
 #include "persist/persist_in.h"
 #include "wire/hash_in.h"
 #include "codecs/translate.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/append.h"
 
 enum { SEEDS = 200, STEPS = 70, CELLS = 2000, ENTRIES = 1000, LANES = 12, OPS = 200 };
 
@@ -471,10 +474,10 @@ static phi_content opaque(void) {
 
 static void append(world *w, const phi_message *m) {
     uint32_t flags = pick(w, 8) == 0 ? (uint32_t)PHI_ENTRY_DURABLE : 0u;
-    uint64_t seq = 0, count = phi_thread_count(open_thread(w));
-    HOLDS(w, phi_thread_append_messages(open_thread(w), m, 1, flags, count + 1, &seq) == PHI_STALE);
-    HOLDS(w, phi_thread_append_messages(open_thread(w), m, 1, flags, count, &seq) == PHI_OK);
-    HOLDS(w, seq == count && phi_thread_count(open_thread(w)) == count + 1);
+    uint64_t count = phi_thread_count(open_thread(w));
+    HOLDS(w, append_at(open_thread(w), m, 1, flags, count + 1) == PHI_STALE);
+    HOLDS(w, append_at(open_thread(w), m, 1, flags, count) == PHI_OK);
+    HOLDS(w, phi_thread_count(open_thread(w)) == count + 1);
 }
 
 static void say(world *w, phi_role role, phi_stop_reason stop) {

@@ -38,8 +38,7 @@ static void setup(void) {
 static void append(size_t messages) {
     size_t i;
     for (i = 0; i < messages; i++)
-        CHECK_EQ_INT(phi_thread_append_messages(&thread, &question, 1, 0, UINT64_MAX, NULL),
-                     PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(&thread, &question, 1, NULL), PHI_OK);
 }
 
 /* One rewrite shortens each message. */

@@ -1,4 +1,4 @@
-/* prog_calls.c - calls operations of a document's tools as a model would, for make interop.
+/* prog_calls.c - calls operations of a document's tools as a model would, for make interop->
 
        prog_calls DOCUMENT_URL [NAME=VALUE]...
 
@@ -12,6 +12,9 @@
 #include "base/buf_in.h"
 #include "openapi/openapi.h"
 #include "text/json_in.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +147,7 @@ static void settings_take(settings *s, char *word) {
 
 static void calls_begin(calls *c, const settings *s, const char *url) {
     phi_agent_desc desc;
+    phi_openapi_desc of;
     phi_provider model;
     phi_status status;
     memset(&desc, 0, sizeof desc);
@@ -154,7 +158,9 @@ static void calls_begin(calls *c, const settings *s, const char *url) {
     model.poll = calls_poll;
     model.close = calls_close;
     c->rt = phi_runtime_new(NULL);
-    c->api = phi_openapi_from_url(c->rt, &s->desc, url);
+    of = s->desc;
+    of.url = url;
+    c->api = phi_openapi_new(c->rt, &of);
     if (c->api == NULL) exit(2);
     while ((status = phi_openapi_step(c->api)) == PHI_BUSY) (void)phi_step(c->rt, 5);
     if (status != PHI_OK) {
@@ -202,7 +208,7 @@ int main(int argc, char **argv) {
                  (unsigned)c.tools.count, (unsigned)c.tools.skip_count);
     phi_agent_free(c.agent);
     phi__buf_free(&c.out);
-    if (phi_openapi_free(c.api) != PHI_OK) return 3;
+    phi_openapi_free(c.api);
     phi_runtime_free(c.rt);
     return 0;
 }

@@ -16,7 +16,7 @@ static const char *variable(void *user_data, const char *name) {
 int main(void) {
     while (fgets(line, sizeof line, stdin) != NULL) {
         phi_config_desc desc = PHI_ZERO;
-        phi_config_problem p;
+        const phi_config_problem *p;
         phi_config *config;
         size_t i;
         desc.text = phi_str_of(line);
@@ -24,7 +24,8 @@ int main(void) {
         desc.variable_fn = variable;
         desc.sections = phi_config_sections();
         config = phi_config_load(&desc);
-        for (i = 0; phi_config_problem_at(config, i, &p); i++) printf("%s\t", p.message.at);
+        for (i = 0; (p = phi_config_problem_at(config, i)) != NULL; i++)
+            printf("%s\t", p->message.at);
         printf("\n");
         phi_config_free(config);
     }

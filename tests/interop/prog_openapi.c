@@ -9,6 +9,8 @@
 #include "agent/dry_run.h"
 #include "openapi/openapi.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,29 +111,30 @@ static void check_tool(const phi_model eight[EIGHT], const phi_tool *tool, phi_a
 }
 
 static void show_skips(phi_openapi *api, const phi_openapi_tools *tools) {
-    phi_openapi_operation op;
+    const phi_openapi_operation *op;
     size_t i;
     for (i = 0; i < tools->skip_count; i++)
-        if (phi_openapi_operation_at(api, tools->skipped[i].operation, &op) == PHI_OK)
-            printf("  skipped %.*s %.*s: %s\n", (int)op.method.len, op.method.at, (int)op.path.len,
-                   op.path.at, tools->skipped[i].message);
+        if ((op = phi_openapi_operation_at(api, tools->skipped[i].operation)) != NULL)
+            printf("  skipped %.*s %.*s: %s\n", (int)op->method.len, op->method.at,
+                   (int)op->path.len, op->path.at, tools->skipped[i].message);
 }
 
 static void show_tools(phi_openapi *api, const phi_openapi_tools *tools) {
-    phi_openapi_operation op;
+    const phi_openapi_operation *op;
     size_t i;
     for (i = 0; i < tools->count; i++)
-        if (phi_openapi_operation_at(api, tools->operations[i], &op) == PHI_OK)
+        if ((op = phi_openapi_operation_at(api, tools->operations[i])) != NULL)
             printf("  %s%s%s  %.*s %.*s  (%zu bytes of schema)\n", tools->tools[i].name,
-                   op.read_only ? " [reads]" : "", op.destructive ? " [destroys]" : "",
-                   (int)op.method.len, op.method.at, (int)op.path.len, op.path.at,
+                   op->read_only ? " [reads]" : "", op->destructive ? " [destroys]" : "",
+                   (int)op->method.len, op->method.at, (int)op->path.len, op->path.at,
                    strlen(tools->tools[i].schema));
 }
 
 /* 0: good, 1: not, 2: another version of OpenAPI, or not read by this program. */
 static int one(const char *path, bool quiet) {
     phi_runtime *rt = new_runtime();
-    phi_openapi *api = phi_openapi_from_file(rt, NULL, path);
+    phi_openapi_desc of = PHI_ZERO;
+    phi_openapi *api;
     double start = seconds(), step = work(), read, made;
     phi_model eight[EIGHT];
     phi_openapi_tools tools;
@@ -142,6 +145,8 @@ static int one(const char *path, bool quiet) {
     size_t i, kept, used, peak;
     memset(&tools, 0, sizeof tools);
     memset(&sum, 0, sizeof sum);
+    of.path = path;
+    api = phi_openapi_new(rt, &of);
     do status = phi_openapi_step(api);
     while (busy(status, &step, &sum.longest));
     read = seconds();
@@ -150,7 +155,7 @@ static int one(const char *path, bool quiet) {
         const phi_parse_error *error = phi_openapi_error(api);
         printf("%s: %u:%u: %s\n", path, (unsigned)error->line, (unsigned)error->column,
                error->message);
-        (void)phi_openapi_free(api);
+        phi_openapi_free(api);
         phi_runtime_free(rt);
         return status == PHI_UNSUPPORTED ? 2 : 1;
     }
@@ -166,7 +171,7 @@ static int one(const char *path, bool quiet) {
     models(eight);
     for (i = 0; i < tools.count; i++) check_tool(eight, &tools.tools[i], &arena, &sum);
     phi_arena_free(&arena);
-    sum.operations = phi_openapi_count(api);
+    while (phi_openapi_operation_at(api, sum.operations) != NULL) sum.operations++;
     printf("%s: %zu operations, %zu tools, %zu skipped, %zu refused; read in %.0f ms, tools in "
            "%.0f ms, a step at most %.2f ms; memory: %.1f MB peak, %.1f MB kept, %.1f MB with all "
            "tools; schemas: %.1f KB "
@@ -177,7 +182,7 @@ static int one(const char *path, bool quiet) {
            (double)sum.schema_bytes / 1e3 / (double)(tools.count > 0 ? tools.count : 1),
            (double)sum.largest / 1e3);
     i = tools.count - sum.refused;
-    (void)phi_openapi_free(api);
+    phi_openapi_free(api);
     phi_runtime_free(rt);
     return status == PHI_OK && i * 100 >= sum.operations * 99 ? 0 : 1;
 }

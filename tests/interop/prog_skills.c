@@ -6,15 +6,15 @@
 #include <string.h>
 
 int main(void) {
-    char dir[4096];
-    while (fgets(dir, sizeof dir, stdin) != NULL) {
+    char path[4096];
+    while (fgets(path, sizeof path - sizeof "/SKILL.md", stdin) != NULL) {
         phi_skills *skills = phi_skills_new(NULL);
         const phi_skill_problem *problem;
         size_t i;
-        dir[strcspn(dir, "\n")] = '\0';
+        memcpy(path + strcspn(path, "\n"), "/SKILL.md", sizeof "/SKILL.md");
         if (skills == NULL) return 1;
-        (void)phi_skills_load_one(skills, dir, NULL);
-        printf("%s", phi_skills_problem_count(skills) == 0 ? "good" : "bad");
+        (void)phi_skills_load_begin(skills, path, NULL);
+        printf("%s", phi_skills_problem_at(skills, 0) == NULL ? "good" : "bad");
         for (i = 0; (problem = phi_skills_problem_at(skills, i)) != NULL; i++)
             printf(" | %u: %s", (unsigned)problem->line, problem->message.at);
         printf("\n");

@@ -11,6 +11,9 @@
 #include "base/buf_in.h"
 #include "io/clock_in.h"
 #include "text/json_in.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,21 +38,15 @@ typedef struct talk {
 /* ---- the tools ---- */
 
 static phi_flow talk_double(void *user_data, phi_call call, phi_str arguments) {
-    phi_json_found found;
-    char text[32];
-    long n = 0;
-    int len;
-    (void)user_data;
-    if (phi_json_find(arguments, "n", &found) == PHI_OK) n = strtol(found.raw.at, NULL, 10);
-    len = snprintf(text, sizeof text, "%ld", 2 * n);
-    (void)phi_call_finish(call, text, (size_t)len, false);
+    (void)user_data, (void)arguments;
+    (void)phi_call_replyf(call, "%ld", 2 * (long)phi_call_arg_int(call, "n", 0));
     return PHI_DONE;
 }
 
 static phi_flow talk_open(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "it is locked", 12, true);
+    (void)phi_call_fail(call, "it is locked");
     return PHI_DONE;
 }
 

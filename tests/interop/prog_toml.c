@@ -55,9 +55,9 @@ static void put_scalar(phi__buf *out, const phi_json *node) {
 
 /* Trees of the suite are not deep. */
 static void put_tagged(phi__buf *out, const phi_json *node) {
-    bool object = phi_json_is_object(node);
+    bool object = phi_json_is(node, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(node);
-    if (!object && !phi_json_is_array(node)) {
+    if (!object && !phi_json_is(node, PHI_JSON_ARRAY)) {
         put_scalar(out, node);
         return;
     }
@@ -75,10 +75,10 @@ static void put_tagged(phi__buf *out, const phi_json *node) {
 /* Reads it in slices, as a program with a frame rate would. */
 static phi_status read_sliced(phi_arena *arena, phi_str text, phi_json **root,
                               phi_parse_error *error) {
-    phi_toml_reader reader;
-    phi_toml_reader_begin(&reader, arena, text, NULL);
-    while (phi_toml_reader_advance(&reader, 7) == PHI_BUSY) continue;
-    return phi_toml_reader_result(&reader, root, error);
+    phi_reader *reader;
+    reader = phi_toml_reader_new(arena, text, NULL);
+    while (phi_reader_advance(reader, 7) == PHI_BUSY) continue;
+    return phi_reader_result(reader, root, error);
 }
 
 static void put_text(phi__buf *out, phi_status status, phi_str text) {

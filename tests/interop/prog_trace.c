@@ -7,6 +7,8 @@
    (times, counts and names out of range, 1,000 lanes), and their spans. */
 #include "trace/trace_hostile.h"
 #include "trace/trace_scene.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -2,6 +2,7 @@
    a mode (by its number; default: PHI_PERMISSION_MODE_DEFAULT) allow it: "allow" or "no".
 
        prog_verdicts [WORKSPACE HOME MODE] */
+#include "../permissions/permit.h"
 #include "permissions/permissions.h"
 
 #include "base/buf_in.h"
@@ -39,8 +40,7 @@ int main(int argc, char **argv) {
         phi__buf_text(&arguments, "{\"command\":");
         phi__json_write_str(&arguments, phi__str(line, n));
         phi__buf_char(&arguments, '}');
-        verdict =
-            phi_permissions_check(permissions, PHI__LIT("bash"), phi__buf_str(&arguments), NULL);
+        verdict = permit_check(permissions, PHI__LIT("bash"), phi__buf_str(&arguments), NULL);
         puts(verdict == PHI_PERMISSION_ALLOW ? "allow" : "no");
         phi__buf_free(&arguments);
         n = 0;

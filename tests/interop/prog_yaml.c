@@ -42,14 +42,14 @@ static void print_refused(const phi_parse_error *error) {
 /* Reads it in slices, as a program with a frame rate would. */
 static void read_one(phi_arena *arena, phi_str text, uint32_t flags) {
     phi_yaml_options options = PHI_ZERO;
-    phi_yaml_reader reader;
+    phi_reader *reader;
     phi_parse_error error;
     phi_json *root;
     phi_str out;
     options.flags = flags;
-    phi_yaml_reader_begin(&reader, arena, text, &options);
-    while (phi_yaml_reader_advance(&reader, 7) == PHI_BUSY) continue;
-    if (phi_yaml_reader_result(&reader, &root, &error) != PHI_OK)
+    reader = phi_yaml_reader_new(arena, text, &options);
+    while (phi_reader_advance(reader, 7) == PHI_BUSY) continue;
+    if (phi_reader_result(reader, &root, &error) != PHI_OK)
         print_refused(&error);
     else if (phi_json_write(arena, root, 0, &out) == PHI_OK) {
         fwrite(out.at, 1, out.len, stdout);

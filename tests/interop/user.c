@@ -92,21 +92,15 @@ static phi_model model_of(char **argv) {
 /* ---- the tools ---- */
 
 static phi_flow double_it(void *user_data, phi_call call, phi_str arguments) {
-    phi_json_found found;
-    int64_t n = 0;
-    char text[32];
-    int len;
-    (void)user_data;
-    if (phi_json_find(arguments, "n", &found) == PHI_OK) (void)phi_json_found_int(&found, &n);
-    len = snprintf(text, sizeof text, "%ld", 2 * (long)n);
-    (void)phi_call_finish(call, text, (size_t)len, false);
+    (void)user_data, (void)arguments;
+    (void)phi_call_replyf(call, "%ld", 2 * (long)phi_call_arg_int(call, "n", 0));
     return PHI_DONE;
 }
 
 static phi_flow open_it(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "it is locked", 12, true);
+    (void)phi_call_fail(call, "it is locked");
     return PHI_DONE;
 }
 
@@ -201,6 +195,7 @@ static bool run(phi_runtime *rt, phi_agent agent, const char *prompt, phi_arena 
 }
 
 int main(int argc, char **argv) {
+    phi_runtime_desc has = PHI_ZERO;
     phi_agent_desc desc = PHI_ZERO;
     phi_allocator plain = PHI_ZERO;
     phi_memory memory;
@@ -211,7 +206,8 @@ int main(int argc, char **argv) {
     int at = argc > 6 ? settings(&desc, argc, argv) : 0;
     bool good = at > 0 && desc.model.id != NULL;
     if (!good) return 2;
-    rt = phi_runtime_new(NULL);
+    has.features = PHI_ALL_FEATURES;
+    rt = phi_runtime_new(&has);
     if (rt == NULL) return 2;
     phi_memory_init(&memory, &plain, 0);
     phi_arena_init(&arena, &memory, 0);

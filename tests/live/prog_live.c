@@ -5,6 +5,9 @@
    hundred tokens each. */
 #include "agent/agent.h"
 #include "base/base_in.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +46,7 @@ static const char *from(const char *variable, const char *fallback) {
 static phi_flow weather(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     ++*(int *)user_data;
-    (void)phi_call_finish(call, "Hail the size of walnuts.", 25, false);
+    (void)phi_call_reply(call, "Hail the size of walnuts.");
     return PHI_DONE;
 }
 

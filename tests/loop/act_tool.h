@@ -45,7 +45,7 @@ static inline phi_flow act_step(void *user_data, phi_call call) {
     a->stepped++;
     if (a->free_in_step) a->said = phi_agent_free(a->victim);
     if (a->finish_in_step) {
-        CHECK_EQ_INT(phi_call_finish(call, "walked", 6, false), PHI_OK);
+        CHECK_EQ_INT(phi_call_reply(call, "walked"), PHI_OK);
         return PHI_DONE;
     }
     return PHI_PENDING;
@@ -95,9 +95,9 @@ static inline phi_agent waiting(rig *r, const phi_tool *tool, phi_tool_mode mode
 
 /* Every call of the log has one result, in call order. */
 static inline bool log_is_whole(phi_agent agent) {
-    size_t n = phi_message_count(agent), i, k;
+    size_t n = phi_thread_message_count(phi_agent_thread(agent)), i, k;
     for (i = 0; i < n; i++) {
-        const phi_message *m = phi_message_at(agent, i);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         size_t at = i;
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason == PHI_STOP_REASON_ERROR ||
             m->stop_reason == PHI_STOP_REASON_ABORTED)
@@ -105,12 +105,14 @@ static inline bool log_is_whole(phi_agent agent) {
         for (k = 0; k < m->content_count; k++) {
             const phi_message *result;
             if (m->content[k].kind != PHI_CONTENT_TOOL_CALL) continue;
-            result = phi_message_at(agent, ++at);
+            result = phi_thread_message_at(phi_agent_thread(agent), ++at);
             if (result == NULL || result->role != PHI_ROLE_TOOL_RESULT ||
                 !phi_str_equal(result->tool_call_id, m->content[k].id))
                 return false;
         }
-        if (at + 1 < n && phi_message_at(agent, at + 1)->role == PHI_ROLE_TOOL_RESULT) return false;
+        if (at + 1 < n &&
+            phi_thread_message_at(phi_agent_thread(agent), at + 1)->role == PHI_ROLE_TOOL_RESULT)
+            return false;
     }
     return true;
 }

@@ -6,6 +6,11 @@
 
 #include "agent/agent.h"
 #include "support/test.h"
+#include "history/revert.h"
+#include "io/transport.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { CROWD_MOST = 1000, CROWD_CALLS = 10, CROWD_TEXT = 32 };
 
@@ -190,7 +195,7 @@ static int crowd_step(crowd *c, int timeout_ms) {
 
 /* Message `at` of the member's history is the result of that call: its own, or one that says it was not run. */
 static bool crowd_result_is(const member *m, size_t at, uint32_t call) {
-    const phi_message *result = phi_message_at(m->agent, at);
+    const phi_message *result = phi_thread_message_at(phi_agent_thread(m->agent), at);
     char words[CROWD_TEXT], id[8];
     crowd_words(m, call, words);
     (void)snprintf(id, sizeof id, "c%u", (unsigned)call);

@@ -7,6 +7,10 @@
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/rotate.h"
+#include "support/request.h"
 #include "support/set.h"
 
 enum {
@@ -87,7 +91,7 @@ static void meddle(world *w);
 
 /* With a policy of its own; of a thread none is in a store. */
 static phi_status ask_with(world *w, seat *s) {
-    phi_ask_desc asked;
+    phi_prompt_desc asked;
     phi_policy policy;
     phi_content words = text_block("tell me more");
     memset(&asked, 0, sizeof asked);
@@ -101,7 +105,7 @@ static phi_status ask_with(world *w, seat *s) {
     asked.content_count = 1;
     asked.policy = &policy;
     asked.new_thread = pick(w, 12) == 0;
-    return phi_ask_with(s->agent, &asked, &s->response);
+    return phi_prompt_with(s->agent, &asked, &s->response);
 }
 
 static void ask(world *w, seat *s) {
@@ -111,7 +115,7 @@ static void ask(world *w, seat *s) {
     case 4: status = ask_with(w, s); break;
     case 0: status = phi_continue(s->agent, (phi_continuation)pick(w, 5)); break;
     case 1: status = phi_send(s->agent, "and then?"); break;
-    case 2: status = phi_ask(s->agent, "tell me", &s->response); break;
+    case 2: status = prompt_for(s->agent, "tell me", &s->response); break;
     default: status = phi_prompt(s->agent, "go on"); break;
     }
     if (status == PHI_OK) s->asked++;
@@ -141,6 +145,7 @@ static void said(world *w, phi_agent agent, phi_status status) {
 }
 
 static void talk(world *w, phi_agent agent) {
+    phi_agent_desc desc;
     const char *text = next_word(w);
     phi_content content = text_block(text);
     size_t at = seat_of(w, agent);
@@ -151,14 +156,19 @@ static void talk(world *w, phi_agent agent) {
     case 3: said(w, agent, phi_follow_up(agent, text)); break;
     case 4:
     case 5: said(w, agent, phi_inject(agent, text, "radio")); break;
-    case 6: said(w, agent, phi_enqueue(agent, (phi_input)pick(w, 5), &content, 1, "inside")); break;
+    case 6:
+        said(w, agent, enqueue_blocks(agent, (phi_input)pick(w, 5), &content, 1, "inside"));
+        break;
     case 7:
         if (pick(w, 4) != 0) break;
         if (phi_queue_clear(agent, (phi_input)(pick(w, 4) + 1)) == PHI_OK && at < SEATS)
             w->seats[at].forgot = true;
         break;
     default:
-        (void)phi_queue_set_mode(agent, (phi_input)pick(w, 4), (phi_queue_mode)pick(w, 2));
+        if (phi_agent_get_desc(agent, &desc) != PHI_OK) break;
+        desc.input.steering_mode = (phi_queue_mode)pick(w, 2);
+        desc.input.follow_up_mode = (phi_queue_mode)pick(w, 2);
+        (void)phi_agent_set(agent, &desc, PHI_SET_QUEUES);
         break;
     }
 }
@@ -258,7 +268,7 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     switch (pick(w, 11)) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "posted", 6, false); return PHI_DONE;
+    case 2: (void)phi_call_reply(call, "posted"); return PHI_DONE;
     case 3: (void)phi_call_update(call, "part", 4); break;
     case 4:
         if (pick(w, 6) == 0) leave(w);
@@ -284,7 +294,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
     switch (pick(w, 12)) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "walked", 6, false); return PHI_DONE;
+    case 2: (void)phi_call_reply(call, "walked"); return PHI_DONE;
     case 3: (void)phi_call_progress(call, "on the way", 10); break;
     case 4: talk(w, phi_call_agent(call)); break;
     default: break;
@@ -432,8 +442,8 @@ static void save_and_restore(seat *s) {
     phi_parse_error error;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    if (phi_save_messages(s->agent, &arena, &json) == PHI_OK)
-        renewed(s, phi_restore_messages(s->agent, json, &error));
+    if (phi_agent_messages_to_json(s->agent, &arena, &json) == PHI_OK)
+        renewed(s, phi_agent_messages_from_json(s->agent, json, &error));
     phi_arena_free(&arena);
 }
 
@@ -452,12 +462,12 @@ static void change(world *w, seat *s) {
         break;
     case 3: (void)set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
     case 4: (void)set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
-    case 5: renewed(s, phi_new_session(s->agent, pick(w, 2) == 0)); break;
+    case 5: renewed(s, phi_agent_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
-        if (phi_check_and_rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)
+        if (rotate_session(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)
             renewed(s, PHI_OK);
         break;
-    case 7: (void)phi_append_message(s->agent, &message); break;
+    case 7: (void)phi_thread_append(phi_agent_thread(s->agent), &message, 1, NULL); break;
     case 8: save_and_restore(s); break;
     default:
         if (phi_thread_free(w->thread) == PHI_OK) {
@@ -475,7 +485,10 @@ static void finish_some(world *w) {
     switch (pick(w, 4)) {
     case 0: (void)give(w, call); break;
     case 1: (void)phi_call_update(call, "so far", 6); break;
-    default: (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0); break;
+    default:
+        (void)(pick(w, 2) == 0 ? phi_call_fail(call, "from outside")
+                               : phi_call_reply(call, "from outside"));
+        break;
     }
 }
 

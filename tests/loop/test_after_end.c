@@ -1,6 +1,8 @@
 /* test_after_end.c - what a server sends behind the end of its answer, as the loop reads it: bytes in pieces, through
    frames, events and decoders. Nothing of it counts, but usage behind a reason to stop. */
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define EVENTS "content-type: text/event-stream\r\n"
 #define FRAMES "content-type: application/vnd.amazon.eventstream\r\n"
@@ -127,10 +129,12 @@ static void check(spoken p, const char *body, size_t piece, phi_status broken) {
     rig_watch(r, see, NULL);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40000), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
-    if (CHECK_EQ_INT(phi_message_at(agent, 1)->content_count, 1))
-        CHECK_STR(phi_message_at(agent, 1)->content[0].text, "As you see.");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_STOP);
+    if (CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->content_count, 1))
+        CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text,
+                  "As you see.");
     CHECK_EQ_INT(used.input, 9);
     CHECK_EQ_INT(used.output, 3);
     CHECK(strstr(rig_story(r), "Error") == NULL);

@@ -11,8 +11,8 @@ static phi_agent_desc small(void) {
 
 static size_t limits_in(const phi_agent agent) {
     size_t i, n = 0;
-    for (i = 0; i < phi_message_count(agent); i++) {
-        const phi_message *m = phi_message_at(agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         n += m->role == PHI_ROLE_USER && m->content[0].text.len > 15 &&
              memcmp(m->content[0].text.at, "[Agent stopped: ", 16) == 0;
     }
@@ -30,11 +30,11 @@ TEST(a_turn_that_does_not_fit_the_budget_is_not_begun_and_the_words_say_why) {
     rig_says(r, "three");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK); /* may take 20 and 5 for "go" */
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_agent_spending(agent).tokens, 15);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.tokens, 15);
     CHECK_EQ_INT(phi_prompt(agent, "on"),
                  PHI_OK); /* 15 spent, 20 and 15 to come: exactly the cap */
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_agent_spending(agent).tokens, 30);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.tokens, 30);
     rig_forget(r);
     CHECK_EQ_INT(phi_prompt(agent, "on"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -43,8 +43,8 @@ TEST(a_turn_that_does_not_fit_the_budget_is_not_begun_and_the_words_say_why) {
                  "[Agent stopped: Token budget reached (30/50, the next call may take "
                  "45)]") != NULL);
     CHECK(strstr(rig_story(r), "AgentEnd a limit of the run was reached") != NULL);
-    CHECK_EQ_INT(phi_agent_spending(agent).tokens, 30);
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.tokens, 30);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
     rig_free(r);
 }
 
@@ -64,15 +64,17 @@ TEST(children_that_run_at_once_never_spend_more_than_their_parent_has) {
         CHECK_EQ_INT(phi_prompt(child[i], "go"), PHI_OK);
     }
     while (rig_step(r) > 0) {
-        phi_spending seen = phi_agent_spending(parent);
+        phi_spending seen = phi_agent_get_info(parent).spending;
         CHECK(seen.tokens + seen.reserved_tokens <= 60);
         rig_pass_ms(r, 1);
     }
     for (i = 0; i < 4; i++) stopped += limits_in(child[i]);
     CHECK_EQ_INT(stopped, 2); /* 25 for each: two fit at a time */
-    CHECK_EQ_INT(phi_agent_spending(parent).tokens, 30);
-    CHECK_EQ_INT(phi_agent_spending(child[0]).tokens + phi_agent_spending(child[1]).tokens +
-                     phi_agent_spending(child[2]).tokens + phi_agent_spending(child[3]).tokens,
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 30);
+    CHECK_EQ_INT(phi_agent_get_info(child[0]).spending.tokens +
+                     phi_agent_get_info(child[1]).spending.tokens +
+                     phi_agent_get_info(child[2]).spending.tokens +
+                     phi_agent_get_info(child[3]).spending.tokens,
                  30);
     rig_free(r);
 }
@@ -91,7 +93,8 @@ TEST(dollars_are_counted_by_the_models_rates_in_the_whole_line) {
     rig_says(r, "one");
     CHECK_EQ_INT(phi_prompt(below, "go"), PHI_OK); /* at most 5 in and 20 out: $0.045 */
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK(phi_agent_spending(top).cost > 0.0199 && phi_agent_spending(top).cost < 0.0201);
+    CHECK(phi_agent_get_info(top).spending.cost > 0.0199 &&
+          phi_agent_get_info(top).spending.cost < 0.0201);
     rig_forget(r);
     CHECK_EQ_INT(phi_prompt(below, "go"), PHI_OK); /* 15 in and 20 out: $0.055 more */
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -118,7 +121,7 @@ TEST(a_budget_of_requests_counts_turns_of_all_below_and_not_their_retries) {
     CHECK_EQ_INT(rig_run_until(r, 10000), 0);
     CHECK_EQ_INT(phi_prompt(top, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_agent_spending(top).requests, 2);
+    CHECK_EQ_INT(phi_agent_get_info(top).spending.requests, 2);
     rig_forget(r);
     CHECK_EQ_INT(phi_prompt(below, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -173,8 +176,8 @@ TEST(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would) {
     CHECK_EQ_INT(limits_in(agent), 0);
     CHECK_EQ_INT(rig_run_until(r, 6000), 0);
     CHECK(strstr(rig_story(r), "[Agent stopped: Max turns reached (1/1)]") != NULL);
-    CHECK(phi_str_equal(last_of(agent)->loop_id, phi_agent_last_loop_id(agent)));
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK(phi_str_equal(last_of(agent)->loop_id, phi_agent_get_info(agent).loop_id));
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1);
     rig_free(r);
 }
 
@@ -246,8 +249,8 @@ TEST(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_giv
     CHECK_EQ_INT(phi_prompt(two, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 200), 0);
     CHECK(strstr(rig_story(r), "Paused") != NULL);
-    CHECK_EQ_INT(phi_agent_spending(parent).tokens, 30);
-    CHECK_EQ_INT(phi_message_count(two), 2);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 30);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(two)), 2);
     rig_free(r);
 }
 
@@ -263,7 +266,7 @@ static phi_agent_desc thrifty(uint64_t tokens) {
 }
 
 static bool nothing_reserved(phi_agent agent) {
-    phi_spending s = phi_agent_spending(agent);
+    phi_spending s = phi_agent_get_info(agent).spending;
     return s.reserved_tokens == 0 && s.reserved_cost == 0;
 }
 
@@ -305,12 +308,12 @@ TEST(nothing_stays_reserved_however_and_wherever_a_run_ends) {
             if (how == 1) (void)phi_agent_free(child);
             if (how == 2) (void)phi_agent_free(parent);
             if (how == 3) (void)phi_stop(child);
-            if (how == 3 && rig_started(r) == 1) (void)phi_call_finish(rig_call_at(r, 0), "", 0, 0);
+            if (how == 3 && rig_started(r) == 1) (void)phi_call_reply(rig_call_at(r, 0), "");
             CHECK_EQ_INT(rig_run_until(r, 200000), 0);
             if (!CHECK(nothing_reserved(child) && nothing_reserved(parent)))
                 printf("  how %d, step %d\n", how, at);
             if (phi_agent_alive(parent))
-                CHECK(phi_agent_spending(parent).requests <= rig_requests(r));
+                CHECK(phi_agent_get_info(parent).spending.requests <= rig_requests(r));
             rig_free(r);
         }
 }
@@ -330,7 +333,7 @@ TEST(a_turn_that_is_denied_gives_back_what_it_reserved) {
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 0);
         CHECK(nothing_reserved(agent));
-        CHECK_EQ_INT(phi_agent_spending(agent).requests, 0);
+        CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 0);
         rig_free(r);
     }
 }
@@ -372,7 +375,7 @@ TEST(what_a_freed_childs_answer_had_cost_by_then_is_charged) {
     CHECK_EQ_INT(phi_prompt(child, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
     CHECK_EQ_INT(phi_agent_free(child), PHI_OK);
-    CHECK(phi_agent_spending(parent).tokens >= 10);
+    CHECK(phi_agent_get_info(parent).spending.tokens >= 10);
     CHECK(nothing_reserved(parent));
     rig_free(r);
 }
@@ -433,7 +436,7 @@ TEST(odd_raises_are_refused_or_harmless) {
     by.tokens = by.requests = UINT64_MAX;
     CHECK_EQ_INT(phi_budget_raise(agent, &by), PHI_OK);
     CHECK_EQ_INT(phi_budget_raise(agent, &by), PHI_OK);
-    CHECK_EQ_INT(phi_agent_spending(stale).tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(stale).spending.tokens, 0);
     rig_says(r, "hello");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -491,7 +494,7 @@ TEST(a_pause_ends_with_its_run) {
     CHECK_EQ_INT(rig_run(r, 3), 0); /* what was stopped waits for no hook at its end */
     CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
     CHECK_EQ_INT(phi_pending(rig_runtime(r), items, 3), 0);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1); /* put back */
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1); /* put back */
     rig_free(r);
 }
 

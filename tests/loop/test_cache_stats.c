@@ -32,7 +32,7 @@ static void ask(rig *r, phi_agent agent, int input, int read, int write) {
 
 static void counted(phi_agent agent, int requests, int hits, int misses, int missed_tokens,
                     uint32_t changed) {
-    phi_cache_stats s = phi_agent_cache_stats(agent);
+    phi_cache_stats s = phi_agent_get_info(agent).cache;
     CHECK_EQ_INT((int)s.requests, requests);
     CHECK_EQ_INT((int)s.hits, hits);
     CHECK_EQ_INT((int)s.misses, misses);
@@ -149,7 +149,7 @@ TEST(a_miss_says_that_the_model_had_changed_and_so_do_several_at_once) {
     model.id = "claude-sonnet-4-5";
     CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     CHECK_EQ_INT(set_system_prompt(agent, "Another one."), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 4, 1, 2, 4250,
             PHI_CACHE_CHANGED_MODEL | PHI_CACHE_CHANGED_SYSTEM | PHI_CACHE_CHANGED_SETTINGS);
@@ -176,7 +176,7 @@ TEST(a_miss_says_that_answers_are_wanted_in_another_format) {
     format.schema = "{\"type\":\"object\",\"properties\":{\"ore\":{\"type\":\"string\"}}}";
     CHECK_EQ_INT(set_format(agent, &format), PHI_OK);
     ask(r, agent, 10, 0, 2150);
-    CHECK((phi_agent_cache_stats(agent).changed & PHI_CACHE_CHANGED_SETTINGS) != 0);
+    CHECK((phi_agent_get_info(agent).cache.changed & PHI_CACHE_CHANGED_SETTINGS) != 0);
     rig_free(r);
 }
 
@@ -201,7 +201,7 @@ TEST(a_miss_says_that_the_messages_had_been_replaced) {
     message.role = PHI_ROLE_USER;
     message.content = &content;
     message.content_count = 1;
-    CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, &message, 1), PHI_OK);
     ask(r, agent, 10, 1000, 150);
     counted(agent, 3, 1, 1, 1100, PHI_CACHE_CHANGED_HISTORY);
     rig_free(r);

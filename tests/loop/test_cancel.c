@@ -96,10 +96,10 @@ TEST(a_cancel_reaches_every_running_tool_and_each_call_has_the_result_cancelled)
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK_EQ_INT(rig_cancelled(r), 2);
-    REQUIRE(phi_message_count(agent) == 4);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 4);
     for (i = 2; i < 4; i++) {
-        CHECK_STR(phi_message_at(agent, i)->content[0].text, "Cancelled");
-        CHECK(phi_message_at(agent, i)->is_error);
+        CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), i)->content[0].text, "Cancelled");
+        CHECK(phi_thread_message_at(phi_agent_thread(agent), i)->is_error);
     }
     CHECK_EQ_STR(rig_story(r), "ToolExecutionEnd toolResult c1 error \"Cancelled\"\n"
                                "MessageStart toolResult c1 error \"Cancelled\"\n"
@@ -129,10 +129,10 @@ TEST(a_cancel_of_the_parent_ends_the_runs_below_it) {
     CHECK_EQ_INT(rig_run(r, 5), 4);
     CHECK_EQ_INT(phi_abort(parent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 5), 1);
-    CHECK(!phi_agent_running(parent));
-    CHECK(!phi_agent_running(child));
-    CHECK(!phi_agent_running(grandchild));
-    CHECK(phi_agent_running(stranger));
+    CHECK(!phi_agent_get_info(parent).running);
+    CHECK(!phi_agent_get_info(child).running);
+    CHECK(!phi_agent_get_info(grandchild).running);
+    CHECK(phi_agent_get_info(stranger).running);
     CHECK_EQ_INT(rig_open_transfers(r), 1);
     rig_free(r);
 }
@@ -186,9 +186,10 @@ TEST(an_abort_gives_every_call_the_result_cancelled) {
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK_EQ_INT(b.started, 1);
     CHECK_EQ_INT(b.cancelled, 1);
-    for (i = 2; i < 5; i++) CHECK_STR(phi_message_at(agent, i)->content[0].text, "Cancelled");
+    for (i = 2; i < 5; i++)
+        CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), i)->content[0].text, "Cancelled");
     CHECK(strstr(rig_story(r), "AgentEnd cancelled, 5 messages\n") != NULL);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "late", 4, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(b.calls[0], "late"), PHI_STALE);
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);

@@ -2,6 +2,7 @@
    tools side by side, a retry, steering, a follow-up, hooks that wait. It is ended at every step, one
    after another, in every way there is; whatever it was doing, what is left can go on. */
 #include "support/rig.h"
+#include "loop/events.h"
 
 enum { LENGTH = 200, CHUNK = 32, PATIENCE = 600 };
 
@@ -95,9 +96,9 @@ static void play_until(scene *s, int step) {
 
 /* Messages [0, n): every call of a whole answer has one result, in call order. */
 static bool log_is_whole(phi_agent agent) {
-    size_t n = phi_message_count(agent), i = 0, k;
+    size_t n = phi_thread_message_count(phi_agent_thread(agent)), i = 0, k;
     while (i < n) {
-        const phi_message *m = phi_message_at(agent, i++);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i++);
         if (m->role == PHI_ROLE_TOOL_RESULT) return false;
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason == PHI_STOP_REASON_ERROR ||
             m->stop_reason == PHI_STOP_REASON_ABORTED)
@@ -105,7 +106,7 @@ static bool log_is_whole(phi_agent agent) {
         for (k = 0; k < m->content_count; k++) {
             const phi_message *result;
             if (m->content[k].kind != PHI_CONTENT_TOOL_CALL) continue;
-            result = i < n ? phi_message_at(agent, i++) : NULL;
+            result = i < n ? phi_thread_message_at(phi_agent_thread(agent), i++) : NULL;
             if (result == NULL || result->role != PHI_ROLE_TOOL_RESULT ||
                 !phi_str_equal(result->tool_call_id, m->content[k].id))
                 return false;
@@ -116,8 +117,10 @@ static bool log_is_whole(phi_agent agent) {
 
 static bool any_aborted(phi_agent agent) {
     size_t i;
-    for (i = 0; i < phi_message_count(agent); i++)
-        if (phi_message_at(agent, i)->stop_reason == PHI_STOP_REASON_ABORTED) return true;
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++)
+        if (phi_thread_message_at(phi_agent_thread(agent), i)->stop_reason ==
+            PHI_STOP_REASON_ABORTED)
+            return true;
     return false;
 }
 
@@ -125,8 +128,8 @@ static bool any_aborted(phi_agent agent) {
 static uint64_t logged_tokens(phi_agent agent) {
     uint64_t sum = 0;
     size_t i;
-    for (i = 0; i < phi_message_count(agent); i++) {
-        const phi_message *m = phi_message_at(agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         if (m->role == PHI_ROLE_ASSISTANT) sum += m->usage.input + m->usage.output;
     }
     return sum;
@@ -138,8 +141,8 @@ static bool fits(scene *s, bool condition, const char *what) {
 }
 
 static void is_over(scene *s) {
-    phi_usage usage = phi_agent_usage(s->agent);
-    (void)fits(s, !phi_agent_running(s->agent), "it is over");
+    phi_usage usage = phi_agent_get_info(s->agent).usage;
+    (void)fits(s, !phi_agent_get_info(s->agent).running, "it is over");
     (void)fits(s, s->ends == 1, "one end");
     (void)fits(s, s->status == PHI_CANCELLED || s->status == PHI_OK, "cancelled, or over before");
     (void)fits(s, log_is_whole(s->agent), "every call has its result");
@@ -159,8 +162,9 @@ static bool calls(const phi_message *m) {
 
 /* Goes on from where it was ended, where that is allowed, and takes a prompt; both to the end. */
 static void goes_on(scene *s) {
-    size_t n = phi_message_count(s->agent);
-    const phi_message *last = n > 0 ? phi_message_at(s->agent, n - 1) : NULL;
+    size_t n = phi_thread_message_count(phi_agent_thread(s->agent));
+    const phi_message *last =
+        n > 0 ? phi_thread_message_at(phi_agent_thread(s->agent), n - 1) : NULL;
     bool failed = last != NULL && last->role == PHI_ROLE_ASSISTANT &&
                   (last->stop_reason == PHI_STOP_REASON_ABORTED ||
                    last->stop_reason == PHI_STOP_REASON_ERROR);

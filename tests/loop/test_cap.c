@@ -71,7 +71,9 @@ static phi_status give_text(scene *s, const char *text) {
     return give(s, &block, 1);
 }
 
-static const phi_message *result_of(const scene *s) { return phi_message_at(s->agent, 2); }
+static const phi_message *result_of(const scene *s) {
+    return phi_thread_message_at(phi_agent_thread(s->agent), 2);
+}
 
 static bool is_utf8(phi_str text) { return phi__utf8_valid(text) == text.len; }
 
@@ -313,7 +315,7 @@ TEST(a_text_from_another_function_is_cut_as_well) {
     REQUIRE(fresh());
     begin_with(&s, NULL, 100, true);
     REQUIRE(ask(&s));
-    CHECK_EQ_INT(phi_call_finish(s.b.calls[0], big, 5000, true), PHI_OK);
+    CHECK_EQ_INT(phi_call_failf(s.b.calls[0], "%.*s", (int)5000, big), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     big[5000] = '\0';
     CHECK(result_of(&s)->is_error);
@@ -336,7 +338,7 @@ TEST(the_file_is_written_slice_by_slice_while_the_run_waits) {
     slowly(&s, &desc);
     REQUIRE(ask(&s));
     CHECK_EQ_INT(give_text(&s, big), PHI_OK);
-    while (phi_message_count(s.agent) == 2 && steps < 1000) {
+    while (phi_thread_message_count(phi_agent_thread(s.agent)) == 2 && steps < 1000) {
         (void)rig_run(s.r, 1);
         steps++;
     }
@@ -396,7 +398,7 @@ TEST(a_snapshot_made_meanwhile_holds_the_result_and_the_file_is_complete) {
     CHECK(loaded.rt != NULL);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     s.agent = loaded;
-    CHECK_EQ_INT(phi_message_count(loaded), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(loaded)), 4);
     check_file(result_of(&s), big);
     phi_arena_free(&arena);
     rig_free(s.r);
@@ -456,7 +458,8 @@ TEST(a_cut_result_survives_every_failed_allocation) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(rig_run(s.r, 100), 0);
-        if (phi_message_count(s.agent) >= 3) CHECK(result_of(&s)->content[0].text.len <= 1000);
+        if (phi_thread_message_count(phi_agent_thread(s.agent)) >= 3)
+            CHECK(result_of(&s)->content[0].text.len <= 1000);
         if (!tripped) check_file(result_of(&s), big);
         rig_free(s.r);
         if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
@@ -514,7 +517,7 @@ static uint64_t on_tape(tape_text *text, bool plays, bool deterministic) {
     CHECK(ask(&s) || plays);
     if (!plays || deterministic) CHECK_EQ_INT(give_text(&s, big), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
-    CHECK_EQ_INT(phi_message_count(s.agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)), 4);
     if (!plays) check_file(result_of(&s), big);
     hash = phi_thread_hash(phi_agent_thread(s.agent));
     rig_free(s.r);

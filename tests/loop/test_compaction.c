@@ -148,7 +148,7 @@ TEST(a_run_that_keeps_nothing_needs_no_memory_to_give_back_what_it_compacted) {
     for (i = 0; i < 110; i++) {
         phi_content block;
         phi_message m = text_message(i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, &block, LONG);
-        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     }
     for (i = 0; i < 9; i++) rig_call(r, "-", "echo", i % 2 == 0 ? "{\"x\":\"" LONG "\"}" : "{}");
     rig_replies(r, 400, "", "{\"error\":{\"message\":\"no\"}}");
@@ -218,7 +218,7 @@ TEST(a_view_that_nears_the_window_is_compacted_before_the_request_is_made) {
                                     "[Assistant used 1 tool(s)]") != NULL);
     CHECK(strstr(rig_request(r, 6), "Count") != NULL);
     CHECK(strlen(rig_request(r, 6)) < strlen(rig_request(r, 4)));
-    CHECK_EQ_INT(phi_message_count(agent), 14); /* the history is whole */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 14); /* the history is whole */
     rig_free(r);
 }
 
@@ -338,7 +338,7 @@ TEST(what_stays_too_large_is_compacted_again_when_it_has_grown_and_not_each_turn
     script(r, 9);
     prompts(r, agent, 3600);
     CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 3);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     rig_forget(r);
     script(r, 0);
     prompts(r, agent, 10); /* the same history in another log */
@@ -353,7 +353,7 @@ TEST(another_history_is_compacted_whatever_the_last_one_had_come_to) {
     script(r, 4);
     prompts(r, agent, 3600);
     CHECK_EQ_INT(count_of(rig_story(r), "CompactionEnded"), 1);
-    CHECK_EQ_INT(phi_replace_messages(agent, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
     script(r, 2);
     prompts(r, agent, 10);
     rig_forget(r);
@@ -419,7 +419,7 @@ TEST(over_a_thousand_turns_what_is_sent_does_not_grow) {
         if (i >= 200 && n > late) late = n;
     }
     CHECK(late <= early + early / 20);
-    CHECK_EQ_INT(phi_message_count(agent), 2002);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2002);
     CHECK(strstr(rig_request(r, 1000), " earlier lines left out ...]") != NULL);
     rig_free(r);
 }
@@ -593,18 +593,18 @@ TEST(a_compaction_that_the_host_asks_for_is_a_run_of_its_own) {
     script(r, 6);
     CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    (void)snprintf(before, sizeof before, "%s", phi_agent_last_loop_id(agent).at);
+    (void)snprintf(before, sizeof before, "%s", phi_agent_get_info(agent).loop_id.at);
     tokens = seen_tokens(agent);
     rig_forget(r);
     CHECK_EQ_INT(phi_compact(agent), PHI_OK);
     CHECK_EQ_INT(phi_compact(agent), PHI_BUSY);
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK(strncmp(rig_story(r), "AgentStart\nCompactionStarted ", 29) == 0);
     CHECK(strstr(rig_story(r), "\nCompactionEnded 14 -> 7 messages, ") != NULL);
     CHECK(strstr(rig_story(r), ", 1 loops\nAgentEnd ok, 0 messages\n") != NULL);
     CHECK(seen_tokens(agent) < tokens);
-    CHECK(strcmp(phi_agent_last_loop_id(agent).at, before) != 0);
+    CHECK(strcmp(phi_agent_get_info(agent).loop_id.at, before) != 0);
     CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(agent),
                                   phi_thread_count(phi_agent_thread(agent)) - 3, &entry),
                  PHI_OK);
@@ -613,7 +613,7 @@ TEST(a_compaction_that_the_host_asks_for_is_a_run_of_its_own) {
     CHECK_STR(entry.loop->parent_loop_id, before);
     rig_forget(r);
     CHECK_EQ_INT(phi_compact(agent), PHI_OK); /* there is nothing to do any more */
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     CHECK_EQ_STR(rig_story(r), "");
     rig_says(r, "Here.");
     CHECK_EQ_INT(phi_prompt(agent, "Still there?"), PHI_OK);
@@ -654,7 +654,7 @@ TEST(an_agent_without_a_history_has_nothing_to_compact) {
     phi_agent_desc desc = desc_of(r);
     phi_agent agent = rig_agent(r, &desc), none = PHI_ZERO;
     CHECK_EQ_INT(phi_compact(agent), PHI_OK);
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     CHECK_EQ_INT(phi_compact(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(phi_compact(agent), PHI_STALE);
@@ -683,7 +683,7 @@ static phi_status work_start(void *user_data, const phi_compaction_request *requ
     w->starts++;
     w->seen = request->item_count;
     w->target = request->target_tokens;
-    CHECK(phi_agent_running(request->agent));
+    CHECK(phi_agent_get_info(request->agent).running);
     CHECK_EQ_INT(request->config.keep_first_turns, 1);
     w->block.kind = PHI_CONTENT_TEXT;
     w->block.text = phi_str_of("They counted for a while.");
@@ -755,7 +755,7 @@ TEST(a_host_s_own_compaction_is_made_while_the_run_goes_on) {
     CHECK_EQ_INT(w.ends, 1);
     CHECK_EQ_INT(w.seen, 11);
     CHECK_EQ_INT(w.target, 590);
-    CHECK_STR(seen_loop(agent, 1), phi_agent_last_loop_id(agent).at);
+    CHECK_STR(seen_loop(agent, 1), phi_agent_get_info(agent).loop_id.at);
     CHECK_EQ_INT(count_of(rig_story(r), "CompactionStarted"), 1);
     CHECK(strstr(rig_story(r), "CompactionEnded 13 -> 10 messages, ") != NULL);
     CHECK(strstr(rig_story(r), ", 1 loops\n") != NULL);
@@ -835,7 +835,7 @@ TEST(an_extension_is_nothing_to_be_sent) {
     note.role = PHI_ROLE_EXTENSION;
     note.extension_kind = phi_str_of("note");
     note.extension_data = phi_str_of("{}");
-    CHECK_EQ_INT(phi_append_message(agent, &note), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &note, 1, NULL), PHI_OK);
     w.empty = true; /* but for the note, which is item 0 */
     work_run(r, agent, 6);
     ours_is_made(r, &w, 1);
@@ -881,7 +881,7 @@ TEST(it_is_ended_when_nobody_wants_it_any_more) {
         CHECK_EQ_INT(w.starts, 1);
         CHECK_EQ_INT(w.ends, 0); /* it is at work between runs */
         if (how == 0) CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
-        if (how == 1) CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
+        if (how == 1) CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
         if (how == 2) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
         if (how == 3) {
             CHECK_EQ_INT(phi_compact(agent), PHI_OK);

@@ -23,7 +23,7 @@ static phi_agent chatty(rig *r, phi_agent_desc *desc) {
         message.stop_reason = i % 2 == 0 ? PHI_STOP_REASON_NONE : PHI_STOP_REASON_STOP;
         message.content = &block;
         message.content_count = 1;
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
     }
     return agent;
 }
@@ -102,7 +102,7 @@ TEST(the_hooks_of_a_compaction_stand_around_its_events_and_know_the_same_numbers
     CHECK_EQ_INT(n.end.tokens_before, n.after.tokens_before);
     CHECK_EQ_INT(n.end.tokens_after, n.after.tokens_after);
     CHECK(strlen(rig_request(r, 1)) < strlen(rig_request(r, 0)));
-    CHECK_EQ_INT(phi_message_count(agent), 8); /* the history is whole */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 8); /* the history is whole */
     rig_free(r);
 }
 

@@ -54,7 +54,8 @@ TEST(the_context_is_transformed_then_converted_then_sent) {
                                "AgentEnd ok, 2 messages\n");
     CHECK(strstr(rig_request(r, 0), "\"go\"") != NULL);
     CHECK(strstr(rig_request(r, 0), "NOTE") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 2); /* the history is as it was */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                 2); /* the history is as it was */
     rig_free(r);
 }
 
@@ -90,14 +91,14 @@ TEST(extensions_are_dropped_before_the_model_unless_convert_to_llm_makes_somethi
             rig_hook_with(r, convert_extensions, &p);
         }
         agent = rig_agent(r, &desc);
-        CHECK_EQ_INT(phi_append_message(agent, &extension), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &extension, 1, NULL), PHI_OK);
         rig_says(r, "fine");
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 0);
         CHECK_EQ_INT(p.converted, converts);
         CHECK(strstr(rig_request(r, 0), "points") == NULL);
         CHECK((strstr(rig_request(r, 0), "the score is 7") != NULL) == (converts == 1));
-        CHECK_EQ_INT(phi_message_count(agent), 3);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 3);
         rig_free(r);
     }
 }
@@ -149,8 +150,8 @@ TEST(what_another_provider_thought_is_translated_before_it_is_sent) {
     foreign.provider = phi_str_of("openai");
     foreign.model = phi_str_of("gpt");
     foreign.protocol = phi_str_of(PHI_PROTOCOL_OPENAI_CHAT);
-    CHECK_EQ_INT(phi_append_message(agent, &asked), PHI_OK);
-    CHECK_EQ_INT(phi_append_message(agent, &foreign), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &asked, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &foreign, 1, NULL), PHI_OK);
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -158,7 +159,8 @@ TEST(what_another_provider_thought_is_translated_before_it_is_sent) {
     CHECK(strstr(rig_request(r, 0), "FOREIGN-SIGNATURE") == NULL);
     CHECK(strstr(rig_request(r, 0), "\"thinking\"") == NULL);
     CHECK(strstr(rig_request(r, 0), "[Reasoning]") == NULL);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].signature, "FOREIGN-SIGNATURE");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].signature,
+              "FOREIGN-SIGNATURE");
     rig_free(r);
 }
 

@@ -53,7 +53,7 @@ TEST(a_call_that_is_finished_while_it_is_asked_about_needs_no_decision_any_more)
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 5), 1);
     REQUIRE(phi_pending(rig_runtime(r), &item, 1) == 1);
-    CHECK_EQ_INT(phi_call_finish(item.call, "never mind", 10, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "never mind"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, NULL), PHI_STALE);
     CHECK_EQ_INT(rig_started(r), 0);
@@ -91,14 +91,17 @@ TEST(calls_that_memory_left_without_a_result_have_one_before_the_next_message) {
         (void)rig_run(r, 20);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        if (phi_message_count(agent) == 2 && phi_message_at(agent, 1)->role == PHI_ROLE_ASSISTANT &&
-            phi_message_at(agent, 1)->stop_reason == PHI_STOP_REASON_TOOL_USE) {
+        if (phi_thread_message_count(phi_agent_thread(agent)) == 2 &&
+            phi_thread_message_at(phi_agent_thread(agent), 1)->role == PHI_ROLE_ASSISTANT &&
+            phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason ==
+                PHI_STOP_REASON_TOOL_USE) {
             orphans = true;
-            CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
-            REQUIRE(phi_message_count(agent) == 4);
-            CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "c1");
-            CHECK(phi_message_at(agent, 2)->is_error);
-            CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Out of memory");
+            CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
+            REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 4);
+            CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->tool_call_id, "c1");
+            CHECK(phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
+            CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text,
+                      "Out of memory");
         }
         rig_free(r);
     } while (tripped);
@@ -121,7 +124,7 @@ TEST(a_run_that_is_stopped_while_a_filter_waits_ends_at_once) {
     CHECK(strstr(rig_story(r), "InputDropped prompt \"may I?\"") != NULL);
     CHECK(strstr(rig_story(r), "AgentEnd cancelled, 0 messages") != NULL);
     CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_STALE);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     rig_free(r);
 }
 
@@ -167,12 +170,12 @@ TEST(a_turn_that_waits_for_its_tools_reserves_nothing_any_more) {
     CHECK_EQ_INT(phi_prompt(parent, "go"), PHI_OK);
     (void)rig_run(r, 20);
     CHECK(strstr(rig_story(r), "the child's answer") != NULL);
-    CHECK_EQ_INT(phi_agent_spending(parent).reserved_tokens, 0);
-    CHECK_EQ_INT(phi_agent_spending(parent).tokens, 30);
-    CHECK_EQ_INT(phi_call_finish(f.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 30);
+    CHECK_EQ_INT(phi_call_reply(f.call, "done"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_agent_spending(parent).tokens, 45);
-    CHECK_EQ_INT(phi_agent_spending(parent).requests, 3);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 45);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.requests, 3);
     rig_free(r);
 }
 
@@ -209,7 +212,7 @@ static void ask_again(void *user_data, const phi_event *event) {
     int *left = (int *)user_data;
     if (event->kind != PHI_EV_AGENT_END || *left == 0) return;
     --*left;
-    CHECK(!phi_agent_running(event->agent));
+    CHECK(!phi_agent_get_info(event->agent).running);
     CHECK_EQ_INT(phi_prompt(event->agent, "again"), PHI_OK);
 }
 

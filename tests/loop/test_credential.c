@@ -100,7 +100,7 @@ TEST(a_refused_key_is_asked_for_anew_once_and_that_is_no_retry) {
     CHECK_EQ_INT(v.asked, 2);
     CHECK_EQ_INT(v.renewed, 1);
     CHECK_EQ_STR(rig_key(r, 1), "new");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK(strstr(rig_story(r), "Retry") == NULL);
     CHECK_EQ_INT(errors(r), 0);
     rig_free(r);

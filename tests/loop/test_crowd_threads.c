@@ -76,15 +76,14 @@ static void finish(board *b, const job *j) {
     char words[CROWD_TEXT];
     phi_status status;
     crowd_words(j->m, j->call, words);
-    while ((status = phi_call_finish(j->handle, words, strlen(words), false)) == PHI_FULL)
-        sched_yield();
+    while ((status = phi_call_reply(j->handle, words)) == PHI_FULL) sched_yield();
     if (status == PHI_OK)
         PHI__ADD(&b->won, 1);
     else if (status == PHI_STALE)
         PHI__ADD(&b->lost, 1);
     else
         PHI__ADD(&b->wrong, 1);
-    if (phi_call_finish(j->handle, "again", 5, false) != PHI_STALE) PHI__ADD(&b->wrong, 1);
+    if (phi_call_reply(j->handle, "again") != PHI_STALE) PHI__ADD(&b->wrong, 1);
 }
 
 static void decide(board *b, const job *j, bool deny) {
@@ -123,12 +122,12 @@ static void *work(void *arg) {
 
 /* Every answer with calls is followed by their ten results, in order. */
 static void check_history(const member *m) {
-    size_t n = phi_message_count(m->agent), i, asked = 0;
+    size_t n = phi_thread_message_count(phi_agent_thread(m->agent)), i, asked = 0;
     uint32_t call;
     CHECK_EQ_INT(m->ends, 1);
     CHECK(m->status == PHI_OK || m->status == PHI_CANCELLED);
     for (i = 0; i < n; i++) {
-        const phi_message *message = phi_message_at(m->agent, i);
+        const phi_message *message = phi_thread_message_at(phi_agent_thread(m->agent), i);
         if (message->stop_reason != PHI_STOP_REASON_TOOL_USE) continue;
         asked++;
         for (call = 0; call < CROWD_CALLS; call++) CHECK(crowd_result_is(m, i + 1 + call, call));

@@ -20,10 +20,9 @@ static void finish_all(crowd *c, uint32_t *seed) {
         char words[CROWD_TEXT];
         phi_status status;
         crowd_words(m, call, words);
-        while ((status = phi_call_finish(m->calls[call], words, strlen(words), false)) == PHI_FULL)
-            (void)crowd_step(c, 0);
+        while ((status = phi_call_reply(m->calls[call], words)) == PHI_FULL) (void)crowd_step(c, 0);
         CHECK_EQ_INT(status, PHI_OK);
-        CHECK_EQ_INT(phi_call_finish(m->calls[call], "again", 5, false), PHI_STALE);
+        CHECK_EQ_INT(phi_call_reply(m->calls[call], "again"), PHI_STALE);
     }
 }
 
@@ -33,12 +32,13 @@ static void check_history(const member *m) {
     CHECK_EQ_INT(m->ends, 1);
     CHECK_EQ_INT(m->status, PHI_OK);
     CHECK_EQ_INT(m->cancelled, 0);
-    CHECK_EQ_INT(phi_message_count(m->agent), 2 + CROWD_CALLS + 1);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(m->agent)), 2 + CROWD_CALLS + 1);
     for (call = 0; call < CROWD_CALLS; call++) {
         CHECK(crowd_result_is(m, 2 + call, call));
-        CHECK(!phi_message_at(m->agent, 2 + call)->is_error);
+        CHECK(!phi_thread_message_at(phi_agent_thread(m->agent), 2 + call)->is_error);
     }
-    CHECK_STR(phi_message_at(m->agent, 2 + CROWD_CALLS)->content[0].text, "thanks to all");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(m->agent), 2 + CROWD_CALLS)->content[0].text,
+              "thanks to all");
 }
 
 /* Bytes in use when all have ended and their histories are still there. */

@@ -153,7 +153,7 @@ TEST(an_agent_whose_after_loop_hook_waits_may_be_freed_aborted_or_closed) {
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 1);
         CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
-        CHECK(phi_agent_running(agent));
+        CHECK(phi_agent_get_info(agent).running);
         CHECK_EQ_INT(phi_agent_reset(agent), PHI_BUSY);
         CHECK_EQ_INT(phi_prompt(agent, "more"), PHI_BUSY);
         CHECK_EQ_INT(phi_inject(agent, "late", "tag"), PHI_MISUSE);
@@ -210,7 +210,7 @@ TEST(a_call_that_is_finished_while_it_waits_for_permission_is_over) {
     agent = agent_with(r, &desc, &tool);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 1);
-    CHECK_EQ_INT(phi_call_finish(k.call, "known already", 13, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(k.call, "known already"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(k.asked[0], 1);
     CHECK_EQ_INT(k.asked[1], 1);
@@ -430,7 +430,11 @@ static bool open_without(way how, int n, int *refused) {
     d.how = AT_ONCE;
     CHECK_EQ_INT(phi_prompt(agent, "are you there?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_STR(phi_message_at(agent, phi_message_count(agent) - 1)->content[0].text, "here");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent),
+                                    phi_thread_message_count(phi_agent_thread(agent)) - 1)
+                  ->content[0]
+                  .text,
+              "here");
     rig_free(r);
     return tripped;
 }
@@ -491,7 +495,7 @@ TEST(a_message_injected_while_before_turn_waits_is_in_that_turns_request) {
                                    "MessageEnd user \"go\"\n"
                                    "MessageStart user \"it rains\"") != NULL);
         CHECK_EQ_INT(count_of(rig_story(r), "-> before_turn"), 1);
-        CHECK_EQ_INT(phi_message_count(agent), 4);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
         rig_free(r);
     }
 }
@@ -504,7 +508,7 @@ TEST(a_message_injected_while_before_turn_waits_and_that_turn_is_denied_is_dropp
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(rig_requests(r), 0);
     CHECK_EQ_INT(count_of(rig_story(r), "InputDropped injected \"it rains\""), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 1);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
     rig_free(r);
 }
 
@@ -537,7 +541,7 @@ TEST(a_message_injected_while_before_turn_waits_passes_the_filters_first) {
             CHECK(how != WARNED || strstr(rig_request(r, 0), "[Warning: wet]") != NULL);
             CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
         } else {
-            CHECK_EQ_INT(phi_message_count(agent), 1);
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
             CHECK(strstr(rig_story(r), "TurnStart") == NULL);
             CHECK_EQ_INT(count_of(rig_story(r), "InputRejected \"no weather\""), how == DENIED);
             CHECK_EQ_INT(count_of(rig_story(r), "InputDropped injected"), how != DENIED);
@@ -557,7 +561,7 @@ TEST(a_message_injected_while_before_turn_waits_is_within_the_budget) {
         desc.budget.max_tokens = 26; /* and 5 for "go"; the message takes 6 */
         desc.limits.pause = pause != 0;
         agent = injected_meanwhile(r, &desc, 0);
-        CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 25);
+        CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 25);
         CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), pause);
         CHECK_EQ_INT(rig_requests(r), 0);

@@ -5,6 +5,8 @@
 #include "loop/deferral_in.h"
 #include "support/ask.h"
 #include "support/set.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define ECHO_SCHEMA "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}"
 #define INDEX                                                                                      \
@@ -52,7 +54,7 @@ static bool sent(const set *s, size_t request, const char *text) {
 }
 
 static phi_str result_at(const set *s, size_t message) {
-    return phi_message_at(s->agent, message)->content[0].text;
+    return phi_thread_message_at(phi_agent_thread(s->agent), message)->content[0].text;
 }
 
 #define DEFINED(name) "{\"name\":\"" name "\",\"description\":"
@@ -80,7 +82,8 @@ TEST(a_model_searches_loads_and_calls_a_deferred_tool) {
     CHECK(sent(&s, 3, INDEX " echo, sum\""));
     CHECK_STR(result_at(&s, 2), "echo: Says it again");
     CHECK_STR(result_at(&s, 4), "echo: loaded.");
-    CHECK_STR(phi_message_at(s.agent, 4)->details, "{\"loaded\":[\"echo\"]}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(s.agent), 4)->details,
+              "{\"loaded\":[\"echo\"]}");
     CHECK_STR(result_at(&s, 6), "{\"n\":1}");
     CHECK_STR(result_at(&s, 7), "done");
     rig_free(s.r);
@@ -100,8 +103,9 @@ TEST(what_was_loaded_stays_loaded_in_the_order_of_loading) {
                                   "}," DEFINED("echo")));
     CHECK_STR(result_at(&s, 6),
               "echo, sum, look: loaded. Not found: none. Find names with search_tools.");
-    CHECK_STR(phi_message_at(s.agent, 6)->details, "{\"loaded\":[\"echo\",\"sum\"]}");
-    CHECK(!phi_message_at(s.agent, 6)->is_error);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(s.agent), 6)->details,
+              "{\"loaded\":[\"echo\",\"sum\"]}");
+    CHECK(!phi_thread_message_at(phi_agent_thread(s.agent), 6)->is_error);
     rig_free(s.r);
 }
 
@@ -111,7 +115,7 @@ TEST(a_call_of_a_tool_that_is_not_loaded_says_how_to_load_it) {
     rig_call(s.r, "c1", "echo", "{}");
     rig_says(s.r, "I see");
     ask(s.r, s.agent, "go");
-    CHECK(phi_message_at(s.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(s.agent), 2)->is_error);
     CHECK_STR(result_at(&s, 2), "Tool echo is not loaded: load it by load_tools, then call it");
     rig_free(s.r);
 }
@@ -123,7 +127,7 @@ static void answers(const char *call, const char *want, bool is_error) {
     rig_says(s.r, "done");
     ask(s.r, s.agent, "go");
     CHECK_STR(result_at(&s, 2), want);
-    CHECK_EQ_INT(phi_message_at(s.agent, 2)->is_error, is_error);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(s.agent), 2)->is_error, is_error);
     rig_free(s.r);
 }
 
@@ -378,7 +382,7 @@ TEST(a_new_session_has_loaded_nothing) {
     rig_call(s.r, "c1", "load_tools", "{\"names\":[\"sum\"]}");
     rig_says(s.r, "one");
     ask(s.r, s.agent, "go");
-    CHECK_EQ_INT(phi_clear_messages(s.agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(s.agent, NULL, 0), PHI_OK);
     rig_says(s.r, "two");
     ask(s.r, s.agent, "go on");
     CHECK(!sent(&s, 2, DEFINED("sum")));
@@ -618,7 +622,7 @@ TEST(a_tool_that_claude_found_stays_deferred_whatever_the_host_says_later) {
     CHECK(sent(&s, 2, "\"tools\":[" FINDER ","));
     CHECK(sent(&s, 2, DEFINED("echo") "\"Says it again\",\"input_schema\":" ECHO_SCHEMA "}"));
     CHECK(sent(&s, 2, LATE("sum", "Adds numbers to an invoice")));
-    CHECK_EQ_INT(phi_clear_messages(s.agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(s.agent, NULL, 0), PHI_OK);
     rig_says(s.r, "done");
     ask(s.r, s.agent, "begin anew");
     CHECK(!sent(&s, 3, "defer_loading"));

@@ -28,7 +28,7 @@ static phi_agent begin(rig **r) {
     if (store != NULL) desc.store = store_mem_store(store);
     if (store != NULL) desc.thread_id = "t";
     agent = rig_agent(*r, &desc);
-    if (phi_message_count(agent) > 0) return agent;
+    if (phi_thread_message_count(phi_agent_thread(agent)) > 0) return agent;
     rig_says(*r, "one");
     CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
     CHECK_EQ_INT(rig_run(*r, 20), 0);
@@ -55,30 +55,18 @@ static size_t shown(phi_agent agent) {
 }
 
 TEST(a_deferred_rewrite_can_be_looked_at) {
-    phi_allocator allocator = test_allocator();
-    phi_memory memory;
-    phi_arena arena;
-    phi_rewrite seen;
     rig *r;
-    phi_agent agent, none = PHI_ZERO;
+    phi_agent agent;
     store = NULL;
     agent = begin(&r);
-    phi_memory_init(&memory, &allocator, 0);
-    phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_agent_rewrite_deferred(agent, &arena, &seen), PHI_NOT_FOUND);
+    CHECK_STR(phi_agent_get_info(agent).deferred_op_id, "");
     CHECK_EQ_INT(defer(agent, "x"), PHI_OK);
-    CHECK_EQ_INT(phi_agent_rewrite_deferred(agent, &arena, &seen), PHI_OK);
-    CHECK_EQ_STR(seen.op_id, "x");
-    CHECK_EQ_STR(seen.meta, "{\"why\":\"to make room\"}");
-    REQUIRE(seen.span_count == 1);
-    CHECK_EQ_INT(seen.spans[0].from, 3);
-    CHECK_EQ_INT(phi_agent_rewrite_deferred(none, &arena, &seen), PHI_BAD_ARG);
+    CHECK_STR(phi_agent_get_info(agent).deferred_op_id, "x");
     rig_says(r, "two");
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_agent_rewrite_deferred(agent, &arena, &seen), PHI_NOT_FOUND);
+    CHECK_STR(phi_agent_get_info(agent).deferred_op_id, "");
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(phi_agent_rewrite_deferred(agent, &arena, &seen), PHI_STALE);
-    phi_arena_free(&arena);
+    CHECK_STR(phi_agent_get_info(agent).deferred_op_id, "");
     rig_free(r);
 }
 
@@ -87,15 +75,14 @@ TEST(a_deferred_rewrite_can_be_withdrawn) {
     phi_agent agent, none = PHI_ZERO;
     store = NULL;
     agent = begin(&r);
-    CHECK_EQ_INT(phi_agent_rewrite_withdraw(agent, NULL), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_agent_rewrite(agent, NULL), PHI_NOT_FOUND);
     CHECK_EQ_INT(defer(agent, "x"), PHI_OK);
-    CHECK_EQ_INT(phi_agent_rewrite_withdraw(agent, "y"), PHI_NOT_FOUND);
-    CHECK(phi_agent_rewrite_waits(agent));
-    CHECK_EQ_INT(phi_agent_rewrite_withdraw(agent, "x"), PHI_OK);
-    CHECK(!phi_agent_rewrite_waits(agent));
+    CHECK_STR(phi_agent_get_info(agent).deferred_op_id, "x");
+    CHECK_EQ_INT(phi_agent_rewrite(agent, NULL), PHI_OK);
+    CHECK_STR(phi_agent_get_info(agent).deferred_op_id, "");
     CHECK_EQ_INT(defer(agent, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_agent_rewrite_withdraw(agent, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_agent_rewrite_withdraw(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_rewrite(agent, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rewrite(none, NULL), PHI_BAD_ARG);
     rig_says(r, "two");
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(heard, "x cancelled it was withdrawn\nop-9 cancelled it was withdrawn\n");
@@ -142,7 +129,7 @@ TEST(what_was_withdrawn_or_replaced_does_not_come_back) {
     rig_hangs(r, "");
     CHECK_EQ_INT(defer(agent, "x"), PHI_OK);
     CHECK_EQ_INT(defer(agent, "y"), PHI_OK);
-    CHECK_EQ_INT(phi_agent_rewrite_withdraw(agent, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rewrite(agent, NULL), PHI_OK);
     another_process(&r, &agent);
     CHECK_EQ_STR(heard, "");
     CHECK_EQ_INT(shown(agent), 3);
@@ -190,11 +177,11 @@ TEST(a_deferral_that_finds_no_memory_changes_nothing_in_a_store_either) {
         status = defer(agent, "x");
         CHECK_EQ_INT(status, test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK);
         test_alloc_fail_at(-1);
-        if (status != PHI_OK) CHECK(!phi_agent_rewrite_waits(agent));
+        if (status != PHI_OK) CHECK(phi_agent_get_info(agent).deferred_op_id.len == 0);
         if (status != PHI_OK) CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), count);
     }
     CHECK(n > 1 && n < 100);
-    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len > 0);
     rig_free(r);
     store_mem_free(store);
 }
@@ -219,7 +206,7 @@ TEST(a_snapshot_holds_the_one_that_waits_with_its_made_id) {
     r = rig_new();
     agent = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
     CHECK(agent.rt != NULL);
-    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len > 0);
     rig_says(r, "two");
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(shown(agent), 3);

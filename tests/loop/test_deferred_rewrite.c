@@ -6,6 +6,8 @@
 
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
+#include "support/append.h"
+#include "support/request.h"
 
 /* ---- helpers ---- */
 
@@ -113,7 +115,7 @@ TEST(a_duplicate_a_deferred_one_and_one_that_was_done_are_told_apart) {
     heard h = PHI_ZERO;
     rig_watch(r, hear, &h);
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
-    CHECK(!phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len == 0);
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
     w.op_id = "";
     w.span_count = 0;
@@ -132,9 +134,9 @@ TEST(a_duplicate_a_deferred_one_and_one_that_was_done_are_told_apart) {
     CHECK_EQ_INT(phi_prompt(agent, "second"), PHI_OK);
     w.op_id = "x";
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
-    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len > 0);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK(!phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len == 0);
     CHECK_EQ_STR(h.lines, "x ok nothing was done: a rewrite of this op_id is there\n");
     rig_free(r);
 }
@@ -315,7 +317,7 @@ static void switched_at_the_end(const char *to, bool fork) {
     if (fork) CHECK_EQ_INT(phi_thread_fork_lane(thread, to, NULL, UINT64_MAX), PHI_OK);
     rig_call(r, "c1", "echo", "{\"a\":7}");
     rig_says(r, "done");
-    CHECK_EQ_INT(phi_ask(agent, "second", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "second", &response), PHI_OK);
     w.switch_to = to;
     rig_silent(r, true); /* the host comes late: all has happened when it looks */
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
@@ -323,7 +325,7 @@ static void switched_at_the_end(const char *to, bool fork) {
     CHECK_EQ_INT(rig_run(r, 30), 0);
     CHECK_STR(phi_thread_lane(thread), to);
     CHECK_EQ_INT(shown(thread), fork ? 2 : 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK_STR(info.text, "done");
     rig_watch(r, part, &p);
     rig_silent(r, false);
@@ -352,7 +354,7 @@ TEST(an_idle_agent_switches_at_once) {
     w.switch_to = "side";
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
     CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "side");
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK); /* once is enough */
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), 8);
     rig_free(r);
@@ -461,9 +463,8 @@ TEST(an_agents_own_thread_is_its_own) {
     run.prompts = &m;
     run.prompt_count = 1;
     CHECK_EQ_INT(phi_thread_free(thread), PHI_MISUSE);
-    CHECK_EQ_INT(phi_thread_append(thread, &m), PHI_MISUSE);
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
-    CHECK_EQ_INT(phi_thread_append_messages(thread, &m, 1, 0, 6, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(thread, &m, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_thread_fork_lane(thread, "side", NULL, 1), PHI_OK);
     CHECK_EQ_INT(phi_thread_switch(thread, "side"), PHI_OK);
     rig_says(r, "on the side");
@@ -472,7 +473,7 @@ TEST(an_agents_own_thread_is_its_own) {
     CHECK(strstr(rig_request(r, 1), "\"one\"") == NULL);
     CHECK(strstr(rig_request(r, 1), "\"first\"") != NULL);
     CHECK_EQ_INT(shown(thread), 3);
-    CHECK_EQ_INT(phi_thread_usage(thread).input, phi_agent_usage(agent).input);
+    CHECK_EQ_INT(phi_thread_usage(thread).input, phi_agent_get_info(agent).usage.input);
     rig_free(r);
 }
 
@@ -553,8 +554,7 @@ TEST(a_fork_is_a_thread_of_its_own) {
     m.content_count = 1;
     s.messages = &m;
     s.message_count = 1;
-    CHECK_EQ_INT(phi_thread_append_messages(own, &m, 1, PHI_ENTRY_DURABLE, UINT64_MAX, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(append_with(own, &m, 1, PHI_ENTRY_DURABLE), PHI_OK);
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
     fork = phi_thread_fork(own, UINT64_MAX);
     early = phi_thread_fork(own, 1);

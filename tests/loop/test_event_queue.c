@@ -1,6 +1,7 @@
 /* test_event_queue.c - events that a host pops late, in part or never: what they hold, what they
    keep, and what waits. */
 #include "loop/tries.h"
+#include "loop/events.h"
 
 TEST(events_nobody_pops_stop_the_reading_and_nothing_is_lost) {
     rig *r = rig_new();
@@ -37,7 +38,7 @@ TEST(events_nobody_pops_stop_the_reading_and_nothing_is_lost) {
         while (phi_next_event(rig_runtime(r), &event)) deltas += event.kind == PHI_EV_TEXT;
     while (phi_next_event(rig_runtime(r), &event)) deltas += event.kind == PHI_EV_TEXT;
     CHECK_EQ_INT(deltas, 4000);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->content[0].text.len, 4000);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text.len, 4000);
     free(body);
     rig_free(r);
 }

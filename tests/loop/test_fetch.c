@@ -523,9 +523,9 @@ static void tool_end(void *user_data, phi_status status, const char *message) {
     tool.got.status = status;
     tool.got.fetch = NULL;
     if (status != PHI_OK)
-        (void)phi_call_finish(tool.call, message, strlen(message), true);
+        (void)phi_call_fail(tool.call, message);
     else
-        (void)phi_call_finish(tool.call, tool.got.body, tool.got.len, false);
+        (void)phi_call_replyf(tool.call, "%.*s", (int)tool.got.len, tool.got.body);
     if (tool.free_in_end.rt != NULL) phi_agent_free(tool.free_in_end);
 }
 
@@ -537,7 +537,7 @@ static phi_flow tool_start(void *user_data, phi_call call, phi_str arguments) {
     desc.on_end = tool_end;
     if (phi__fetch_open(call.rt, &desc, &tool.got.fetch) == PHI_OK) return PHI_PENDING;
     (void)phi_last_error(call.rt, &words, NULL);
-    (void)phi_call_finish(call, words, strlen(words), true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
@@ -611,9 +611,9 @@ TEST(a_tool_gives_its_result_in_the_end_of_its_fetch) {
     phi_agent agent = tool_agent(&w, rt, &t);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(tool_run(rt, &w, 20), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "sunny");
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "it is sunny");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "sunny");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "it is sunny");
     got_free(&tool.got);
     finish(&w, rt);
 }
@@ -692,8 +692,8 @@ static void tape_run(wires *w, phi_tape *tape, char *story, size_t size) {
     agent = tool_agent(w, rt, &t);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(tool_run(rt, w, 50), 0);
-    for (i = 2; i < phi_message_count(agent); i++) {
-        phi_str text = phi_message_at(agent, i)->content[0].text;
+    for (i = 2; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
+        phi_str text = phi_thread_message_at(phi_agent_thread(agent), i)->content[0].text;
         (void)snprintf(story + strlen(story), size - strlen(story), "%.*s\n", (int)text.len,
                        text.at);
     }

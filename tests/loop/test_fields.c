@@ -558,7 +558,7 @@ TEST(a_call_that_steering_skips_is_dropped) {
     phi_tool tool = act_tool();
     first_of_two(r, &tool);
     CHECK_EQ_INT(phi_steer(s.agent, "stop that"), PHI_OK);
-    CHECK_EQ_INT(phi_call_finish(s.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(s.call, "done"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK_EQ_STR(s.story, "dropped 1 c2\n");
     rig_free(r);
@@ -616,7 +616,7 @@ TEST(a_call_that_is_finished_while_it_is_asked_about_is_dropped) {
     go(r, 100, 1);
     CHECK_EQ_STR(s.story, HALF_STORY REST_STORY);
     CHECK_EQ_INT(phi_call_block_index(s.call), 0);
-    CHECK_EQ_INT(phi_call_finish(s.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(s.call, "done"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(s.story, HALF_STORY REST_STORY "dropped 0 c1\n");
     CHECK(phi_call_block_index(s.call) == UINT32_MAX);

@@ -2,6 +2,7 @@
    warning and a rejection. */
 #include "agent/one_shot_run.h"
 #include "support/heard.h"
+#include "support/request.h"
 
 TEST(filters_see_all_text_blocks_joined_by_line_breaks_and_no_images) {
     rig *r = rig_new();
@@ -20,7 +21,7 @@ TEST(filters_see_all_text_blocks_joined_by_line_breaks_and_no_images) {
     desc.input.filter_count = 1;
     agent = rig_agent(r, &desc);
     rig_says(r, "fine");
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 3), PHI_OK);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 3), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_story(r), "AgentStart\n-> filter \"one\ntwo\"\nTurnStart 0\n") != NULL);
     rig_free(r);
@@ -53,7 +54,7 @@ TEST(filters_are_asked_in_order_and_the_first_rejection_ends_the_run) {
                  "AgentEnd an input filter rejected it, 0 messages, rejected \"no cats\"\n");
     CHECK_EQ_INT(h.status, PHI_REJECTED);
     CHECK_EQ_STR(h.rejection, "no cats");
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK_EQ_INT(rig_requests(r), 0);
     CHECK_EQ_INT(phi_prompt(agent, "dogs"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -79,7 +80,7 @@ TEST(warnings_are_one_text_block_behind_the_last_user_message) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_story(r), "\nMessageEnd user \"go\" \"[Warning: one]\n[Warning: two]\"\n") !=
           NULL);
-    CHECK_EQ_INT(phi_message_at(agent, 0)->content_count, 2);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 0)->content_count, 2);
     CHECK_EQ_STR(text_at(agent, 0, 1), "[Warning: one]\n[Warning: two]");
     CHECK(strstr(rig_request(r, 0), "[Warning: one]\\n[Warning: two]") != NULL);
     rig_free(r);
@@ -153,8 +154,8 @@ TEST(rejected_steering_before_the_first_turn_ends_the_run_without_one) {
     CHECK(strstr(rig_story(r), "AgentEnd an input filter rejected it, 1 messages\n"
                                "-> after_loop (1 messages)\n") != NULL);
     CHECK_EQ_STR(h.rejection, ""); /* of prompts only */
-    CHECK_EQ_INT(phi_message_count(agent), 1);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).steering, 0);
     CHECK_EQ_INT(rig_requests(r), 0);
     rig_free(r);
 }
@@ -208,7 +209,7 @@ TEST(steering_and_follow_ups_that_are_warned_of_get_the_warning_block) {
     CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 5);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 5);
     CHECK_EQ_STR(text_at(agent, 1, 0), "left");
     CHECK_EQ_STR(text_at(agent, 1, 1), "[Warning: of steering]");
     CHECK_EQ_STR(text_at(agent, 3, 0), "more");
@@ -273,7 +274,7 @@ TEST(a_prompt_whose_filter_waits_when_the_run_is_aborted_is_reported) {
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_STALE);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK_EQ_INT(count_of(rig_story(r), "InputDropped prompt \"go\""), 1);
     CHECK(strstr(rig_story(r), "AgentEnd cancelled, 0 messages") != NULL);
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE);

@@ -5,12 +5,12 @@
 
 #include <pthread.h>
 
-static char large[300];
+static char large[301];
 
 /* Finishes its call with 300 bytes, in start. */
 static phi_flow finish_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data, (void)arguments;
-    CHECK_EQ_INT(phi_call_finish(call, large, sizeof large, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(call, large), PHI_OK);
     return PHI_DONE;
 }
 
@@ -62,7 +62,7 @@ TEST(on_the_pumping_thread_no_result_is_refused_for_room) {
     phi_tool tool = tool_of("finish", finish_start);
     rig *r;
     memset(&rd, 0, sizeof rd);
-    memset(large, 'x', sizeof large);
+    memset(large, 'x', sizeof large - 1);
     rd.inbox_bytes = 1024;
     r = rig_new_with(&rd);
     CHECK_EQ_INT(count_of(run_calls(r, &tool, 12), "xxxxxxxx\""), 12);
@@ -73,8 +73,8 @@ static phi_flow huge_start(void *user_data, phi_call call, phi_str arguments) {
     static char huge[5000];
     (void)user_data, (void)arguments;
     memset(huge, 'y', sizeof huge);
-    CHECK_EQ_INT(phi_call_finish(call, huge, sizeof huge, true), PHI_OK);
-    CHECK_EQ_INT(phi_call_finish(call, "z", 1, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_failf(call, "%.*s", (int)sizeof huge, huge), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(call, "z"), PHI_STALE);
     return PHI_PENDING;
 }
 
@@ -101,9 +101,10 @@ static void *finish_elsewhere(void *user_data) {
     static char huge[5000];
     elsewhere *e = (elsewhere *)user_data;
     int i;
-    e->huge_status = phi_call_finish(e->call, huge, sizeof huge, false);
+    memset(huge, 'y', sizeof huge);
+    e->huge_status = phi_call_replyf(e->call, "%.*s", (int)sizeof huge, huge);
     for (i = 0; i < 3; i++) /* nobody reads them meanwhile */
-        e->large_status = phi_call_finish(e->call, large, sizeof large, false);
+        e->large_status = phi_call_reply(e->call, large);
     return NULL;
 }
 

@@ -4,6 +4,9 @@
 #include "support/rig.h"
 #include "support/set.h"
 #include "wire/structured.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/request.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"]}"
@@ -58,8 +61,8 @@ TEST(the_forced_tools_arguments_are_the_answers_text_and_its_end) {
     CHECK(request_has(r, 0, "\"tool_choice\":{\"type\":\"tool\",\"name\":\"respond_json\"}"));
     CHECK(request_has(r, 0, "\"name\":\"respond_json\""));
     CHECK(request_has(r, 0, "\"input_schema\":" SCHEMA));
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    message = phi_message_at(agent, 1);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    message = phi_thread_message_at(phi_agent_thread(agent), 1);
     CHECK_EQ_INT(message->content_count, 1);
     CHECK_EQ_INT(message->content[0].kind, PHI_CONTENT_TEXT);
     CHECK_STR(message->content[0].name, PHI_RESPOND_TOOL);
@@ -79,9 +82,9 @@ TEST(the_response_and_the_tree_are_there_also_byte_by_byte) {
     char words[200];
     rig_chunk(r, 1);
     rig_call(r, "toolu_1", "respond_json", "{\"n\":7}");
-    CHECK_EQ_INT(phi_ask(agent, "Hi", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "Hi", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 5000), 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK_EQ_INT(info.state, PHI_RESPONSE_COMPLETED);
     CHECK_STR(info.text, "{\"n\":7}");
     CHECK(info.first_event_ms > 0);
@@ -104,10 +107,10 @@ TEST(tools_run_first_and_the_answer_ends_the_run) {
     CHECK_EQ_INT(rig_requests(r), 2);
     CHECK(request_has(r, 0, "\"tool_choice\":{\"type\":\"any\"}"));
     CHECK(request_has(r, 0, "Give your final answer by calling the tool respond_json"));
-    CHECK_STR(phi_message_at(agent, 2)->tool_name, "echo");
-    CHECK(!phi_message_at(agent, 2)->is_error);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->tool_name, "echo");
+    CHECK(!phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
     CHECK(strstr(rig_story(r), "MessageEnd assistant \"{\"n\":1}\" stop\n") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     rig_free(r);
 }
 
@@ -123,12 +126,14 @@ TEST(other_calls_beside_the_answer_are_not_run) {
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(rig_requests(r), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->content[1].kind, PHI_CONTENT_TEXT);
-    CHECK_STR(phi_message_at(agent, 1)->content[1].text, "{\"n\":2}");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_STOP);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->content[1].kind,
+                 PHI_CONTENT_TEXT);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[1].text, "{\"n\":2}");
     for (i = 2; i < 4; i++) {
-        result = phi_message_at(agent, i);
+        result = phi_thread_message_at(phi_agent_thread(agent), i);
         CHECK_EQ_INT(result->role, PHI_ROLE_TOOL_RESULT);
         CHECK_STR(result->tool_call_id, i == 2 ? "c1" : "c3");
         CHECK(result->is_error);
@@ -151,8 +156,8 @@ TEST(what_was_said_meanwhile_is_answered_after_the_answer) {
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(agent, "And now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "{\"n\":2}");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "{\"n\":2}");
     rig_free(r);
 }
 
@@ -169,7 +174,7 @@ TEST(a_model_that_thinks_is_told_and_may_answer_in_words) {
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK(request_has(r, 0, "\"tool_choice\":{\"type\":\"auto\"}"));
     CHECK(request_has(r, 0, "Give your final answer by calling the tool respond_json"));
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -182,10 +187,10 @@ TEST(a_model_without_a_way_fails_before_anything_is_sent) {
     desc.model = phi_model_bedrock(NULL, "amazon.nova-pro-v1:0", "k");
     desc.format = json_schema();
     agent = rig_agent(r, &desc);
-    CHECK_EQ_INT(phi_ask(agent, "Hi", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "Hi", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(rig_requests(r), 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK_EQ_INT(info.status, PHI_BAD_ARG);
     CHECK(info.failure != NULL && info.failure->kind == PHI_FAILURE_INVALID_REQUEST);
     CHECK_STR(info.failure->message, "SchemaMismatch: structured output is not available for the "
@@ -292,12 +297,12 @@ static void runs_without(int n, bool *tripped) {
     phi_response response;
     phi_response_info info;
     rig_calls(r, calls, 2);
-    CHECK_EQ_INT(phi_ask(agent, "Hi", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "Hi", &response), PHI_OK);
     test_alloc_fail_at(n);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     *tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     if (info.status == PHI_OK)
         CHECK_STR(info.text, "{\"n\":2}");
     else

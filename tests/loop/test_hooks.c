@@ -7,7 +7,7 @@ static phi_flow work_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
     (void)phi_call_update(call, "half", 4);
-    (void)phi_call_finish(call, "whole", 5, false);
+    (void)phi_call_reply(call, "whole");
     return PHI_DONE;
 }
 
@@ -197,7 +197,7 @@ TEST(a_denied_tool_leaves_the_others_and_after_tool_comes_once_a_call) {
     CHECK_EQ_INT(count_of(rig_story(r), "-> after_tool c2 "), 0);
     CHECK_EQ_INT(count_of(rig_story(r), "-> after_tool c3 "), 1);
     CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd toolResult c2 error \"not this one\""), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     rig_free(r);
 }
 
@@ -253,7 +253,7 @@ TEST(an_abort_while_before_loop_waits_ends_the_run_unbegun) {
     CHECK_EQ_INT(rig_run(r, 5), 0);
     CHECK(strstr(rig_story(r), "AgentStart") == NULL);
     CHECK(strstr(rig_story(r), "AgentEnd cancelled, 0 messages") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_STALE);
     rig_free(r);
 }
@@ -342,7 +342,7 @@ TEST(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval) {
     CHECK_EQ_STR(told.ids[1], "c2");
     CHECK(told.pending[0] && told.pending[1]);
     CHECK(!told.approval[0] && told.approval[1]);
-    CHECK_STR(phi_agent_last_loop_id(agent), told.loop_id);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, told.loop_id);
     CHECK(told.loop_id[0] != '\0');
     rig_free(r);
 }
@@ -413,7 +413,7 @@ TEST(odd_lists_of_a_transform_hook_are_survived) {
             { /* two user messages, so that one may go */
                 phi_content block;
                 phi_message m = text_message(PHI_ROLE_USER, &block, "before");
-                CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+                CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
             }
             CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
             CHECK_EQ_INT(rig_run(r, 50), 0);
@@ -474,7 +474,7 @@ TEST(a_hook_that_asks_to_be_called_again_is_and_sees_the_reply_and_may_wait_anew
     CHECK_EQ_STR(c.replies[0], "");
     CHECK_EQ_STR(c.replies[1], "{\"a\":1}");
     CHECK_EQ_STR(c.replies[2], "{\"a\":1}");
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"a\":1}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "{\"a\":1}");
     rig_free(r);
 }
 
@@ -496,7 +496,7 @@ TEST(a_hook_that_asks_to_be_called_again_is_not_after_a_denial) {
     CHECK_EQ_INT(phi_decide(c.ticket, PHI_DENY, "no"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(c.calls, 1);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "no");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "no");
     rig_free(r);
 }
 

@@ -2,6 +2,7 @@
    do what is forbidden, at every point they are asked at. */
 #include "agent/response.h"
 #include "support/heard.h"
+#include "support/request.h"
 #include "support/set.h"
 
 /* What the hook does when it is asked at `at`. */
@@ -30,8 +31,8 @@ static void forbidden(act *a, const phi_hook *hook) {
     a->said[1] = phi_agent_reset(hook->agent);
     a->said[2] = phi_runtime_close(rt);
     a->said[3] = (phi_status)phi_step(rt, 0);
-    a->said[4] = phi_ask(hook->agent, "and again", &response);
-    a->said[5] = phi_clear_messages(hook->agent);
+    a->said[4] = prompt_for(hook->agent, "and again", &response);
+    a->said[5] = phi_agent_replace_messages(hook->agent, NULL, 0);
     a->said[6] = set_tools(hook->agent, NULL, 0);
     a->said[7] = phi_continue(hook->agent, PHI_CONTINUATION_DEFAULT);
     phi_runtime_free(rt);
@@ -102,7 +103,7 @@ static void give_history(phi_agent agent) {
     for (i = 0; i < 6; i++) {
         phi_content block;
         phi_message m = text_message(i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, &block, text);
-        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     }
 }
 
@@ -198,10 +199,10 @@ TEST(a_hook_may_free_its_parent_or_a_running_child_at_every_point) {
             CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
             CHECK_EQ_INT(rig_run(r, 500), 0);
             CHECK(a.done > 0);
-            s = phi_agent_spending(other);
+            s = phi_agent_get_info(other).spending;
             CHECK_EQ_INT(s.reserved_tokens, 0);
             CHECK(s.reserved_cost == 0);
-            s = phi_agent_spending(agent);
+            s = phi_agent_get_info(agent).spending;
             CHECK_EQ_INT(s.reserved_tokens, 0);
             CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd") >= 1, 1);
             rig_free(r);
@@ -361,10 +362,11 @@ TEST(an_abort_while_any_hook_waits_leaves_an_agent_that_goes_on) {
             CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
             CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
             (void)rig_run(r, 30);
-            CHECK(phi_agent_running(agent) || i == 8 || i == 9); /* an update's hook cannot wait */
+            CHECK(phi_agent_get_info(agent).running || i == 8 ||
+                  i == 9); /* an update's hook cannot wait */
             CHECK_EQ_INT(stop ? phi_stop(agent) : phi_abort(agent), PHI_OK);
             (void)(stop ? rig_run_until(r, 400000) : rig_run(r, 5));
-            CHECK(!phi_agent_running(agent));
+            CHECK(!phi_agent_get_info(agent).running);
             CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
             CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_NONE), PHI_OK);
             rig_says(r, "x"), rig_says(r, "x"), rig_says(r, "x");

@@ -209,7 +209,7 @@ TEST(what_threads_say_at_the_end_of_a_run_is_never_lost) {
     show(&b, none, agent);
     for (round = 0; round < ROUNDS; round++) {
         if (phi_prompt(agent, "go") == PHI_OK) (void)rig_run(r, 3000);
-        CHECK(!phi_agent_running(agent));
+        CHECK(!phi_agent_get_info(agent).running);
     }
     show(&b, none, nobody);
     finish(&b, threads);
@@ -219,9 +219,9 @@ TEST(what_threads_say_at_the_end_of_a_run_is_never_lost) {
            count_of(rig_story(r), "MessageEnd user \"more\"") +
            count_of(rig_story(r), "MessageEnd user \"news\"");
     dropped = count_of(rig_story(r), "InputDropped");
-    left = phi_queue_count(agent, PHI_INPUT_NONE);
+    left = phi_agent_get_info(agent).queued;
     CHECK_EQ_INT(seen + dropped + left, workers[0].posted + workers[1].posted + workers[2].posted);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_INJECTED), 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).injected, 0);
     rig_free(r);
 }
 

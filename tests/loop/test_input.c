@@ -3,6 +3,7 @@
 #include "agent/snapshot.h"
 #include "loop/loop_in.h"
 #include "support/heard.h"
+#include "support/request.h"
 
 static void expect_turns(phi_input queue, phi_queue_mode mode, const char *want) {
     rig *r = rig_new();
@@ -22,7 +23,7 @@ static void expect_turns(phi_input queue, phi_queue_mode mode, const char *want)
     }
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    for (i = 0; i < phi_message_count(agent); i++) {
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
         strcat(got, text_at(agent, i, 0));
         strcat(got, " ");
     }
@@ -54,7 +55,7 @@ TEST(steering_and_follow_ups_may_be_pulled_from_hooks) {
     CHECK_EQ_INT(rig_run(r, 30), 1);
     CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, "more"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 30), 0);
-    REQUIRE(phi_message_count(agent) == 5);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 5);
     CHECK_EQ_STR(text_at(agent, 1, 0), "left");
     CHECK_EQ_STR(text_at(agent, 3, 0), "more");
     CHECK(strstr(rig_story(r), "-> steering\n-> filter \"left\"\nTurnStart 0\n") != NULL);
@@ -74,20 +75,20 @@ TEST(a_queue_is_cleared_alone_or_with_the_others) {
         CHECK_EQ_INT(phi_follow_up(agent, "f"), PHI_OK);
         CHECK_EQ_INT(phi_follow_up(agent, "g"), PHI_OK);
         (void)rig_step(r);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 1);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 2);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 3);
+        CHECK_EQ_INT(phi_agent_get_info(agent).steering, 1);
+        CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 2);
+        CHECK_EQ_INT(phi_agent_get_info(agent).queued, 3);
         CHECK_EQ_INT(phi_queue_clear(agent, i == 0 ? PHI_INPUT_STEERING : PHI_INPUT_FOLLOW_UP),
                      PHI_OK);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), i == 0 ? 0 : 1);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), i == 0 ? 2 : 0);
+        CHECK_EQ_INT(phi_agent_get_info(agent).steering, i == 0 ? 0 : 1);
+        CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, i == 0 ? 2 : 0);
         CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_NONE), PHI_OK);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+        CHECK_EQ_INT(phi_agent_get_info(agent).queued, 0);
     }
     rig_says(r, "alone");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -100,13 +101,13 @@ TEST(the_queues_outlive_a_run) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(agent, "later"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1);
     CHECK_EQ_INT(phi_steer(agent, "sooner"), PHI_OK);
     (void)rig_step(r);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).steering, 1);
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 7);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 7);
     CHECK_EQ_STR(text_at(agent, 3, 0), "sooner");
     CHECK_EQ_STR(text_at(agent, 5, 0), "later");
     rig_free(r);
@@ -141,27 +142,23 @@ TEST(bad_handles_and_texts_are_refused_by_every_function_of_input) {
     CHECK_EQ_INT(phi_inject(agent, "x", NULL), PHI_MISUSE);
     CHECK_EQ_INT(phi_inject(stale, "x", NULL), PHI_STALE);
     CHECK_EQ_INT(phi_inject(none, "x", "y"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(none, PHI_INPUT_STEERING, &block, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(stale, PHI_INPUT_STEERING, &block, 1, NULL), PHI_STALE);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_PROMPT, &block, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_NONE, &block, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, (phi_input)99, &block, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, NULL, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 0, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &thought, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &image, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_INJECTED, &block, 1, NULL), PHI_MISUSE);
-    CHECK_EQ_INT(phi_queue_count(none, PHI_INPUT_NONE), 0);
-    CHECK_EQ_INT(phi_queue_count(stale, PHI_INPUT_NONE), 0);
-    CHECK_EQ_INT(phi_queue_count(agent, (phi_input)99), 0);
+    CHECK_EQ_INT(enqueue_blocks(none, PHI_INPUT_STEERING, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(stale, PHI_INPUT_STEERING, &block, 1, NULL), PHI_STALE);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_PROMPT, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_NONE, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, (phi_input)99, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, NULL, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &block, 0, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &thought, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &image, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_INJECTED, &block, 1, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_agent_get_info(none).queued, 0);
+    CHECK_EQ_INT(phi_agent_get_info(stale).queued, 0);
     CHECK_EQ_INT(phi_queue_clear(stale, PHI_INPUT_NONE), PHI_STALE);
     CHECK_EQ_INT(phi_queue_clear(none, PHI_INPUT_NONE), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_PROMPT), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_queue_set_mode(agent, PHI_INPUT_INJECTED, PHI_QUEUE_ALL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_queue_set_mode(agent, PHI_INPUT_STEERING, (phi_queue_mode)7), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_queue_set_mode(stale, PHI_INPUT_STEERING, PHI_QUEUE_ALL), PHI_STALE);
     CHECK_EQ_INT(rig_run(r, 2), 0);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).queued, 0);
     CHECK_EQ_STR(rig_story(r), "");
     rig_free(r);
 }
@@ -182,8 +179,8 @@ static phi_verdict say_at(void *user_data, phi_hook *hook) {
     case 0: s->said = phi_steer(hook->agent, "NOW"); break;
     case 1: s->said = phi_follow_up(hook->agent, "NOW"); break;
     case 2: s->said = phi_inject(hook->agent, "NOW", "tag"); break;
-    case 3: s->said = phi_enqueue(hook->agent, PHI_INPUT_STEERING, &block, 1, NULL); break;
-    default: s->said = phi_enqueue(hook->agent, PHI_INPUT_INJECTED, &block, 1, "tag"); break;
+    case 3: s->said = enqueue_blocks(hook->agent, PHI_INPUT_STEERING, &block, 1, NULL); break;
+    default: s->said = enqueue_blocks(hook->agent, PHI_INPUT_INJECTED, &block, 1, "tag"); break;
     }
     return PHI_ALLOW;
 }
@@ -215,7 +212,7 @@ TEST(what_is_said_from_a_hook_is_delivered_kept_or_reported_exactly_once) {
             CHECK_EQ_INT(rig_run(r, 2), 0);
             seen = count_of(rig_story(r), "MessageEnd user \"NOW\"");
             dropped = count_of(rig_story(r), "InputDropped");
-            kept = phi_queue_count(agent, PHI_INPUT_NONE);
+            kept = phi_agent_get_info(agent).queued;
             if (s.done > 0 && s.said == PHI_OK) {
                 if (!CHECK_EQ_INT(seen + dropped + kept, 1))
                     printf("  %s %d\n%s", rig_point_name(1 << i), what, rig_story(r));
@@ -273,7 +270,7 @@ TEST(an_abort_is_heard_by_a_run_that_is_older_than_two_gigabytes_of_posts) {
     rt->inbox.head = rt->inbox.tail = rt->inbox.tail + (UINT32_C(1) << 31);
     CHECK_EQ_INT(phi_inject(agent, "NOW", NULL), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 2), 1);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_INJECTED), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).injected, 1);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 5), 0);
     rig_free(r);
@@ -313,7 +310,7 @@ TEST(a_message_for_a_run_that_failed_is_reported_and_not_delivered_to_the_next) 
     agent = rig_agent(r, &desc);
     rig_replies(r, 400, HEARD_JSON, HEARD_BOOM);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    while (phi_agent_running(agent) && steps++ < 50) {
+    while (phi_agent_get_info(agent).running && steps++ < 50) {
         (void)rig_step(r);
         rig_pass_ms(r, 1);
     }
@@ -353,11 +350,11 @@ TEST(a_refused_message_takes_none_of_its_neighbours_along) {
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 50), 0);
         CHECK_EQ_INT(count_of(rig_story(r), "InputRejected \"no\""), 1);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 2);
+        CHECK_EQ_INT(phi_agent_get_info(agent).steering, 2);
         rig_says(r, "x");
         CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 50), 0);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 0);
+        CHECK_EQ_INT(phi_agent_get_info(agent).steering, 0);
         /* What had been passed with a warning is not warned of twice. */
         CHECK(strstr(rig_story(r), "[Warning: w]\" \"[Warning") == NULL);
         rig_free(r);
@@ -376,16 +373,16 @@ TEST(a_full_queue_reports_what_it_does_not_take) {
     desc.input.queue_limit = 2;
     agent = rig_agent(r, &desc);
     for (i = 0; i < 5; i++) CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_FULL);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_FULL);
     CHECK_EQ_INT(rig_step(r), 0);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 2);
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 2);
     CHECK_EQ_INT(count_of(rig_story(r), "InputDropped follow-up \"more\""), 3);
     CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_FOLLOW_UP), PHI_OK);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 2);
+    CHECK_EQ_INT(phi_agent_get_info(agent).queued, 2);
     CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_NONE), PHI_OK);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).queued, 0);
     rig_free(r);
 }
 
@@ -419,7 +416,7 @@ TEST(a_pull_hook_that_always_gives_is_asked_a_bounded_number_of_times) {
     CHECK(strstr(rig_story(r), "Max turns reached (3/3)") != NULL);
     CHECK(p.asked <= 4 * 8);
     CHECK_EQ_INT(rig_requests(r), 3);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 8); /* back in the queue */
+    CHECK_EQ_INT(phi_agent_get_info(agent).steering, 8); /* back in the queue */
     rig_free(r);
 }
 
@@ -448,8 +445,8 @@ static bool say_much(rig *r, int fill, phi_agent *agent) {
 /* How often a user's message of this text is in the history. */
 static size_t stored(phi_agent agent, const char *text) {
     size_t i, n = 0;
-    for (i = 0; i < phi_message_count(agent); i++)
-        n += phi__str_is(phi_message_at(agent, i)->content[0].text, text);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++)
+        n += phi__str_is(phi_thread_message_at(phi_agent_thread(agent), i)->content[0].text, text);
     return n;
 }
 
@@ -523,9 +520,8 @@ static bool lost_without_a_word(int fill) {
     CHECK_EQ_INT(rig_run(r, 100), 0);
     for (i = 0; i < 2; i++) {
         (void)snprintf(reported, sizeof reported, "InputDropped steering \"%s\"", texts[i]);
-        lost =
-            lost || (stored(agent, texts[i]) == 0 && phi_queue_count(agent, PHI_INPUT_NONE) == 0 &&
-                     count_of(rig_story(r), reported) == 0);
+        lost = lost || (stored(agent, texts[i]) == 0 && phi_agent_get_info(agent).queued == 0 &&
+                        count_of(rig_story(r), reported) == 0);
     }
     if (lost) {
         CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit") != NULL);
@@ -589,8 +585,10 @@ static bool come_back_without(int n, bool renew, size_t *waiting) {
     CHECK_EQ_INT(rig_run(r, 60), 0);
     tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
-    *waiting += phi_queue_count(agent, PHI_INPUT_NONE);
-    CHECK_EQ_INT(renew ? phi_new_session(agent, true) : phi_clear_messages(agent), PHI_OK);
+    *waiting += phi_agent_get_info(agent).queued;
+    CHECK_EQ_INT(renew ? phi_agent_new_session(agent, true)
+                       : phi_agent_replace_messages(agent, NULL, 0),
+                 PHI_OK);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);

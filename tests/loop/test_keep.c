@@ -24,7 +24,11 @@ static const char *third_request(rig *r, phi_keep keep) {
     rig_says(r, "Third answer");
     CHECK_EQ_INT(phi_prompt(agent, "Third"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_STR(phi_message_at(agent, phi_message_count(agent) - 1)->content[0].text, "Third answer");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent),
+                                    phi_thread_message_count(phi_agent_thread(agent)) - 1)
+                  ->content[0]
+                  .text,
+              "Third answer");
     return rig_request(r, rig_requests(r) - 1);
 }
 
@@ -62,7 +66,8 @@ TEST(of_a_cancelled_run_nothing_may_stay) {
     CHECK_EQ_INT(phi_prompt(agent, "Second"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK(strstr(rig_request(r, 1), "First") == NULL);
-    CHECK(phi_message_count(agent) >= 3); /* the history is what was said */
+    CHECK(phi_thread_message_count(phi_agent_thread(agent)) >=
+          3); /* the history is what was said */
     rig_free(r);
 }
 

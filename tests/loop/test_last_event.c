@@ -22,7 +22,7 @@ static void check_ends_at_once(const char *protocol, const char *body) {
     phi_agent agent = ask_held(r, protocol, body);
     bool good = CHECK_EQ_INT(rig_run(r, 10), 0);
     good = CHECK(strstr(rig_story(r), "AgentEnd ok, 2 messages") != NULL) && good;
-    good = CHECK_EQ_INT(phi_agent_usage(agent).output, 3) && good;
+    good = CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, 3) && good;
     CHECK_EQ_INT(rig_open_transfers(r), 0);
     if (!good) printf("%s:\n%s", protocol, rig_story(r));
     rig_free(r);
@@ -69,7 +69,7 @@ TEST(usage_that_does_not_come_is_waited_for_a_second) {
                                "data: {\"choices\":[],\"usage\":{\"completion_tokens\":0}}\n\n");
     check_ends_after(r, 1000);
     CHECK(strstr(rig_story(r), "AgentEnd ok, 2 messages") != NULL);
-    CHECK_EQ_INT(phi_agent_usage(agent).output, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, 0);
     rig_free(r);
 }
 
@@ -86,8 +86,8 @@ TEST(the_usage_behind_an_error_of_responses_is_counted) {
                         "\"message\":\"other words\"}," RESPONSES_USAGE);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK(strstr(rig_story(r), "The model fell over") != NULL);
-    CHECK_EQ_INT(phi_agent_usage(agent).output, 3);
-    CHECK_STR(phi_message_at(agent, 1)->raw_stop_reason, "failed");
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, 3);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->raw_stop_reason, "failed");
     CHECK_EQ_INT(rig_open_transfers(r), 0);
     rig_free(r);
 }
@@ -123,7 +123,7 @@ TEST(the_usage_behind_a_content_filter_of_chat_is_counted) {
                   "data: {\"choices\":[]," CHAT_USAGE);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK(strstr(rig_story(r), "Error content_filter") != NULL);
-    CHECK_EQ_INT(phi_agent_usage(agent).output, 3);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, 3);
     rig_free(r);
 }
 

@@ -29,13 +29,15 @@ static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t 
         rig_finish(r, i, "ok");
     }
     CHECK_EQ_INT(h.turns, turns);
-    CHECK_EQ_STR(text_at(agent, phi_message_count(agent) - 1, 0), want);
-    CHECK_EQ_INT(phi_message_at(agent, phi_message_count(agent) - 1)->role,
+    CHECK_EQ_STR(text_at(agent, phi_thread_message_count(phi_agent_thread(agent)) - 1, 0), want);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent),
+                                       phi_thread_message_count(phi_agent_thread(agent)) - 1)
+                     ->role,
                  turns == 4 ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
     CHECK_EQ_INT(h.status, turns == 4 ? PHI_OK : PHI_LIMIT);
     /* it is told once, as every message is */
     CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd user \"[Agent stopped: "), turns == 4 ? 0 : 1);
-    CHECK_EQ_INT(h.message_count, phi_message_count(agent));
+    CHECK_EQ_INT(h.message_count, phi_thread_message_count(phi_agent_thread(agent)));
     rig_free(r);
 }
 
@@ -120,7 +122,7 @@ TEST(tokens_of_a_limit_are_input_and_output_and_cost_is_also_of_the_cache) {
         if (i == 1) rig_replies(r, 200, "Content-Type: text/event-stream\r\n", CACHED_CALL("c3"));
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 40), 0);
-        CHECK_EQ_STR(text_at(agent, phi_message_count(agent) - 1, 0),
+        CHECK_EQ_STR(text_at(agent, phi_thread_message_count(phi_agent_thread(agent)) - 1, 0),
                      i == 0 ? "[Agent stopped: Max tokens reached (30/30)]"
                             : "[Agent stopped: Max cost reached ($4.5000/$3.5000)]");
         rig_free(r);
@@ -154,7 +156,7 @@ TEST(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue) {
     CHECK_EQ_INT(count_of(rig_story(r), "InputDropped injected \"it rains\": "), 1);
     CHECK(strstr(rig_story(r), "AgentEnd a limit of the run was reached, 4 messages\n"
                                "-> after_loop (4 messages)\n") != NULL);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 2);
+    CHECK_EQ_INT(phi_agent_get_info(agent).steering, 2);
     CHECK_EQ_INT(phi_prompt(agent, "on"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(text_at(agent, 5, 0), "first"); /* before the second, as it was said */
@@ -265,7 +267,7 @@ TEST(a_server_that_says_more_tokens_than_there_are_numbers_lifts_no_limit) {
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(rig_requests(r), 1);
     CHECK(strstr(rig_story(r), "Max tokens reached") != NULL);
-    CHECK(phi_agent_spending(agent).tokens == UINT64_MAX);
+    CHECK(phi_agent_get_info(agent).spending.tokens == UINT64_MAX);
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK); /* nor a budget */
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(rig_requests(r), 1);

@@ -8,6 +8,7 @@
 #include "loop/question_in.h"
 #include "support/heard.h"
 #include "support/set.h"
+#include "loop/tool_source.h"
 
 #include <stdlib.h>
 
@@ -66,7 +67,7 @@ static void asked_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     a->ended = true;
     if (reply.len > 0) HOLDS(w, memchr(reply.at, 0x5a, reply.len) == NULL);
     if (w->ending) return;
-    if (pick(w, 2) == 0) (void)phi_call_finish(a->call, "said", 4, false);
+    if (pick(w, 2) == 0) (void)phi_call_reply(a->call, "said");
     if (pick(w, 30) == 0) (void)phi_agent_free(w->agent);
 }
 
@@ -111,7 +112,8 @@ static phi_flow shop_start(void *user_data, phi_call call, phi_str arguments) {
     if (pick(w, 4) == 0) ask(w, call);
     if (pick(w, 6) == 0) ask(w, call);
     if (pick(w, 8) == 0) deed(w);
-    if (pick(w, 2) == 0) (void)phi_call_finish(call, "done", 4, pick(w, 4) == 0);
+    if (pick(w, 2) == 0)
+        (void)(pick(w, 4) == 0 ? phi_call_fail(call, "done") : phi_call_reply(call, "done"));
     return pick(w, 12) == 0 ? PHI_DONE : PHI_PENDING;
 }
 
@@ -198,7 +200,7 @@ static void make_agent(world *w) {
 }
 
 static void prompt(world *w) {
-    phi_ask_desc asks;
+    phi_prompt_desc asks;
     phi_response response;
     char name[8];
     const char *allowed[1];
@@ -213,7 +215,7 @@ static void prompt(world *w) {
     asks.no_tools = pick(w, 4) == 0;
     if (!asks.no_tools) asks.allowed_tools = allowed;
     if (!asks.no_tools) asks.allowed_count = 1;
-    (void)phi_ask_with(w->agent, &asks, &response);
+    (void)phi_prompt_with(w->agent, &asks, &response);
 }
 
 static void restore(world *w) {
@@ -253,7 +255,7 @@ static void deed(world *w) {
         break;
     case 4:
     case 5:
-        if (call.rt != NULL) (void)phi_call_finish(call, "late", 4, false);
+        if (call.rt != NULL) (void)phi_call_reply(call, "late");
         break;
     case 6: ask(w, none); break;
     case 7: close_one(w); break;
@@ -297,7 +299,7 @@ static void play(world *w) {
         case 4:
         case 5: prompt(w); break;
         case 6: restore(w); break;
-        case 7: (void)phi_new_session(w->agent, pick(w, 2) == 0); break;
+        case 7: (void)phi_agent_new_session(w->agent, pick(w, 2) == 0); break;
         case 8:
         case 9: rig_pass_ms(w->r, pick(w, 500)); break;
         default: deed(w); break;

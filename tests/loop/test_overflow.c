@@ -47,8 +47,8 @@ TEST(what_is_too_long_is_compacted_and_tried_again) {
     CHECK(strstr(rig_request(r, 5), "messages removed to fit context window]") != NULL);
     CHECK(strstr(rig_request(r, 5), "Answer 3") != NULL);
     CHECK(strstr(rig_request(r, 5), "The last question") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 10); /* the history is whole */
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text,
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 10); /* the history is whole */
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text,
               "Answer 0, of some length, so that it counts.");
     rig_free(r);
 }
@@ -73,8 +73,8 @@ TEST(what_is_too_long_again_and_again_is_compacted_until_nothing_can_be_taken_ou
                  (int)count_of(rig_story(r), "CompactionEnded"));
     CHECK_EQ_INT((int)count_of(rig_story(r), "Error overflow"), 1);
     CHECK_EQ_INT((int)count_of(rig_story(r), "MessageStart assistant"), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 18);
-    CHECK_STR(phi_message_at(agent, 17)->error_message,
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 18);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 17)->error_message,
               "Context overflow: prompt is too long: 9 tokens > 8 maximum");
     rig_free(r);
 }
@@ -91,7 +91,7 @@ TEST(a_single_prompt_that_is_too_long_is_an_overflow_and_sent_once) {
     CHECK_EQ_INT(h.failure.kind, PHI_FAILURE_OVERFLOW);
     CHECK_EQ_INT(h.failure.http_status, 413);
     CHECK(!h.failure.retryable);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_forget(r); /* the agent goes on */
     CHECK_EQ_INT(phi_prompt(agent, "Shorter"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
@@ -145,13 +145,13 @@ TEST(a_result_that_is_too_long_ends_the_run_and_the_next_prompt_gets_rid_of_it) 
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.failure.kind, PHI_FAILURE_OVERFLOW);
     CHECK_EQ_INT(rig_requests(r), 2);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.status, PHI_OK);
     REQUIRE(rig_requests(r) == 4);
     CHECK(strstr(rig_request(r, 2), "00007") != NULL);
     CHECK(strstr(rig_request(r, 3), "00007") == NULL);
-    CHECK_STR(phi_message_at(agent, 5)->content[0].text, "It fits.");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 5)->content[0].text, "It fits.");
     rig_free(r);
 }
 
@@ -170,7 +170,7 @@ TEST(an_overflow_in_mid_stream_is_retracted_before_it_is_compacted) {
                                "tokens > 8 maximum\"\n"
                                "CompactionStarted ") != NULL);
     CHECK(strstr(rig_story(r), "AgentEnd ok, 2 messages\n") != NULL);
-    CHECK_EQ_INT(phi_agent_run_usage(agent).input, 20);
+    CHECK_EQ_INT(phi_agent_get_info(agent).run_usage.input, 20);
     rig_free(r);
 }
 

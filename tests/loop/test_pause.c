@@ -6,6 +6,8 @@
 #include "features/facts.h"
 #include "support/rig.h"
 #include "support/set.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SSE "content-type: text/event-stream\r\n"
 #define HEAD                                                                                       \
@@ -74,8 +76,9 @@ TEST(a_pause_goes_on_with_its_blocks_as_the_last_message) {
         CHECK_EQ_INT(rig_run(r, 40), 0);
         CHECK_EQ_INT(rig_requests(r), 2);
         check_messages(r, 1, "[" ASKED ",{\"role\":\"assistant\",\"content\":[" PAUSED "]}]}");
-        CHECK_EQ_INT(phi_message_count(agent), 3);
-        CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_PAUSED);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 3);
+        CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                     PHI_STOP_REASON_PAUSED);
         rig_says(r, "Fine.");
         CHECK_EQ_INT(phi_prompt(agent, "Thanks"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 40), 0);
@@ -168,8 +171,9 @@ TEST(an_unknown_stop_word_ends_the_turn_with_a_warning) {
                  "Warning \"the model stopped with the reason \"telepathy\", which is not known: "
                  "its answer is taken as it is\"\n") != NULL);
     CHECK(strstr(rig_story(r), "Error") == NULL);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
-    CHECK_STR(phi_message_at(agent, 1)->raw_stop_reason, "telepathy");
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_STOP);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->raw_stop_reason, "telepathy");
     rig_free(r);
 }
 
@@ -219,7 +223,7 @@ TEST(explain_cuts_no_character_of_a_long_type_in_two) {
     message.role = PHI_ROLE_ASSISTANT;
     message.content = &block;
     message.content_count = 1;
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
@@ -252,8 +256,8 @@ TEST(blocks_live_through_a_snapshot_and_through_json) {
                    "[" ASKED ",{\"role\":\"assistant\",\"content\":[" PAUSED "," RESUMED
                    "]},{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"
                    "\"Thanks\"}]}]}");
-    CHECK_EQ_INT(phi_save_messages(agent, &arena, &state), PHI_OK);
-    CHECK_EQ_INT(phi_restore_messages(twin, state, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(agent, &arena, &state), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_from_json(twin, state, NULL), PHI_OK);
     rig_says(r, "Fine.");
     CHECK_EQ_INT(phi_prompt(twin, "Thanks"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
@@ -275,7 +279,7 @@ TEST(a_run_with_blocks_survives_every_failed_allocation) {
         CHECK_EQ_INT(rig_run(r, 60), 0);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        if (!tripped) CHECK_EQ_INT(phi_message_count(agent), 3);
+        if (!tripped) CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 3);
         rig_free(r);
         n++;
     } while (tripped && n < 3000);

@@ -63,8 +63,8 @@ TEST(the_conversation_of_six_entries_calls_the_model_with_1_3_and_5_messages_and
     CHECK_EQ_INT(messages_of(r, 0), 1);
     CHECK_EQ_INT(messages_of(r, 1), 3);
     CHECK_EQ_INT(messages_of(r, 2), 5);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 5);
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included, 5);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     rig_free(r);
 }
 
@@ -96,8 +96,8 @@ TEST(hooks_see_what_is_left_and_the_log_has_all) {
     CHECK_EQ_INT(messages_of(r, 1), 1);
     CHECK(strstr(rig_request(r, 1), "second") != NULL);
     CHECK(strstr(rig_request(r, 1), "first") == NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    meta = phi_agent_projection(agent);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    meta = phi_agent_get_info(agent).projection;
     CHECK(meta.window_truncated && !meta.budget_truncated);
     CHECK_EQ_INT(meta.groups_dropped, 2);
     CHECK_EQ_INT(meta.messages_total, 3);
@@ -120,18 +120,18 @@ TEST(hooks_see_the_extensions_of_the_window) {
     note.extension_data = phi_str_of("{}");
     rig_says(r, "one");
     ask(r, agent, "first");
-    CHECK_EQ_INT(phi_append_message(agent, &note), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &note, 1, NULL), PHI_OK);
     rig_says(r, "two");
     ask(r, agent, "second");
     CHECK_EQ_INT(seen, 1); /* what stands before the first question goes, too */
     policy.max_turns = 2;
     CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
-    CHECK_EQ_INT(phi_append_message(agent, &note), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &note, 1, NULL), PHI_OK);
     rig_says(r, "three");
     ask(r, agent, "third");
     CHECK_EQ_INT(seen, 4);
     CHECK_EQ_INT(messages_of(r, 2), 3);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 3);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included, 3);
     rig_free(r);
 }
 
@@ -161,7 +161,7 @@ TEST(an_agent_explains_what_it_would_send_now) {
     CHECK_EQ_INT(phi_agent_explain(agent, NULL, &words), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_STALE);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_total, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_total, 0);
     phi_arena_free(&arena);
     rig_free(r);
 }
@@ -209,7 +209,7 @@ TEST(a_turn_that_cannot_fit_is_not_sent) {
     CHECK_EQ_INT(rig_requests(r), 0);
     CHECK(strstr(rig_story(r), "Context overflow: The newest turn is too large for the policy: 104 "
                                "tokens by estimate, 50 are left for messages") != NULL);
-    CHECK(phi_agent_projection(agent).overflow);
+    CHECK(phi_agent_get_info(agent).projection.overflow);
     rig_forget(r);
     rig_says(r, "fine");
     ask(r, agent, "short"); /* and the agent goes on: what failed is in the log */
@@ -239,7 +239,7 @@ TEST(a_long_run_is_compacted_when_its_turn_is_too_large) {
     CHECK_EQ_INT(rig_requests(r), 9);
     CHECK(times_in(rig_story(r), "CompactionStarted") > 0);
     CHECK(strstr(rig_story(r), "Error ") == NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 18);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 18);
     rig_free(r);
 }
 
@@ -258,7 +258,7 @@ TEST(a_policy_may_leave_nothing_to_be_sent) {
     m.tool_call_id = m.tool_name = phi_str_of("x");
     m.content = &c;
     m.content_count = 1;
-    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 1000), 0);
     CHECK_EQ_INT(rig_requests(r), 0);
@@ -494,7 +494,7 @@ TEST(an_answer_shown_without_its_calls_keeps_its_signed_thinking) {
     said.kind = blocks[1].kind = PHI_CONTENT_TEXT;
     said.text = phi_str_of("what is it?");
     m = message_of(PHI_ROLE_USER, &said, 1);
-    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     blocks[0].kind = PHI_CONTENT_THINKING;
     blocks[0].text = phi_str_of("a well, or a mill");
     blocks[0].signature = phi_str_of("c2lnbmVk");
@@ -508,12 +508,12 @@ TEST(an_answer_shown_without_its_calls_keeps_its_signed_thinking) {
     m.provider = phi_str_of("anthropic");
     m.protocol = phi_str_of("anthropic_messages");
     m.stop_reason = PHI_STOP_REASON_TOOL_USE;
-    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     said.text = phi_str_of("a well");
     m = message_of(PHI_ROLE_TOOL_RESULT, &said, 1);
     m.tool_call_id = phi_str_of("c1");
     m.tool_name = phi_str_of("look");
-    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     rig_says(r, "A well.");
     ask(r, agent, "and?");
     CHECK(strstr(rig_request(r, 0), "\"c1\"") == NULL);

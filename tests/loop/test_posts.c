@@ -248,7 +248,7 @@ TEST(aborts_and_decisions_need_no_memory) {
     CHECK(!test_alloc_tripped());
     CHECK_EQ_INT(phi_step(rig_runtime(r), 0), 0);
     test_alloc_fail_from(-1);
-    CHECK(!phi_agent_running(agent) && !phi_agent_running(other));
+    CHECK(!phi_agent_get_info(agent).running && !phi_agent_get_info(other).running);
     rig_free(r);
 }
 

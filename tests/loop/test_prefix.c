@@ -6,6 +6,8 @@
    the same rest. */
 #include "support/rig.h"
 #include "support/set.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define EVENTS "content-type: text/event-stream\r\n"
 
@@ -303,8 +305,8 @@ TEST(a_history_that_was_saved_and_restored_is_sent_as_before_in_every_protocol) 
         phi_memory_init(&memory, NULL, 0);
         phi_arena_init(&arena, &memory, 0);
         talk(r, agent, &p, "id0");
-        CHECK_EQ_INT(phi_save_messages(agent, &arena, &json), PHI_OK);
-        CHECK_EQ_INT(phi_restore_messages(restored, json, &error), PHI_OK);
+        CHECK_EQ_INT(phi_agent_messages_to_json(agent, &arena, &json), PHI_OK);
+        CHECK_EQ_INT(phi_agent_messages_from_json(restored, json, &error), PHI_OK);
         talk(r, agent, &p, "id1");
         talk(other, restored, &p, "id1");
         all_go_on(r, &p, 4);

@@ -133,12 +133,13 @@ TEST(a_model_in_the_process_is_polled_once_a_step_and_streams) {
     CHECK_EQ_INT(p.polls, 4);
     CHECK_EQ_INT(p.closes, 1);
     CHECK_EQ_STR(p.asked, "1 messages, 0 tools, system \"Be a parrot.\": Who are you?");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Hello you");
-    CHECK_STR(phi_message_at(agent, 1)->model, "grey");
-    CHECK_STR(phi_message_at(agent, 1)->protocol, "parrot");
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
-    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 13);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "Hello you");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->model, "grey");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->protocol, "parrot");
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_STOP);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.total_tokens, 13);
     CHECK(strstr(rig_story(r), "TextDelta \"Hel\" of \"Hel\"\n"
                                "TextDelta \"lo\" of \"Hello\"\n"
                                "TextDelta \" you\" of \"Hello you\"\n") != NULL);
@@ -195,9 +196,10 @@ TEST(its_tool_calls_are_run_and_their_results_come_back) {
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(p.opens, 2);
     CHECK_EQ_INT(p.closes, 2);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_TOOL_USE);
-    CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "c1");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_TOOL_USE);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->tool_call_id, "c1");
     CHECK_EQ_STR(p.asked, "3 messages, 1 tools, system \"Be a parrot.\": {\"say\":\"hello\"}");
     rig_free(r);
 }
@@ -232,9 +234,10 @@ TEST(ids_that_differ_in_no_utf_8_are_two_ids_in_the_log_and_in_its_file) {
     second = phi_thread_message_at(again, 3)->tool_call_id;
     CHECK(!phi_str_equal(first, second));
     for (i = 1; i < 4; i++)
-        CHECK(phi_message_at(agent, i)->role == phi_thread_message_at(again, i)->role);
-    CHECK(phi_str_equal(first, phi_message_at(agent, 2)->tool_call_id));
-    CHECK(phi_str_equal(second, phi_message_at(agent, 3)->tool_call_id));
+        CHECK(phi_thread_message_at(phi_agent_thread(agent), i)->role ==
+              phi_thread_message_at(again, i)->role);
+    CHECK(phi_str_equal(first, phi_thread_message_at(phi_agent_thread(agent), 2)->tool_call_id));
+    CHECK(phi_str_equal(second, phi_thread_message_at(phi_agent_thread(agent), 3)->tool_call_id));
     rig_free(r);
 }
 
@@ -255,8 +258,9 @@ TEST(an_abort_closes_the_call_and_keeps_what_came) {
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(p.closes, 1);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_ABORTED);
-    CHECK(phi_message_at(agent, 1)->content[0].text.len > 0);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_ABORTED);
+    CHECK(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text.len > 0);
     CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), -1);
     CHECK_EQ_INT(phi_prompt(agent, "Again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
@@ -328,8 +332,8 @@ TEST(a_model_that_is_busy_or_fails_is_asked_again) {
     CHECK_EQ_INT(rig_run_until(r, 60000), 0);
     CHECK_EQ_INT(p.opens, 2);
     CHECK_EQ_INT(p.closes, 2);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Hello you");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "Hello you");
     rig_free(r);
 }
 
@@ -346,7 +350,7 @@ TEST(a_model_that_refuses_ends_the_run) {
     CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(p.closes, 0);
-    CHECK_STR(phi_message_at(agent, 1)->error_message,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->error_message,
               "API error: not built in, or not supported here");
     rig_free(r);
 }
@@ -368,7 +372,7 @@ TEST(a_host_that_does_not_read_its_events_is_not_written_to) {
     CHECK(p.polls <= 1);
     rig_silent(r, false);
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Hello you");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "Hello you");
     rig_free(r);
 }
 
@@ -457,7 +461,7 @@ TEST(a_protocol_of_the_hosts_own_is_spoken_over_http) {
     CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 200), 0);
     CHECK_EQ_STR(rig_request(r, 0), "Count");
-    answer = phi_message_at(agent, 1);
+    answer = phi_thread_message_at(phi_agent_thread(agent), 1);
     CHECK_EQ_INT(answer->content_count, 2);
     CHECK_STR(answer->content[0].text, "hm");
     CHECK_STR(answer->content[1].text, "One two");
@@ -478,8 +482,8 @@ TEST(a_stream_that_breaks_off_is_asked_for_again) {
     CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 60000), 0);
     CHECK_EQ_INT(rig_requests(r), 3);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Two");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "Two");
     rig_free(r);
 }
 
@@ -492,8 +496,9 @@ TEST(an_answer_that_is_no_stream_is_one_event) {
     CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 200), 0);
     /* it was not said to be whole, so it counts as cut */
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_ERROR);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "<bare>");
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_ERROR);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "<bare>");
     rig_free(r);
 }
 
@@ -506,7 +511,7 @@ TEST(an_encoder_that_refuses_fails_the_call_before_anything_is_sent) {
     CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(rig_requests(r), 0);
-    CHECK_STR(phi_message_at(agent, 1)->error_message,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->error_message,
               "API error: the provider has refused the request: larger than a limit allows");
     rig_free(r);
 }
@@ -555,8 +560,8 @@ TEST(a_registered_name_of_ours_is_used_in_its_stead_and_the_latest_wins) {
     CHECK_EQ_INT(phi_prompt(before, "Go"), PHI_OK);
     CHECK_EQ_INT(phi_prompt(after, "Go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    CHECK_STR(phi_message_at(before, 1)->content[0].text, "From the wire");
-    CHECK_STR(phi_message_at(after, 1)->content[0].text, "Hello you");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(before), 1)->content[0].text, "From the wire");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(after), 1)->content[0].text, "Hello you");
     CHECK_EQ_INT(first.opens, 0);
     CHECK_EQ_INT(second.opens, 1);
     rig_free(r);
@@ -595,7 +600,7 @@ TEST(a_host_may_translate_by_itself_and_the_history_stays_as_it_is) {
     CHECK_EQ_INT(translated, 1);
     CHECK(strstr(rig_request(r, 0), "TRANSLATED") != NULL);
     CHECK(strstr(rig_request(r, 0), "\"Go\"") == NULL);
-    CHECK_STR(phi_message_at(agent, 0)->content[0].text, "Go");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 0)->content[0].text, "Go");
     for (i = 0; i < 3; i++) {
         rig_says(r, "Yes");
         CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
@@ -603,7 +608,9 @@ TEST(a_host_may_translate_by_itself_and_the_history_stays_as_it_is) {
     }
     CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    CHECK_STR(phi_message_at(agent, phi_message_count(agent) - 1)->error_message,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent),
+                                    phi_thread_message_count(phi_agent_thread(agent)) - 1)
+                  ->error_message,
               "API error: the translation has failed: larger than a limit allows");
     rig_free(r);
 }

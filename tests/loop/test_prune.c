@@ -88,7 +88,7 @@ TEST(the_log_keeps_what_was_pruned_and_what_it_takes_to_do_it_again) {
     phi_entry entry;
     uint64_t seq, messages = 0, rewrites = 0;
     two_turns(&w, "prun_with_memo", "{\"tokens\":10,\"memo\":\"nine houses\"}");
-    CHECK_EQ_INT(phi_message_count(w.agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)), 6);
     thread = phi_agent_thread(w.agent);
     for (seq = 0; seq < phi_thread_count(thread); seq++) {
         CHECK_EQ_INT(phi_thread_entry(thread, seq, &entry), PHI_OK);
@@ -230,7 +230,7 @@ TEST(a_snapshot_keeps_a_wish) {
     rig_says(again.r, "Done.");
     CHECK_EQ_INT(rig_run(again.r, 5), 1);
     REQUIRE(CHECK_EQ_INT(phi_pending(rig_runtime(again.r), &item, 1), 1));
-    CHECK_EQ_INT(phi_call_finish(item.call, "there", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "there"), PHI_OK);
     CHECK_EQ_INT(rig_run(again.r, 40), 0);
     check_has(rig_story(again.r), "PrunApplied 2 messages, 56 tokens for \"nine\"\n");
     check_has(sent(&again, 0), "[Pruned context summary: nine]");
@@ -247,7 +247,7 @@ static phi_flow forget_start(void *user_data, phi_call call, phi_str arguments) 
     (void)arguments;
     said[0] = phi_call_prune(call, 0, phi_str_of(NULL));
     said[1] = phi_call_prune(call, 1, phi_str_of(""));
-    (void)phi_call_finish(call, "forgotten", 9, false);
+    (void)phi_call_reply(call, "forgotten");
     return PHI_PENDING;
 }
 
@@ -290,7 +290,7 @@ static phi_flow note_start(void *user_data, phi_call call, phi_str arguments) {
     said[1] = phi_call_prune(call, 1, phi__str(large, sizeof large));
     test_alloc_fail_from(-1);
     said[2] = phi_call_prune(call, 1, phi_str_of("one well"));
-    (void)phi_call_finish(call, "noted", 5, false);
+    (void)phi_call_reply(call, "noted");
     return PHI_PENDING;
 }
 

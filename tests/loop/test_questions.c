@@ -164,7 +164,7 @@ TEST(a_question_waits_for_a_decision_that_phi_pending_lists) {
     CHECK_STR(items[0].tool_name, "ask");
     CHECK(items[0].has_deadline && items[0].left_ms <= 400 && items[0].left_ms > 200);
     CHECK_EQ_INT(items[1].kind, PHI_WAITING_CALL);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK_EQ_INT(item.ticket.gen, rig_ticket(r, 0).gen);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, "gold"), PHI_OK);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_DENY, NULL), PHI_STALE);
@@ -200,13 +200,13 @@ TEST(every_end_of_a_waiting_question_is_reported_once) {
         if (how == ABORT) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
         if (how == FREE) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
         if (how == LATE) rig_pass_ms(r, 401);
-        if (how == FINISH) CHECK_EQ_INT(phi_call_finish(a.call, "x", 1, false), PHI_OK);
+        if (how == FINISH) CHECK_EQ_INT(phi_call_reply(a.call, "x"), PHI_OK);
         if (how == CALL_LATE) rig_pass_ms(r, 1001);
         if (how == DENY) CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_DENY, "not now"), PHI_OK);
         if (how == CLOSE_RUNTIME) CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_BUSY);
         if (how == CLOSE) {
             phi__question_close(a.open[0]);
-            CHECK_EQ_INT(phi_call_finish(a.call, "x", 1, false), PHI_OK);
+            CHECK_EQ_INT(phi_call_reply(a.call, "x"), PHI_OK);
         }
         CHECK_EQ_INT(rig_run(r, 100), 0);
         CHECK_EQ_INT(phi_step(rig_runtime(r), 0), 0);
@@ -229,12 +229,12 @@ TEST(an_agent_is_asked_between_its_runs) {
     rig_answers(r, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
     ask(&a, agent, no_call, "sampling");
     CHECK_EQ_INT(a.status, PHI_OK);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_NOTHING);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_NOTHING);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_STR(rig_story(r), "-> question sampling of forge: Which metal? {\"of\":[\"iron\"]}\n"
                                "Decision question sampling of forge: Which metal? "
                                "{\"of\":[\"iron\"]}\n");
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK_EQ_INT(item.call.gen, 0);
     CHECK_EQ_INT(item.agent.index, agent.index);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, NULL), PHI_OK);
@@ -368,7 +368,7 @@ TEST(questions_to_agents_and_calls_that_are_gone_are_refused) {
     CHECK_EQ_INT(a.status, PHI_STALE);
     {
         phi_call gone = a.call;
-        CHECK_EQ_INT(phi_call_finish(a.call, "x", 1, false), PHI_OK);
+        CHECK_EQ_INT(phi_call_reply(a.call, "x"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 100), 0);
         ask(&a, agent, gone, "elicitation");
         CHECK_EQ_INT(a.status, PHI_STALE);
@@ -397,7 +397,7 @@ TEST(empty_and_huge_questions_are_asked_as_they_are) {
     rig_answers(r, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
     CHECK_EQ_INT(phi__question_open(agent, &desc, &q), PHI_OK);
     rig_step(r);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK_STR(item.text, "");
     CHECK_STR(item.source, "");
     phi__question_close(q);
@@ -406,7 +406,7 @@ TEST(empty_and_huge_questions_are_asked_as_they_are) {
     CHECK_EQ_INT(phi__question_open(agent, &desc, &q), PHI_OK);
     free(huge);
     rig_step(r);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK_EQ_INT(item.text.len, n);
     CHECK(item.arguments.at[n - 1] == 'x');
     rig_silent(r, false);
@@ -431,7 +431,7 @@ TEST(a_person_is_not_shown_control_characters) {
     rig_answers(r, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
     CHECK_EQ_INT(phi__question_open(agent, &desc, &q), PHI_OK);
     rig_step(r);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK(memchr(item.source.at, 0x1b, item.source.len) == NULL);
     CHECK(memchr(item.text.at, 0x1b, item.text.len) == NULL);
     CHECK(memchr(item.text.at, '\a', item.text.len) == NULL);
@@ -458,7 +458,7 @@ static phi_verdict deed_hook(void *user_data, phi_hook *hook) {
     switch (d->what) {
     case FREES: CHECK_EQ_INT(phi_agent_free(d->agent), PHI_OK); break;
     case CLOSES: phi__question_close(d->a->open[0]); break;
-    case FINISHES: CHECK_EQ_INT(phi_call_finish(hook->call, "host", 4, false), PHI_OK); break;
+    case FINISHES: CHECK_EQ_INT(phi_call_reply(hook->call, "host"), PHI_OK); break;
     case ABORTS: CHECK_EQ_INT(phi_abort(d->agent), PHI_OK); break;
     case ASKS: ask(d->a, d->agent, d->a->call, "second"); break;
     case DECIDES: CHECK_EQ_INT(phi_decide(hook->ticket, PHI_DENY, "no"), PHI_OK); break;

@@ -5,6 +5,7 @@
 #include "loop/loop_in.h"
 #include "loop/random_world.h"
 #include "record/event_json.h"
+#include "support/request.h"
 
 enum { STEPS = 150, SEEDS = 400, ANSWERS = 600, PATIENCE = 4000, AT_ONCE = 6 };
 
@@ -14,7 +15,7 @@ enum { STEPS = 150, SEEDS = 400, ANSWERS = 600, PATIENCE = 4000, AT_ONCE = 6 };
 static bool log_is_whole(phi_agent agent, size_t i, size_t n) {
     size_t k;
     while (i < n) {
-        const phi_message *m = phi_message_at(agent, i++);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i++);
         if (m == NULL || m->role == PHI_ROLE_TOOL_RESULT) return false; /* without its call */
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason == PHI_STOP_REASON_ERROR ||
             m->stop_reason == PHI_STOP_REASON_ABORTED)
@@ -22,7 +23,7 @@ static bool log_is_whole(phi_agent agent, size_t i, size_t n) {
         for (k = 0; k < m->content_count; k++) {
             const phi_message *result;
             if (m->content[k].kind != PHI_CONTENT_TOOL_CALL) continue;
-            result = i < n ? phi_message_at(agent, i++) : NULL;
+            result = i < n ? phi_thread_message_at(phi_agent_thread(agent), i++) : NULL;
             if (result == NULL || result->role != PHI_ROLE_TOOL_RESULT ||
                 !phi_str_equal(result->tool_call_id, m->content[k].id))
                 return false;
@@ -147,7 +148,7 @@ static void nothing_is_lost(world *w, const seat *s) {
     for (i = 0; i < w->word_count; i++)
         open += w->words[i].state == WORD_SAID && w->words[i].agent.index == s->agent.index &&
                 w->words[i].agent.gen == s->agent.gen;
-    HOLDS(w, open <= phi_queue_count(s->agent, PHI_INPUT_NONE) + s->rejected);
+    HOLDS(w, open <= phi_agent_get_info(s->agent).queued + s->rejected);
 }
 
 static void heard(world *w, const phi_event *e) {
@@ -181,7 +182,7 @@ static void nobody_overspends(world *w) {
     size_t i;
     for (i = 0; i < SEATS; i++) {
         const phi_budget *budget = &w->seats[i].budget;
-        phi_spending seen = phi_agent_spending(w->seats[i].agent);
+        phi_spending seen = phi_agent_get_info(w->seats[i].agent).spending;
         HOLDS(w, budget->max_tokens == 0 || seen.tokens <= budget->max_tokens);
         HOLDS(w, budget->max_requests == 0 || seen.requests <= budget->max_requests);
         HOLDS(w, budget->max_cost <= 0 || seen.cost <= budget->max_cost + 1e-9);
@@ -193,7 +194,7 @@ static void list_is_true(world *w) {
     size_t n = phi_pending(rig_runtime(w->r), items, 64), i, k;
     for (i = 0; i < n && i < 64; i++) {
         const phi_pending_item *item = &items[i];
-        HOLDS(w, phi_agent_running(item->agent));
+        HOLDS(w, phi_agent_get_info(item->agent).running);
         for (k = 0; k < i; k++)
             HOLDS(w, item->kind != PHI_WAITING_DECISION || items[k].kind != PHI_WAITING_DECISION ||
                          items[k].ticket.index != item->ticket.index);
@@ -214,12 +215,12 @@ static void all_is_quiet(world *w) {
     HOLDS(w, rig_open_transfers(w->r) == 0);
     for (i = 0; i < SEATS; i++) {
         const seat *s = &w->seats[i];
-        phi_spending seen = phi_agent_spending(s->agent);
+        phi_spending seen = phi_agent_get_info(s->agent).spending;
         HOLDS(w, seen.reserved_tokens == 0 && seen.reserved_cost == 0.0);
         if (!phi_agent_alive(s->agent)) continue;
         HOLDS(w, !s->in_run && !s->in_turn && s->asked == s->ended);
-        HOLDS(w, !phi_agent_running(s->agent));
-        HOLDS(w, phi_response_done(s->response));
+        HOLDS(w, !phi_agent_get_info(s->agent).running);
+        HOLDS(w, phi_response_get(s->response).done);
         HOLDS(w, phi_inject(s->agent, "too late", NULL) == PHI_MISUSE);
         nothing_is_lost(w, s);
     }
@@ -283,9 +284,9 @@ static void act(world *w) {
     case 14: raise_budget(w, s); break;
     case 15: lend(w); break;
     case 16:
-        if (phi_response_get(s->response, &info) == PHI_OK)
-            HOLDS(w, (info.state == PHI_RESPONSE_RUNNING) == !phi_response_done(s->response));
-        if (pick(w, 3) == 0) (void)phi_response_free(s->response);
+        if (response_get(s->response, &info) == PHI_OK)
+            HOLDS(w, (info.state == PHI_RESPONSE_RUNNING) == !phi_response_get(s->response).done);
+        if (pick(w, 3) == 0) phi_response_free(s->response);
         break;
     case 17: list_is_true(w); break;
     default: ask(w, s); break;
@@ -329,8 +330,8 @@ static void nothing_is_double(world *w, phi_agent agent) {
     static bool seen[WORDS];
     size_t i;
     memset(seen, 0, sizeof seen);
-    for (i = 0; i < phi_message_count(agent); i++) {
-        const phi_message *m = phi_message_at(agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         uint32_t n = m->content_count > 0 ? word_number(w, m->content[0].text) : (uint32_t)WORDS;
         if (n == WORDS) continue;
         HOLDS(w, !seen[n]);
@@ -367,9 +368,12 @@ static void goes_on(world *w, seat *s) {
     HOLDS(w, status == PHI_OK || (s->limited && status == PHI_NO_MEMORY));
     if (status == PHI_OK)
         HOLDS(w, phi_str_equal(
-                     phi_message_at(s->agent, phi_message_count(s->agent) - 1)->content[0].text,
+                     phi_thread_message_at(phi_agent_thread(s->agent),
+                                           phi_thread_message_count(phi_agent_thread(s->agent)) - 1)
+                         ->content[0]
+                         .text,
                      PHI__LIT("here")));
-    HOLDS(w, log_is_whole(s->agent, 0, phi_message_count(s->agent)));
+    HOLDS(w, log_is_whole(s->agent, 0, phi_thread_message_count(phi_agent_thread(s->agent))));
     nothing_is_double(w, s->agent);
 }
 
@@ -395,7 +399,8 @@ static void all_go_on(world *w) {
     while (phi_next_event(rig_runtime(w->r), &event))
         if (event.kind == PHI_EV_AGENT_END && event.status != PHI_NO_MEMORY) {
             HOLDS(w, event.status == PHI_OK);
-            HOLDS(w, log_is_whole(event.agent, 0, phi_message_count(event.agent)));
+            HOLDS(w, log_is_whole(event.agent, 0,
+                                  phi_thread_message_count(phi_agent_thread(event.agent))));
         }
 }
 

@@ -11,7 +11,7 @@ static void call_six_times(rig *r, const char *name, const char *arguments) {
 
 /* The last block of the n-th result, from 1: user, then answers and results in turn. */
 static const char *result_end(phi_agent agent, size_t n) {
-    const phi_message *m = phi_message_at(agent, 2 * n);
+    const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), 2 * n);
     return m != NULL ? text_at(agent, 2 * n, m->content_count - 1) : "(nothing)";
 }
 
@@ -32,7 +32,7 @@ TEST(the_fifth_call_of_a_tool_that_is_not_there_ends_the_run) {
     CHECK_EQ_STR(result_end(agent, 5),
                  "Not run: the same call of nobody with the same arguments was made 5 times in "
                  "this run");
-    CHECK(phi_message_at(agent, 10)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(agent), 10)->is_error);
     rig_free(r);
 }
 
@@ -100,7 +100,7 @@ TEST(calls_before_a_save_count_after_it) {
         phi_pending_item item;
         (void)rig_run(other, 20);
         CHECK_EQ_INT(phi_pending(rig_runtime(other), &item, 1), 1);
-        CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
+        CHECK_EQ_INT(phi_call_reply(item.call, "done"), PHI_OK);
     }
     CHECK_EQ_INT(rig_run(other, 20), 0);
     CHECK_EQ_INT(h.status, PHI_LIMIT);

@@ -5,6 +5,7 @@
 #include "agent/response.h"
 #include "loop/loop_in.h"
 #include "loop/tries.h"
+#include "support/request.h"
 
 /* ---- C 40: how often, and when ---- */
 TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {
@@ -28,7 +29,8 @@ TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {
     CHECK_EQ_INT(h.failure.kind, PHI_FAILURE_SERVER);
     CHECK_EQ_INT(h.failure.http_status, 529);
     CHECK_EQ_INT(h.status, PHI_REFUSED);
-    CHECK_EQ_INT(phi_message_count(agent), 2); /* one error stands for all attempts */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                 2); /* one error stands for all attempts */
     CHECK_EQ_INT((int)count_of(rig_story(r), "MessageEnd assistant"), 1);
     rig_free(r);
 }
@@ -392,10 +394,10 @@ TEST(a_transport_may_fail_with_any_status) {
                 rig_refuses(r, all[i]);
             else
                 rig_breaks(r, half_stream("half"), all[i], "broken");
-            CHECK_EQ_INT(phi_ask(agent, "go", &response), PHI_OK);
+            CHECK_EQ_INT(prompt_for(agent, "go", &response), PHI_OK);
             CHECK_EQ_INT(rig_run(r, 50), 0);
-            CHECK(phi_response_done(response));
-            CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+            CHECK(phi_response_get(response).done);
+            CHECK_EQ_INT(response_get(response, &info), PHI_OK);
             CHECK_EQ_INT(info.state, PHI_RESPONSE_FAILED);
             CHECK(info.status != PHI_OK && info.status != PHI_BUSY);
             CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);

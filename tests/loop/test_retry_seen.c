@@ -21,7 +21,7 @@ TEST(a_retry_before_the_first_delta_shows_nothing_but_itself) {
                                "MessageEnd assistant \"Here.\" stop\n"
                                "TurnEnd assistant \"Here.\" stop\n"
                                "AgentEnd ok, 2 messages\n");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -77,7 +77,7 @@ TEST(an_answer_that_was_seen_is_retracted_and_the_history_holds_one_answer) {
                    "AgentEnd ok, 2 messages\n",
                    (unsigned)h.delays[0]);
     CHECK_EQ_STR(rig_story(r), story);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     run_heard(r, agent, &h);
     REQUIRE(rig_requests(r) == 4);
     CHECK(strstr(rig_request(r, 3), "Half") == NULL);
@@ -175,13 +175,13 @@ TEST(what_a_retracted_attempt_has_used_is_counted) {
     CHECK_EQ_INT(h.usage.input, 20);
     CHECK_EQ_INT(h.usage.output, 6);
     CHECK_EQ_INT(h.usage.total_tokens, 26);
-    usage = phi_agent_usage(agent);
+    usage = phi_agent_get_info(agent).usage;
     CHECK_EQ_INT(usage.input, 20);
-    usage = phi_agent_run_usage(agent);
+    usage = phi_agent_get_info(agent).run_usage;
     CHECK_EQ_INT(usage.output, 6);
-    CHECK(phi_agent_cost(agent) == 32.0);
-    CHECK(phi_agent_run_cost(agent) == 32.0);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->usage.input, 10);
+    CHECK(phi_agent_get_info(agent).cost == 32.0);
+    CHECK(phi_agent_get_info(agent).run_cost == 32.0);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->usage.input, 10);
     rig_free(r);
 }
 
@@ -224,9 +224,9 @@ TEST(an_abort_after_a_retraction_leaves_no_half_answer) {
     (void)rig_run(r, 5);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_step(r), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 1);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
     CHECK_EQ_INT((int)count_of(rig_story(r), "Retract"), 1);
-    CHECK_EQ_INT(phi_agent_usage(agent).input, 10);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.input, 10);
     rig_free(r);
 }
 
@@ -294,9 +294,10 @@ static void worded(int status, const char *headers, const char *body, const char
     rig_replies(r, status, headers, body);
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
-    REQUIRE(phi_message_count(agent) == 2);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_ERROR);
-    CHECK_STR(phi_message_at(agent, 1)->error_message, want);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 2);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_ERROR);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->error_message, want);
     rig_free(r);
 }
 
@@ -323,9 +324,10 @@ TEST(an_answer_that_was_cancelled_says_so_in_the_history) {
     (void)rig_run(r, 5);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
-    REQUIRE(phi_message_count(agent) == 2);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_ABORTED);
-    CHECK_STR(phi_message_at(agent, 1)->error_message, "Cancelled");
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 2);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_ABORTED);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->error_message, "Cancelled");
     rig_free(r);
 }
 

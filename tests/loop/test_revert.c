@@ -103,7 +103,8 @@ TEST(what_followed_the_step_goes_and_a_tag_stands_there) {
     check_lacks(sent(&w, 3), "{\\\"at\\\":\\\"cellar");
     check_has(rig_story(w.r), "RevertApplied failure to n4, 4 abandoned\nTurnEnd");
     CHECK_EQ_INT(rewrites(&w), 1);
-    CHECK_EQ_INT(phi_message_count(w.agent), 8); /* the log has all of it */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)),
+                 8); /* the log has all of it */
     CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(w.agent), 13, &entry), PHI_OK);
     REQUIRE(CHECK_EQ_INT(entry.kind, PHI_ENTRY_REWRITE));
     CHECK_EQ_INT(entry.rewrite->reason, PHI_REWRITE_REVERT);
@@ -310,7 +311,7 @@ TEST(lines_that_were_carried_over_into_a_new_session_age_as_well) {
     const char *view;
     begin(&w);
     dead_ends(&w, "failure", "cellar", 3);
-    CHECK_EQ_INT(phi_new_session(w.agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(w.agent, false), PHI_OK);
     rig_says(w.r, "Here.");
     ask(&w, "What is there?");
     check_has(sent(&w, rig_requests(w.r) - 1), "cellar 0 is empty");
@@ -364,9 +365,9 @@ TEST(names_of_a_restored_history_are_not_taken_for_its_entries) {
     cellar(&w, BACK);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_save_messages(w.agent, &arena, &saved), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(w.agent, &arena, &saved), PHI_OK);
     begin(&other);
-    REQUIRE(CHECK_EQ_INT(phi_restore_messages(other.agent, saved, NULL), PHI_OK));
+    REQUIRE(CHECK_EQ_INT(phi_agent_messages_from_json(other.agent, saved, NULL), PHI_OK));
     rig_call(other.r, "d1", "echo", "{\"at\":\"attic\"}");
     rig_call(other.r, "d2", "revert_to_state", "{\"category\":\"failure\",\"step\":\"n4\"}");
     rig_says(other.r, "Well.");
@@ -426,7 +427,7 @@ TEST(a_snapshot_keeps_a_wish) {
     rig_says(again, "Done.");
     CHECK_EQ_INT(rig_run(again, 5), 1);
     REQUIRE(CHECK_EQ_INT(phi_pending(rig_runtime(again), &item, 1), 1));
-    CHECK_EQ_INT(phi_call_finish(item.call, "there", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "there"), PHI_OK);
     CHECK_EQ_INT(rig_run(again, 40), 0);
     check_has(rig_story(again), "RevertApplied failure to n4, 3 abandoned\n");
     check_has(rig_request(again, 0), "[Reverted to step n4 (failure): no]");

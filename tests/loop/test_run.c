@@ -85,7 +85,7 @@ TEST(the_second_prompt_sends_the_whole_history) {
     CHECK(strstr(rig_request(r, 1), "first question") != NULL);
     CHECK(strstr(rig_request(r, 1), "first answer") != NULL);
     CHECK(strstr(rig_request(r, 1), "second question") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     rig_free(r);
 }
 
@@ -99,7 +99,7 @@ TEST(a_host_that_paused_longer_than_a_deadline_still_gets_what_has_arrived) {
     rig_pass_ms(r, 500000);         /* a level loads */
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_story(r), "Error") == NULL);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "still here");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "still here");
     rig_free(r);
 }
 
@@ -235,10 +235,10 @@ TEST(before_loop_that_says_no_leaves_agent_end_as_the_only_event) {
     CHECK_EQ_STR(rig_story(r), "-> before_loop (0 messages)\n"
                                "AgentEnd a hook said no, 0 messages\n");
     CHECK_EQ_INT(rig_requests(r), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -307,9 +307,9 @@ static void runs_its_call(const char *stream) {
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 4);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"x\":1}");
-    CHECK(!phi_message_at(agent, 2)->is_error);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "{\"x\":1}");
+    CHECK(!phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
     rig_free(r);
 }
 
@@ -362,8 +362,8 @@ TEST(a_failed_answer_is_kept_and_told_and_ends_the_run_without_a_look_at_follow_
                                "-> after_turn (2 messages)\n"
                                "AgentEnd the other side refused, 2 messages\n"
                                "-> after_loop (2 messages)\n");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1);
     rig_free(r);
 }
 
@@ -392,7 +392,7 @@ TEST(an_aborted_answer_is_kept_and_told_and_is_no_error) {
                                "-> after_loop (2 messages)\n");
     CHECK_STR(last_of(agent)->content[0].text, "partial");
     CHECK_EQ_INT(last_of(agent)->stop_reason, PHI_STOP_REASON_ABORTED);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1);
     rig_free(r);
 }
 
@@ -428,7 +428,7 @@ TEST(a_call_that_never_began_leaves_one_empty_text_by_unknown_and_the_error_in_w
     rig_breaks(r, "", PHI_NETWORK, "the cable is out");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 2);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 2);
     last = last_of(agent);
     CHECK_EQ_INT(last->role, PHI_ROLE_ASSISTANT);
     CHECK_EQ_INT(last->content_count, 1);
@@ -523,7 +523,7 @@ TEST(an_agent_without_caching_marks_nothing_for_it) {
 static void hear_memory(void *user_data, const phi_event *e) {
     size_t *used = (size_t *)user_data;
     if (e->kind == PHI_EV_TURN_END && e->turn_index % 20 == 0)
-        used[e->turn_index / 20] = phi_agent_memory_used(e->agent, NULL);
+        used[e->turn_index / 20] = phi_agent_get_info(e->agent).memory_used;
 }
 
 /* What a request was made of goes when its turn ends: its list is as long as the history. */

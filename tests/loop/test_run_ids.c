@@ -3,6 +3,8 @@
 #include "agent/one_shot_run.h"
 #include "support/heard.h"
 #include "support/set.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 TEST(missing_ids_are_made_and_can_be_read_back) {
     rig *r = rig_new();
@@ -13,18 +15,19 @@ TEST(missing_ids_are_made_and_can_be_read_back) {
     heard_begin(&h, r);
     desc.ids.agent_id = desc.ids.session_id = NULL;
     agent = rig_agent(r, &desc);
-    CHECK_EQ_INT(phi_agent_id(agent).len, 36);
-    CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
-    CHECK(memcmp(phi_agent_id(agent).at, phi_agent_session_id(agent).at, 36) != 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), "");
+    CHECK_EQ_INT(phi_agent_get_info(agent).agent_id.len, 36);
+    CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
+    CHECK(memcmp(phi_agent_get_info(agent).agent_id.at, phi_agent_get_info(agent).session_id.at,
+                 36) != 0);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "");
     rig_says(r, "a");
     CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_STR(phi_agent_id(agent), h.agent_id);
-    CHECK_STR(phi_agent_session_id(agent), h.session_id);
+    CHECK_STR(phi_agent_get_info(agent).agent_id, h.agent_id);
+    CHECK_STR(phi_agent_get_info(agent).session_id, h.session_id);
     (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1", h.session_id);
     CHECK_EQ_STR(h.loop_id, want);
-    CHECK_STR(phi_agent_last_loop_id(agent), want);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, want);
     CHECK_EQ_INT(h.continuation, PHI_CONTINUATION_INITIAL);
     CHECK_EQ_STR(h.parent_loop_id, "");
     rig_free(r);
@@ -119,7 +122,7 @@ TEST(an_empty_history_is_not_continued_and_the_error_says_why) {
     phi_agent agent = rig_agent(r, NULL);
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE);
     CHECK(strstr(words_of(r), "messages") != NULL);
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_STR(rig_story(r), "");
     rig_free(r);
@@ -136,7 +139,7 @@ TEST(a_history_that_ends_with_an_answer_is_not_continued_and_the_error_says_why)
     CHECK(strlen(words_of(r)) > 20);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_STR(rig_story(r), "");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -194,12 +197,13 @@ TEST(a_run_returns_its_prompt_and_everything_that_was_added) {
     CHECK_EQ_INT(h.status, PHI_LIMIT);
     CHECK_EQ_INT(h.first_message, 2);
     REQUIRE(h.message_count == 8);
-    REQUIRE(phi_message_count(agent) == 10);
-    for (i = 0; i < 8; i++) CHECK_EQ_INT(phi_message_at(agent, 2 + i)->role, roles[i]);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "go");
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "faster");
-    CHECK_STR(phi_message_at(agent, 4)->content[0].text, "it rains");
-    CHECK_STR(phi_message_at(agent, 9)->content[0].text,
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 10);
+    for (i = 0; i < 8; i++)
+        CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 2 + i)->role, roles[i]);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "go");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "faster");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].text, "it rains");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 9)->content[0].text,
               "[Agent stopped: Max turns reached (2/2)]");
     rig_free(r);
 }
@@ -218,10 +222,11 @@ TEST(every_message_of_a_run_carries_its_loop_and_turn) {
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 4);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 4);
     for (i = 0; i < 4; i++) {
-        CHECK_STR(phi_message_at(agent, i)->loop_id, "session.anthropic.test-model.1");
-        CHECK_EQ_INT(phi_message_at(agent, i)->turn_index, turns[i]);
+        CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), i)->loop_id,
+                  "session.anthropic.test-model.1");
+        CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), i)->turn_index, turns[i]);
     }
     rig_free(r);
 }
@@ -244,7 +249,7 @@ static phi_trigger first_trigger_of(phi_continuation kind) {
     if (kind == PHI_CONTINUATION_INITIAL) {
         CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     } else {
-        CHECK_EQ_INT(phi_append_message(agent, &question), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &question, 1, NULL), PHI_OK);
         CHECK_EQ_INT(phi_continue(agent, kind), PHI_OK);
     }
     CHECK_EQ_INT(rig_run(r, 20), 0);

@@ -4,6 +4,7 @@
 #include "loop/echo_x.h"
 #include "loop/loop_in.h"
 #include "loop/tries.h"
+#include "support/request.h"
 
 static int scenario_prompt_with_tool(rig *r, bool *tripped) {
     phi_agent agent = echo_x_agent(r);
@@ -114,8 +115,8 @@ static bool a_bill_without(int n, int *lost) {
     if (phi_prompt(agent, "Say 7") == PHI_OK) {
         CHECK_EQ_INT(rig_run(r, 200), 0);
         CHECK_EQ_INT(b.errored, b.status == PHI_NO_MEMORY);
-        CHECK(phi_agent_usage(agent).input >= 10 * b.begun);
-        if (b.told) CHECK_EQ_INT(b.usage.input, phi_agent_usage(agent).input);
+        CHECK(phi_agent_get_info(agent).usage.input >= 10 * b.begun);
+        if (b.told) CHECK_EQ_INT(b.usage.input, phi_agent_get_info(agent).usage.input);
         *lost += b.errored && b.begun > 0;
     }
     tripped = test_alloc_tripped();
@@ -198,7 +199,7 @@ static bool all_of_it_within(scene *s, size_t limit) {
     for (i = 0; i < 6; i++) {
         phi_content block;
         phi_message m = text_message(i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, &block, text);
-        if (phi_append_message(s->child, &m) != PHI_OK) return false;
+        if (phi_thread_append(phi_agent_thread(s->child), &m, 1, NULL) != PHI_OK) return false;
     }
     rig_call(s->r, "c1", "echo", "{\"a\":1}");
     rig_breaks(s->r, half_stream("half"), PHI_NETWORK, "cut");
@@ -207,7 +208,7 @@ static bool all_of_it_within(scene *s, size_t limit) {
                 "\"prompt is too long\"}}");
     rig_says(s->r, "one");
     rig_replies(s->r, 400, HEARD_JSON, HEARD_BOOM);
-    if (phi_ask(s->child, "go", &s->response) != PHI_OK) return false;
+    if (prompt_for(s->child, "go", &s->response) != PHI_OK) return false;
     (void)phi_steer(s->child, "S1");
     (void)phi_inject(s->child, "I1", "tag");
     (void)phi_follow_up(s->child, "F1");
@@ -257,8 +258,8 @@ static bool all_of_it_without(int n, bool from, bool silent) {
         bool right = CHECK_EQ_INT(seen.child[1], 1);
         right = CHECK_EQ_INT(seen.child[0], 1) && right;
         right = CHECK(seen.errors <= 1) && right;
-        right = CHECK(phi_response_done(s.response)) && right;
-        right = CHECK_EQ_INT(phi_agent_spending(s.parent).reserved_tokens, 0) && right;
+        right = CHECK(phi_response_get(s.response).done) && right;
+        right = CHECK_EQ_INT(phi_agent_get_info(s.parent).spending.reserved_tokens, 0) && right;
         right = CHECK_EQ_INT(phi_pending(rig_runtime(s.r), NULL, 0), 0) && right;
         right = CHECK_EQ_INT(rig_open_transfers(s.r), 0) && right;
         (void)phi_queue_clear(s.child, PHI_INPUT_NONE);
@@ -360,7 +361,7 @@ TEST(a_run_that_does_everything_ends_once_within_any_limit_of_memory) {
             rig_silent(s.r, false);
             (void)rig_run(s.r, 2);
             right = CHECK_EQ_INT(seen.child[1], began ? 1 : 0) && right;
-            right = CHECK_EQ_INT(phi_agent_spending(s.parent).reserved_tokens, 0) && right;
+            right = CHECK_EQ_INT(phi_agent_get_info(s.parent).spending.reserved_tokens, 0) && right;
             more = s.child.rt != NULL ? phi_send(s.child, "again") : PHI_NO_MEMORY;
             right = CHECK(more == PHI_OK || more == PHI_NO_MEMORY) && right;
             (void)rig_run_until(s.r, 2000000);
@@ -389,10 +390,10 @@ static void do_between(scene *s, int deed) {
     case 4: (void)phi_agent_free(s->child); break;
     case 5: (void)phi_steer(s->child, "S2"); break;
     case 6: (void)phi_inject(s->child, "I2", NULL); break;
-    case 7: (void)phi_enqueue(s->child, PHI_INPUT_INJECTED, &block, 1, "t"); break;
+    case 7: (void)enqueue_blocks(s->child, PHI_INPUT_INJECTED, &block, 1, "t"); break;
     case 8: (void)phi_queue_clear(s->child, PHI_INPUT_NONE); break;
     case 9: (void)phi_budget_raise(s->child, &by); break;
-    case 10: (void)phi_response_free(s->response); break;
+    case 10: phi_response_free(s->response); break;
     case 11: /* the end of one run, and at once another */
         (void)phi_abort(s->child);
         (void)rig_run(s->r, 1);
@@ -401,8 +402,8 @@ static void do_between(scene *s, int deed) {
     case 12: (void)phi_runtime_close(rig_runtime(s->r)); break;
     default:
         (void)phi_agent_reset(s->child);
-        (void)phi_clear_messages(s->child);
-        (void)phi_append_message(s->child, &m);
+        (void)phi_agent_replace_messages(s->child, NULL, 0);
+        (void)phi_thread_append(phi_agent_thread(s->child), &m, 1, NULL);
         break;
     }
 }
@@ -442,13 +443,13 @@ TEST(anything_may_be_done_between_any_two_states) {
                 if (deed != 11 && deed != 13) right = CHECK_EQ_INT(seen.child[1], 1) && right;
             } else
                 right = CHECK(seen.child[1] <= 1) && right;
-            right = CHECK(phi_response_done(s.response)) && right;
-            right = CHECK_EQ_INT(phi_agent_spending(s.parent).reserved_tokens, 0) && right;
-            right = CHECK_EQ_INT(phi_agent_spending(s.child).reserved_tokens, 0) && right;
+            right = CHECK(phi_response_get(s.response).done) && right;
+            right = CHECK_EQ_INT(phi_agent_get_info(s.parent).spending.reserved_tokens, 0) && right;
+            right = CHECK_EQ_INT(phi_agent_get_info(s.child).spending.reserved_tokens, 0) && right;
             right = CHECK_EQ_INT(phi_pending(rig_runtime(s.r), NULL, 0), 0) && right;
             right = CHECK_EQ_INT(rig_open_transfers(s.r), 0) && right;
             right = CHECK_EQ_INT(phi_next_timeout(rig_runtime(s.r)), -1) && right;
-            right = CHECK_EQ_INT(phi_queue_count(s.child, PHI_INPUT_INJECTED), 0) && right;
+            right = CHECK_EQ_INT(phi_agent_get_info(s.child).injected, 0) && right;
             if (deed != 12 && phi_agent_alive(s.child)) {
                 for (i = 0; i < 8; i++) rig_says(s.r, "x");
                 right = CHECK_EQ_INT(phi_send(s.child, "again"), PHI_OK) && right;

@@ -131,7 +131,7 @@ TEST(what_the_model_says_stays_byte_for_byte) {
     REQUIRE(r != NULL);
     rig_says(r, "Your key is " KEY ".");
     runs(r, agent);
-    said = phi_message_at(agent, 1);
+    said = phi_thread_message_at(phi_agent_thread(agent), 1);
     REQUIRE(said != NULL && said->content_count == 1);
     CHECK_STR(said->content[0].text, "Your key is " KEY ".");
     rig_free(r);
@@ -151,9 +151,10 @@ TEST(the_id_of_a_call_loses_the_key_and_its_result_finds_it) {
     runs(r, agent);
     REQUIRE(rig_requests(r) == 2);
     CHECK(strstr(rig_request(r, 1), "toolu_sk") == NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].arguments, "{\"k\":\"" KEY "\"}");
-    CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "toolu_" STARS);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].arguments,
+              "{\"k\":\"" KEY "\"}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->tool_call_id, "toolu_" STARS);
     CHECK(strstr(shown, "toolu_sk") == NULL);
     rig_free(r);
 }
@@ -262,13 +263,14 @@ TEST(words_that_quote_the_model_carry_no_control_characters) {
     rig_says(r, "do\x1b"
                 "ne");
     runs(r, agent);
-    REQUIRE(phi_message_count(agent) == 4);
-    result = phi_message_at(agent, 2);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 4);
+    result = phi_thread_message_at(phi_agent_thread(agent), 2);
     CHECK(result->is_error && result->content[0].text.len > 0);
     CHECK(memchr(result->content[0].text.at, 0x1b, result->content[0].text.len) == NULL);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].name, "no\x1b[2Jtool"); /* the model's own */
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "do\x1b"
-                                                         "ne");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].name,
+              "no\x1b[2Jtool"); /* the model's own */
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "do\x1b"
+                                                                                  "ne");
     CHECK(phi_agent_use_thread(agent, "\x1b[2J") != PHI_OK);
     {
         const char *words = NULL;
@@ -307,8 +309,9 @@ TEST(a_result_of_a_tool_loses_the_key) {
     rig_call(r, "c1", "echo", "{\"x\":\"" KEY "\"}");
     rig_says(r, "done");
     runs(r, agent);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"x\":\"" STARS "\"}");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text,
+              "{\"x\":\"" STARS "\"}");
     rig_free(r);
 }
 

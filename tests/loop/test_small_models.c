@@ -2,6 +2,8 @@
    was shown as text and was thinking is taken back. */
 #include "agent/response.h"
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define CHUNK(delta) "data: {\"choices\":[{\"index\":0,\"delta\":" delta "}]}\n\n"
 #define SAYS(text) CHUNK("{\"content\":\"" text "\"}")

@@ -216,11 +216,12 @@ static void wait_between_calls(const char *reply, size_t started, const char *se
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 30), 1);
     CHECK_EQ_INT(count_of(rig_story(r), "-> before_tool"), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 3); /* the first result is there */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                 3); /* the first result is there */
     CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, reply), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(count_of(rig_story(r), "-> before_tool"), started);
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, second);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, second);
     rig_free(r);
 }
 

@@ -2,6 +2,8 @@
 #include "agent/dry_run.h"
 #include "support/rig.h"
 #include "support/set.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"deep\":{\"type\":"      \

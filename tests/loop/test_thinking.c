@@ -501,8 +501,8 @@ TEST(a_history_that_is_saved_and_loaded_keeps_its_thinking) {
     talk(&t, 2); /* its arguments are written with blanks, and anew by the file */
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_save_messages(t.agent, &arena, &text), PHI_OK);
-    CHECK_EQ_INT(phi_restore_messages(t.agent, text, &error), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(t.agent, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_from_json(t.agent, text, &error), PHI_OK);
     phi_arena_free(&arena);
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 3);
@@ -517,10 +517,10 @@ TEST(thinking_of_a_file_of_before_counts_until_something_is_rewritten) {
     thinker_begin(&t, "claude-opus-5-5");
     talk(&t, 0);
     talk(&t, 0);
-    n = phi_message_count(t.agent);
+    n = phi_thread_message_count(phi_agent_thread(t.agent));
     REQUIRE(n == 4);
     for (i = 0; i < n; i++) {
-        const phi_message *m = phi_message_at(t.agent, i);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(t.agent), i);
         list[i] = *m;
         memcpy(blocks[i], m->content, m->content_count * sizeof *m->content);
         list[i].content = blocks[i];
@@ -528,7 +528,8 @@ TEST(thinking_of_a_file_of_before_counts_until_something_is_rewritten) {
     }
     {
         phi_agent fresh = rig_agent(t.r, &t.desc);
-        for (i = 0; i < n; i++) CHECK_EQ_INT(phi_append_message(fresh, &list[i]), PHI_OK);
+        for (i = 0; i < n; i++)
+            CHECK_EQ_INT(phi_thread_append(phi_agent_thread(fresh), &list[i], 1, NULL), PHI_OK);
         t.agent = fresh;
     }
     talk(&t, 0);

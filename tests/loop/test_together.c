@@ -67,7 +67,7 @@ static phi_thread *log_of(const world *w) { return phi_agent_thread(w->agent); }
 static bool log_is_whole(phi_agent agent, size_t i, size_t n) {
     size_t k;
     while (i < n) {
-        const phi_message *m = phi_message_at(agent, i++);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i++);
         if (m == NULL || m->role == PHI_ROLE_TOOL_RESULT) return false;
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason == PHI_STOP_REASON_ERROR ||
             m->stop_reason == PHI_STOP_REASON_ABORTED)
@@ -75,7 +75,7 @@ static bool log_is_whole(phi_agent agent, size_t i, size_t n) {
         for (k = 0; k < m->content_count; k++) {
             const phi_message *result;
             if (m->content[k].kind != PHI_CONTENT_TOOL_CALL) continue;
-            result = i < n ? phi_message_at(agent, i++) : NULL;
+            result = i < n ? phi_thread_message_at(phi_agent_thread(agent), i++) : NULL;
             if (result == NULL || result->role != PHI_ROLE_TOOL_RESULT ||
                 !phi_str_equal(result->tool_call_id, m->content[k].id))
                 return false;
@@ -219,7 +219,7 @@ static void rewrite(world *w) {
         i = pick(w, (uint32_t)count);
         span.from = items[i].from;
         span.to = items[phi__min(count - 1, i + pick(w, 4))].to;
-        if (span.from == items[0].from || phi_agent_running(w->agent) || pick(w, 2) == 0) {
+        if (span.from == items[0].from || phi_agent_get_info(w->agent).running || pick(w, 2) == 0) {
             /* what is sent begins with the user, also where it is put off */
             span.messages = &said;
             span.message_count = 1;
@@ -255,14 +255,15 @@ static void leave(world *w) {
 
 static void note_thread(world *w) {
     if (!w->stored || !phi_agent_alive(w->agent)) return;
-    (void)snprintf(w->thread_id, sizeof w->thread_id, "%s", phi_agent_thread_id(w->agent).at);
+    (void)snprintf(w->thread_id, sizeof w->thread_id, "%s",
+                   phi_agent_get_info(w->agent).thread_id.at);
     if (w->thread_id[0] == 't' && (uint32_t)atoi(w->thread_id + 1) > w->threads)
         w->threads = (uint32_t)atoi(w->thread_id + 1);
 }
 
 /* With a policy of its own, in another thread, or both. */
 static phi_status ask_with(world *w) {
-    phi_ask_desc asked = PHI_ZERO;
+    phi_prompt_desc asked = PHI_ZERO;
     phi_policy policy = PHI_ZERO;
     phi_content words = PHI_ZERO;
     phi_response response;
@@ -283,15 +284,15 @@ static phi_status ask_with(world *w) {
     case 1: asked.new_thread = true; break;
     default: break;
     }
-    status = phi_ask_with(w->agent, &asked, &response);
+    status = phi_prompt_with(w->agent, &asked, &response);
     note_thread(w);
-    if (status == PHI_OK && pick(w, 2) == 0) (void)phi_response_free(response);
+    if (status == PHI_OK && pick(w, 2) == 0) phi_response_free(response);
     return status;
 }
 
 static void ask(world *w) {
     phi_status status;
-    bool ran = phi_agent_running(w->agent);
+    bool ran = phi_agent_get_info(w->agent).running;
     switch (pick(w, 9)) {
     case 3:
     case 4: status = ask_with(w); break;
@@ -302,7 +303,7 @@ static void ask(world *w) {
         status = phi_prompt(w->agent, "go on with the story of the fox and the many grapes");
         break;
     }
-    if (status == PHI_OK && !ran && phi_agent_running(w->agent)) w->asked++;
+    if (status == PHI_OK && !ran && phi_agent_get_info(w->agent).running) w->asked++;
 }
 
 /* Calls and decisions that wait, by what phi_pending says. */
@@ -312,7 +313,8 @@ static void answer_some(world *w) {
     if (n == 0) return;
     i = pick(w, (uint32_t)phi__min(n, 16));
     if (items[i].kind == PHI_WAITING_CALL)
-        (void)phi_call_finish(items[i].call, "from outside", 12, pick(w, 4) == 0);
+        (void)(pick(w, 4) == 0 ? phi_call_fail(items[i].call, "from outside")
+                               : phi_call_reply(items[i].call, "from outside"));
     if (items[i].kind == PHI_WAITING_DECISION)
         (void)phi_decide(items[i].ticket, (phi_verdict)pick(w, 2), NULL);
 }
@@ -345,7 +347,7 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     if (w->calm) return PHI_DONE;
     switch (pick(w, 8)) {
     case 0:
-        (void)phi_call_finish(call, "a result of some length, so that it counts", 42, false);
+        (void)phi_call_reply(call, "a result of some length, so that it counts");
         return PHI_DONE;
     case 1: (void)phi_call_prune(call, 1 + pick(w, 80), PHI__LIT("grapes")); return PHI_DONE;
     case 2: talk(w); return PHI_DONE;
@@ -364,7 +366,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
     if (!w->calm && pick(w, 6) == 0)
         (void)phi_thread_note(log_of(w), "walked", PHI__LIT("{\"far\":true}"), NULL);
     if (!w->calm && pick(w, 3) != 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "walked", 6, false);
+    (void)phi_call_reply(call, "walked");
     return PHI_DONE;
 }
 
@@ -628,7 +630,7 @@ static void move(world *w) {
     const char *words = "";
     bool interrupt = pick(w, 5) == 0, waits;
     if (!phi_agent_alive(w->agent)) return;
-    waits = phi_agent_rewrite_waits(w->agent);
+    waits = phi_agent_get_info(w->agent).deferred_op_id.len > 0;
     test_alloc_fail_at(-1);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
@@ -645,8 +647,9 @@ static void move(world *w) {
         w->failed = true;
     } else {
         /* a rewrite that waits for a run which has ended is done at once */
-        HOLDS(w, before == digest(w, log_of(w)) || (waits && !phi_agent_running(w->agent)));
-        HOLDS(w, w->asked == w->ended || phi_agent_running(w->agent));
+        HOLDS(w,
+              before == digest(w, log_of(w)) || (waits && !phi_agent_get_info(w->agent).running));
+        HOLDS(w, w->asked == w->ended || phi_agent_get_info(w->agent).running);
     }
     phi_arena_free(&arena);
     put_away(w, old, old_tape);
@@ -664,7 +667,8 @@ static void reopen(world *w) {
     } else
         store_mem_fail_at(w->store, 0, PHI_IO);
     whole = whole && phi_agent_alive(w->agent);
-    waits = whole && phi_agent_rewrite_waits(w->agent); /* it is done when the thread is opened */
+    waits = whole && phi_agent_get_info(w->agent).deferred_op_id.len >
+                         0; /* it is done when the thread is opened */
     leave(w);
     if (pick(w, 2) == 0) {
         rig_free(w->r);
@@ -702,16 +706,16 @@ static void begin_session(world *w) {
     store_mem_fail_at(w->store, -1, PHI_IO);
     before = digest(w, log_of(w));
     view = shown(w);
-    (void)snprintf(session, sizeof session, "%s", phi_agent_session_id(w->agent).at);
+    (void)snprintf(session, sizeof session, "%s", phi_agent_get_info(w->agent).session_id.at);
     if (w->starving && pick(w, 2) == 0) test_alloc_fail_at((int)pick(w, 60));
     if (w->taping == NULL && pick(w, 3) == 0)
         store_mem_fail_at(w->store, (int)pick(w, 4), PHI_FULL);
-    status = phi_new_session(w->agent, empty);
+    status = phi_agent_new_session(w->agent, empty);
     test_alloc_fail_at(-1);
     store_mem_fail_at(w->store, -1, PHI_IO);
-    HOLDS(w, status != PHI_OK || phi_agent_last_loop_id(w->agent).len == 0);
+    HOLDS(w, status != PHI_OK || phi_agent_get_info(w->agent).loop_id.len == 0);
     HOLDS(w, status == PHI_OK || (before == digest(w, log_of(w)) &&
-                                  phi__str_is(phi_agent_session_id(w->agent), session)));
+                                  phi__str_is(phi_agent_get_info(w->agent).session_id, session)));
     HOLDS(w, status != PHI_OK || shown(w) == (empty ? 0 : view));
     note_thread(w);
 }
@@ -719,7 +723,7 @@ static void begin_session(world *w) {
 static void while_idle(world *w) {
     char name[8];
     phi_policy small = PHI_ZERO;
-    if (phi_agent_running(w->agent) || !phi_agent_alive(w->agent)) return;
+    if (phi_agent_get_info(w->agent).running || !phi_agent_alive(w->agent)) return;
     (void)snprintf(name, sizeof name, "l%u", (unsigned)pick(w, LANES));
     switch (pick(w, 10)) {
     case 0:
@@ -787,7 +791,7 @@ static void act(world *w) {
     case 16: while_idle(w); break;
     case 17: test_alloc_fail_at(-1); break;
     default:
-        if (!phi_agent_running(w->agent)) ask(w);
+        if (!phi_agent_get_info(w->agent).running) ask(w);
         break;
     }
 }
@@ -801,7 +805,7 @@ static void goes_on(world *w) {
     if (!phi_agent_alive(w->agent) && !sit(w)) return;
     (void)phi_abort(w->agent);
     while (rig_run(w->r, 1) > 0 && most-- > 0) answer_some(w);
-    HOLDS(w, most > 0 && !phi_agent_running(w->agent) && w->asked == w->ended);
+    HOLDS(w, most > 0 && !phi_agent_get_info(w->agent).running && w->asked == w->ended);
     fold_is_fresh(w);
     (void)phi_queue_clear(w->agent, PHI_INPUT_NONE);
     rig_drop_answers(w->r);

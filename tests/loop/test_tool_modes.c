@@ -33,9 +33,9 @@ TEST(parallel_calls_run_at_once_and_results_are_logged_in_call_order) {
                   "MessageEnd toolResult c3 \"third\"\n"
                   "TurnEnd",
                   300) == 0);
-    CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "c1");
-    CHECK_STR(phi_message_at(agent, 3)->tool_call_id, "c2");
-    CHECK_STR(phi_message_at(agent, 4)->tool_call_id, "c3");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->tool_call_id, "c1");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->tool_call_id, "c2");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 4)->tool_call_id, "c3");
     rig_free(r);
 }
 
@@ -154,7 +154,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
     int *steps = (int *)phi_call_state(call, sizeof *steps);
     (void)user_data;
     if (steps == NULL || ++*steps < 50) return PHI_PENDING;
-    (void)phi_call_finish(call, "ok", 2, false);
+    (void)phi_call_reply(call, "ok");
     return PHI_DONE;
 }
 
@@ -177,7 +177,7 @@ static int ms_of_three_tools(phi_tool_mode mode) {
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     for (ms = 0; ms < 500 && rig_run(r, 1) > 0; ms++) {}
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     rig_free(r);
     return ms;
 }
@@ -238,11 +238,11 @@ TEST(a_thousand_calls_of_one_answer_get_a_thousand_results_in_order) {
     }
     rig_says(r, "done");
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    REQUIRE(phi_message_count(agent) == 1 + 4 + 1000 + 1);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 1 + 4 + 1000 + 1);
     for (i = 0; i < 250; i++) {
         char want[16];
         (void)snprintf(want, sizeof want, "c%u", (unsigned)i);
-        CHECK_STR(phi_message_at(agent, 2 + i)->tool_call_id, want);
+        CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2 + i)->tool_call_id, want);
     }
     rig_free(r);
 }

@@ -18,7 +18,8 @@ static phi_flow dig(void *user_data, phi_call call, phi_str arguments) {
     if (state == NULL || *state != 0) d->dirty = true;
     if (state != NULL) *state = 1;
     if (fails && d->hangs) return PHI_PENDING;
-    (void)phi_call_finish(call, fails ? "stone" : "gold", fails ? 5 : 4, fails);
+    (void)(fails ? phi_call_fail(call, fails ? "stone" : "gold")
+                 : phi_call_reply(call, fails ? "stone" : "gold"));
     return PHI_DONE;
 }
 
@@ -58,7 +59,7 @@ static phi_agent begin(rig *r, const phi_tool *tool, const digger *d) {
 }
 
 static const phi_message *result_of(phi_agent agent) {
-    const phi_message *m = phi_message_at(agent, 2);
+    const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), 2);
     CHECK(m != NULL && m->role == PHI_ROLE_TOOL_RESULT);
     return m;
 }
@@ -79,7 +80,8 @@ TEST(a_call_that_fails_is_started_again_after_its_delay) {
     CHECK(!d.dirty);
     CHECK_STR(result_of(agent)->content[0].text, "gold");
     CHECK(!result_of(agent)->is_error);
-    CHECK_EQ_INT(phi_message_count(agent), 4); /* the model saw one result */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                 4); /* the model saw one result */
     CHECK(strstr(rig_story(r), "Warning \"Tool dig failed, attempt 1/3, again in 200 ms: stone\"\n"
                                "Warning \"Tool dig failed, attempt 2/3, again in 200 ms: stone\"\n"
                                "ToolExecutionEnd toolResult c1 \"gold\"\n") != NULL);
@@ -131,7 +133,7 @@ TEST(a_result_from_outside_ends_the_waiting) {
     digger d;
     phi_tool tool = tool_of(&d, 99);
     phi_agent agent = begin(r, &tool, &d);
-    CHECK_EQ_INT(phi_call_finish(d.call, "found", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(d.call, "found"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 10000), 0);
     CHECK_EQ_INT(d.started, 1);
     CHECK_STR(result_of(agent)->content[0].text, "found");
@@ -146,7 +148,7 @@ TEST(a_result_on_its_way_is_not_overtaken_by_another_try) {
     phi_agent agent = begin(r, &tool, &d);
     int i;
     for (i = 0; i < 300; i++) CHECK_EQ_INT(phi_steer(agent, "more"), PHI_OK);
-    CHECK_EQ_INT(phi_call_finish(d.call, "found", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(d.call, "found"), PHI_OK);
     rig_pass_ms(r, 300);
     CHECK_EQ_INT(rig_step(r), 1);
     CHECK_EQ_INT(d.started, 1);
@@ -217,7 +219,7 @@ TEST(arguments_that_do_not_fit_are_not_tried_again) {
 
 static phi_verdict answer_with_an_error(void *user_data, phi_hook *hook) {
     (void)user_data;
-    CHECK_EQ_INT(phi_call_finish(hook->call, "not here", 8, true), PHI_OK);
+    CHECK_EQ_INT(phi_call_fail(hook->call, "not here"), PHI_OK);
     return PHI_WAIT;
 }
 

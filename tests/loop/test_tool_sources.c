@@ -74,7 +74,7 @@ static phi_flow shelf_start(void *user_data, phi_call call, phi_str arguments) {
     s->ran++;
     heard_copy(s->last, sizeof s->last, phi_call_tool_name(call));
     (void)arguments;
-    (void)phi_call_finish(call, "ran", 3, false);
+    (void)phi_call_reply(call, "ran");
     return PHI_PENDING;
 }
 
@@ -352,7 +352,7 @@ TEST(a_request_with_allowed_tools_keeps_its_list) {
     shelf s;
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
-    phi_ask_desc ask;
+    phi_prompt_desc ask;
     phi_response response;
     const char *allowed[1];
     shelf_init(&s);
@@ -367,7 +367,7 @@ TEST(a_request_with_allowed_tools_keeps_its_list) {
     rig_call(r, "c1", "door", "{}");
     rig_call(r, "c2", "door", "{}");
     rig_says(r, "done");
-    CHECK_EQ_INT(phi_ask_with(agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &ask, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.ran, 2);
     CHECK_EQ_INT(count_of(rig_story(r), "ToolsChanged \"+door\""), 1);
@@ -503,8 +503,8 @@ TEST(a_call_out_of_a_snapshot_finds_the_tool_of_its_source) {
     CHECK_EQ_INT(rig_run(r, 20), 1);
     {
         phi_pending_item item;
-        CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_CALL);
-        CHECK_EQ_INT(phi_call_finish(item.call, "late", 4, false), PHI_OK);
+        CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_CALL);
+        CHECK_EQ_INT(phi_call_reply(item.call, "late"), PHI_OK);
     }
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK(strstr(rig_story(r), "\"late\"") != NULL);

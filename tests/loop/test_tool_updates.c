@@ -30,7 +30,7 @@ TEST(updates_are_events_that_the_model_does_not_see_and_progress_is_for_the_pers
                          "ProgressMessage c1 \"Nearly there\"\n"
                          "ToolExecutionEnd toolResult c1 \"whole\"\n")) == 0);
     CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "late", 4), PHI_STALE);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "whole");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "whole");
     CHECK(strstr(rig_request(r, 1), "whole") != NULL);
     CHECK(strstr(rig_request(r, 1), "half way") == NULL);
     CHECK(strstr(rig_request(r, 1), "Nearly there") == NULL);
@@ -113,8 +113,8 @@ TEST(a_partial_result_carries_blocks_details_and_the_run_of_a_child) {
     partial = half_a_picture(blocks);
     CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_STALE);
     CHECK_EQ_INT(parts, 1);
-    CHECK_EQ_INT(phi_message_at(agent, 2)->content_count, 1);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "whole");
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 2)->content_count, 1);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "whole");
     rig_free(r);
 }
 
@@ -260,7 +260,7 @@ TEST(updates_that_nobody_pops_are_refused_and_the_result_still_comes) {
     CHECK_EQ_INT(give(a.calls[0], "whole"), PHI_OK);
     rig_silent(r, false);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "whole");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "whole");
     rig_free(r);
 }
 

@@ -9,7 +9,7 @@ static phi_flow wait_step(void *user_data, phi_call call) {
     bench_tool *b = (bench_tool *)user_data;
     b->stepped++;
     if (b->steps_to_done == 0 || --b->steps_to_done > 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "walked", 6, false);
+    (void)phi_call_reply(call, "walked");
     return PHI_DONE;
 }
 
@@ -27,7 +27,7 @@ TEST(a_polled_tool_spans_three_hundred_frames) {
     CHECK_EQ_INT(rig_run(r, 290), 1);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(b.stepped, 300);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "walked");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "walked");
     rig_free(r);
 }
 
@@ -45,12 +45,12 @@ TEST(a_call_has_one_result_however_often_it_is_finished) {
     CHECK(phi_call_pending(b.calls[0]));
     finish(&b, 0, "one");
     CHECK(!phi_call_pending(b.calls[0]));
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "two", 3, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(b.calls[0], "two"), PHI_STALE);
     CHECK_EQ_INT(phi_call_result(b.calls[0], &none), PHI_STALE);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "three", 5, false), PHI_STALE);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "one");
+    CHECK_EQ_INT(phi_call_reply(b.calls[0], "three"), PHI_STALE);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "one");
     rig_free(r);
 }
 
@@ -68,9 +68,10 @@ TEST(a_tool_that_never_ends_is_cut_off_at_its_deadline) {
     CHECK_EQ_INT(b.cancelled, 0);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(b.cancelled, 1);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Tool exceeded timeout of 50ms");
-    CHECK(phi_message_at(agent, 2)->is_error);
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "done");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text,
+              "Tool exceeded timeout of 50ms");
+    CHECK(phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "done");
     rig_free(r);
 }
 
@@ -87,8 +88,8 @@ static void result_of(const char *call, const char *want) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(b.started, 0);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, want);
-    CHECK(phi_message_at(agent, 2)->is_error);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, want);
+    CHECK(phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
     rig_free(r);
 }
 
@@ -110,8 +111,8 @@ TEST(arguments_that_are_not_json_are_an_error_result) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(b.started, 0);
-    CHECK(strncmp(phi_message_at(agent, 2)->content[0].text.at, "Invalid arguments: not JSON",
-                  27) == 0);
+    CHECK(strncmp(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text.at,
+                  "Invalid arguments: not JSON", 27) == 0);
     rig_free(r);
 }
 
@@ -124,7 +125,7 @@ static void *race(void *arg) {
     racer *me = (racer *)arg;
     size_t i;
     for (i = 0; i < 3; i++)
-        if (phi_call_finish(me->b->calls[i], "won", 3, false) == PHI_OK) me->wins++;
+        if (phi_call_reply(me->b->calls[i], "won") == PHI_OK) me->wins++;
     return NULL;
 }
 
@@ -151,7 +152,7 @@ TEST(of_four_threads_that_finish_a_call_one_wins) {
     }
     CHECK_EQ_INT(wins, 3);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     rig_free(r);
 }
 
@@ -181,7 +182,7 @@ TEST(the_memory_of_a_call_is_never_less_than_was_asked_for) {
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     rig_free(r);
 }
 
@@ -202,10 +203,10 @@ TEST(a_tool_that_is_done_is_polled_no_more_while_its_result_waits_to_be_read) {
     for (i = 0; i < 600; i++) CHECK_EQ_INT(phi_steer(agent, "more"), PHI_OK);
     (void)rig_step(r); /* it finishes behind what two more steps read */
     CHECK_EQ_INT(b.stepped, 5);
-    CHECK(rig_step(r) == 1 && phi_message_count(agent) == 2);
+    CHECK(rig_step(r) == 1 && phi_thread_message_count(phi_agent_thread(agent)) == 2);
     (void)rig_run(r, 20);
     CHECK_EQ_INT(b.stepped, 5);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "walked");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "walked");
     rig_free(r);
 }
 
@@ -224,7 +225,7 @@ static size_t used_by_a_list(unsigned n) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
     CHECK_EQ_INT(b.started, 1);
-    used = phi_agent_memory_used(agent, NULL);
+    used = phi_agent_get_info(agent).memory_used;
     rig_free(r);
     return used;
 }
@@ -253,7 +254,7 @@ TEST(a_call_without_memory_tells_the_model_so) {
         (void)rig_run(r, 40);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        result = phi_message_at(agent, 2);
+        result = phi_thread_message_at(phi_agent_thread(agent), 2);
         if (result != NULL && result->role == PHI_ROLE_TOOL_RESULT && result->is_error) {
             CHECK_STR(result->content[0].text, "Out of memory");
             told++;
@@ -306,9 +307,10 @@ TEST(a_tool_that_fails_says_its_own_words_in_an_error_result_without_details) {
     rig_call(r, "c1", "echo", "{}");
     rig_says(r, "done");
     ask(r, agent, "go");
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "the forge is cold");
-    CHECK(phi_message_at(agent, 2)->is_error);
-    CHECK_EQ_INT(phi_message_at(agent, 2)->details.len, 0);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text,
+              "the forge is cold");
+    CHECK(phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 2)->details.len, 0);
     CHECK(strstr(rig_request(r, 1), "the forge is cold") != NULL);
     CHECK(strstr(rig_request(r, 1), "\"is_error\":true") != NULL);
     rig_free(r);
@@ -321,13 +323,13 @@ TEST(a_call_that_was_finished_keeps_its_result_and_is_not_told_to_cancel) {
     phi_agent agent;
     tool.timeout_ms = 50;
     agent = waiting(r, &tool, PHI_TOOLS_PARALLEL);
-    CHECK_EQ_INT(phi_call_finish(a.calls[1], "mine", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(a.calls[1], "mine"), PHI_OK);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK_EQ_INT(a.cancelled, 2);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Cancelled");
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "mine");
-    CHECK_STR(phi_message_at(agent, 4)->content[0].text, "Cancelled");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "Cancelled");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "mine");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].text, "Cancelled");
     rig_free(r);
 }
 
@@ -340,7 +342,7 @@ TEST(a_result_given_in_cancel_is_stale) {
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK_EQ_INT(a.said, PHI_STALE);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Cancelled");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "Cancelled");
     rig_free(r);
 }
 
@@ -358,7 +360,7 @@ TEST(a_step_that_said_done_is_not_called_again_while_its_result_is_in_a_long_inb
     a.finish_in_step = true;
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(a.stepped, 1);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "walked");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "walked");
     rig_free(r);
 }
 
@@ -435,15 +437,18 @@ TEST(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more) 
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_prompt(agent, "c"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 6);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "one two three");
-    CHECK_STR(phi_message_at(agent, 1)->model, "mock");
-    CHECK_STR(phi_message_at(agent, 1)->provider, "mock");
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "second");
-    CHECK_STR(phi_message_at(agent, 5)->content[0].text, "(no more mock responses)");
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
-    CHECK_EQ_INT(phi_message_at(agent, 5)->stop_reason, PHI_STOP_REASON_STOP);
-    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 0);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 6);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "one two three");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->model, "mock");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->provider, "mock");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "second");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 5)->content[0].text,
+              "(no more mock responses)");
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_STOP);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 5)->stop_reason,
+                 PHI_STOP_REASON_STOP);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.total_tokens, 0);
     rig_free(r);
 }
 
@@ -459,17 +464,18 @@ TEST(ids_that_repeat_across_turns_are_told_apart) {
     rig_calls(r, other, 1);
     CHECK_EQ_INT(phi_prompt(agent, "a"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 30), 0);
-    REQUIRE(phi_message_count(agent) == 7);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].id, "mock-tool-0");
-    CHECK_STR(phi_message_at(agent, 1)->content[1].id, "mock-tool-1");
-    CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "mock-tool-0");
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"n\":1}");
-    CHECK(!phi_str_equal(phi_message_at(agent, 4)->content[0].id,
-                         phi_message_at(agent, 1)->content[0].id));
-    CHECK(phi_str_equal(phi_message_at(agent, 5)->tool_call_id,
-                        phi_message_at(agent, 4)->content[0].id));
-    CHECK_STR(phi_message_at(agent, 5)->content[0].text, "{\"n\":3}");
-    CHECK_STR(phi_message_at(agent, 6)->content[0].text, "(no more mock responses)");
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 7);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].id, "mock-tool-0");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[1].id, "mock-tool-1");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->tool_call_id, "mock-tool-0");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "{\"n\":1}");
+    CHECK(!phi_str_equal(phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].id,
+                         phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].id));
+    CHECK(phi_str_equal(phi_thread_message_at(phi_agent_thread(agent), 5)->tool_call_id,
+                        phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].id));
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 5)->content[0].text, "{\"n\":3}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 6)->content[0].text,
+              "(no more mock responses)");
     rig_free(r);
 }
 

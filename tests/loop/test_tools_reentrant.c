@@ -15,7 +15,7 @@ TEST(a_tool_may_free_its_agent) {
     CHECK_EQ_INT(phi_agent_free(agent), PHI_STALE);
     CHECK_EQ_INT(b.started, 1);
     CHECK_EQ_INT(b.cancelled, 1);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "late", 4, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(b.calls[0], "late"), PHI_STALE);
     rig_free(r);
 }
 
@@ -56,7 +56,7 @@ TEST(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_an_error) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(got, PHI_MISUSE);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text,
               "The tool returned PHI_DONE without a result");
     rig_free(r);
 }
@@ -87,7 +87,7 @@ TEST(a_cancel_function_may_free_its_agent_on_abort_and_at_a_deadline) {
         CHECK_EQ_INT(rig_run(r, 100), 0);
         CHECK_EQ_INT(a.cancelled, 3);
         CHECK(!phi_agent_alive(a.victim));
-        CHECK_EQ_INT(phi_call_finish(a.calls[0], "x", 1, false), PHI_STALE);
+        CHECK_EQ_INT(phi_call_reply(a.calls[0], "x"), PHI_STALE);
         rig_free(r);
     }
 }
@@ -141,7 +141,7 @@ TEST(a_tool_may_prompt_another_agent) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 1);
     CHECK_EQ_INT(a.said, PHI_OK);
-    CHECK_EQ_INT(phi_message_count(a.victim), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(a.victim)), 2);
     CHECK_EQ_INT(give(a.calls[0], "ok"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     rig_free(r);
@@ -193,7 +193,7 @@ TEST(two_agents_share_a_tool_and_one_goes) {
     for (i = 0; i < 3; i++) CHECK_EQ_INT(give(a.calls[i], "x"), PHI_STALE);
     for (i = 3; i < 6; i++) CHECK_EQ_INT(give(a.calls[i], "x"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_message_count(two), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(two)), 6);
     rig_free(r);
 }
 

@@ -61,7 +61,7 @@ static void *board_work(void *arg) {
         }
         (void)phi_call_pending(call);
         (void)phi_agent_alive(agent);
-        if (phi_call_finish(call, "from a thread", 13, false) == PHI_OK) {
+        if (phi_call_reply(call, "from a thread") == PHI_OK) {
             PHI__ADD(&b->wins, 1);
             if (call.index < SLOTS) PHI__STORE(&b->told[call.index], call.gen);
         }
@@ -73,12 +73,12 @@ static void *board_work(void *arg) {
 static const char *const calls[] = {"c1 wait {}", "c2 wait {}", "c3 wait {}", "c4 wait {}"};
 
 static bool whole(phi_agent agent) {
-    size_t n = phi_message_count(agent), i, k;
+    size_t n = phi_thread_message_count(phi_agent_thread(agent)), i, k;
     for (i = 0; i < n; i++) {
-        const phi_message *m = phi_message_at(agent, i);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_TOOL_USE) continue;
         for (k = 0; k < m->content_count; k++) {
-            const phi_message *result = phi_message_at(agent, i + 1 + k);
+            const phi_message *result = phi_thread_message_at(phi_agent_thread(agent), i + 1 + k);
             if (result == NULL || !phi_str_equal(result->tool_call_id, m->content[k].id))
                 return false;
         }
@@ -171,7 +171,7 @@ TEST(a_storm_of_aborts_is_accepted_to_the_last_one) {
     for (i = 0; i < 200; i++) (void)rig_step(r);
     for (i = 0; i < THREADS; i++) (void)pthread_join(threads[i], NULL);
     for (i = 0; i < 40; i++) (void)rig_step(r);
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);

@@ -1,6 +1,9 @@
 /* test_transport.c - a host's transport that pushes at odd moments, says things twice, or says
    them in the wrong order; and deadlines while nobody reads. */
 #include "support/rig.h"
+#include "history/revert.h"
+#include "io/transport.h"
+#include "loop/events.h"
 
 #define HEAD "Content-Type: text/event-stream\r\n"
 
@@ -127,7 +130,7 @@ TEST(an_answer_that_arrives_whole_inside_open_is_an_answer) {
     w.body = rig_stream_of("at once");
     agent = wire_agent(&w, &t, NULL);
     CHECK_EQ_INT(wire_run(&w, 10, true), 0);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "at once");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "at once");
     CHECK_EQ_INT(w.cancels, 0);
     phi_runtime_free(w.rt);
 }
@@ -163,7 +166,7 @@ TEST(what_is_said_twice_or_too_late_is_refused_and_changes_nothing) {
         agent = wire_agent(&w, &t, NULL);
         CHECK_EQ_INT(wire_run(&w, 10, true), 0);
         CHECK_EQ_INT(w.said_late, i == 0 ? PHI_MISUSE : PHI_STALE);
-        CHECK_STR(phi_message_at(agent, 1)->content[0].text, "once");
+        CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "once");
         CHECK(strstr(w.story, "Error") == NULL);
         CHECK_EQ_INT(w.cancels, 0);
         phi_runtime_free(w.rt);
@@ -192,7 +195,7 @@ TEST(a_transport_with_bad_arguments_is_told_so) {
     w.body = rig_stream_of("fine");
     agent = wire_agent(&w, &t, NULL);
     CHECK_EQ_INT(wire_run(&w, 10, true), 0);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "fine");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "fine");
     memset(&w.transfer, 0, sizeof w.transfer);
     CHECK_EQ_INT(phi_transfer_push(w.transfer, "x", 1), PHI_STALE);
     CHECK_EQ_INT(phi_transfer_head(w.transfer, 200, "", 0), PHI_STALE);
@@ -247,7 +250,7 @@ TEST(a_megabyte_pushed_at_once_is_taken_once) {
     agent = wire_agent(&w, &t, NULL);
     CHECK(strlen(body) > 800000);
     CHECK_EQ_INT(wire_run(&w, 1000, true), 0);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->content[0].text.len, 10000);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text.len, 10000);
     free(body);
     phi_runtime_free(w.rt);
 }
@@ -279,7 +282,7 @@ TEST(an_answer_of_any_length_takes_as_much_memory_as_waits_for_the_decoder) {
     CHECK_EQ_INT(phi_transfer_push(w.transfer, said, strlen(said)), PHI_OK);
     CHECK_EQ_INT(phi_transfer_end(w.transfer, PHI_OK, NULL), PHI_OK);
     CHECK_EQ_INT(wire_run(&w, 20, true), 0);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Here.");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "Here.");
     (void)phi_memory_used(w.rt, &peak);
     CHECK(peak < 600000);
     phi_runtime_free(w.rt);
@@ -340,7 +343,7 @@ TEST(the_deadline_of_silence_stands_still_while_the_host_does_not_drain) {
     CHECK_EQ_INT(phi_transfer_end(w.transfer, PHI_OK, NULL), PHI_OK);
     CHECK_EQ_INT(wire_run(&w, 50, true), 0);
     CHECK(strstr(w.story, "Error") == NULL);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->content[0].text.len, 200);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text.len, 200);
     free(body);
     phi_runtime_free(w.rt);
 }
@@ -443,8 +446,8 @@ TEST(an_answer_of_more_than_1024_blocks_is_cut_off_with_words) {
         while (phi_next_event(w.rt, &event))
             if (event.kind == PHI_EV_TEXT) CHECK_STR(event.partial, "x");
     }
-    CHECK_EQ_INT(phi_message_at(agent, 1)->content_count, 1024);
-    CHECK_STR(phi_message_at(agent, 1)->error_message,
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->content_count, 1024);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->error_message,
               "API error: the answer has more than 1024 blocks");
     free(body);
     phi_runtime_free(w.rt);

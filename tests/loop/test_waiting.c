@@ -1,11 +1,13 @@
-/* test_waiting.c - what one agent waits for: phi_agent_waiting names it, with its ids. */
+/* test_waiting.c - what one agent waits for: phi_agent_info names it, with its ids. */
 #include "support/rig.h"
 
 #include "agent/response.h"
 
 static const char *waits(phi_agent agent, phi_pending_item *item) {
-    phi_pending_item any;
-    return phi_waiting_text(phi_agent_waiting(agent, item != NULL ? item : &any));
+    static const char *const names[] = {"nothing", "decision", "call", "retry", "budget", "model"};
+    phi_agent_info info = phi_agent_get_info(agent);
+    if (item != NULL) *item = info.waiting;
+    return names[info.waiting.kind];
 }
 
 TEST(an_agent_says_that_it_waits_for_nothing_for_the_model_and_for_a_tool) {
@@ -22,14 +24,14 @@ TEST(an_agent_says_that_it_waits_for_nothing_for_the_model_and_for_a_tool) {
     CHECK_EQ_STR(waits(agent, &item), "nothing");
     CHECK(item.agent.index == agent.index && item.agent.gen == agent.gen && item.loop_id.len == 0);
     CHECK_EQ_STR(waits(none, NULL), "nothing");
-    CHECK_EQ_INT(phi_agent_waiting(agent, NULL), PHI_WAITING_NOTHING);
+    CHECK_EQ_INT(phi_agent_get_info(agent).waiting.kind, PHI_WAITING_NOTHING);
     rig_chunk(r, 16);
     rig_call(r, "c1", "wait", "{}");
     rig_hangs(r, "");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     (void)rig_run(r, 3);
     CHECK_EQ_STR(waits(agent, &item), "model");
-    CHECK_STR(item.loop_id, phi_agent_last_loop_id(agent).at);
+    CHECK_STR(item.loop_id, phi_agent_get_info(agent).loop_id.at);
     CHECK_EQ_INT((int)item.turn_index, 0);
     (void)rig_run(r, 200);
     CHECK_EQ_STR(waits(agent, &item), "call");
@@ -72,7 +74,6 @@ TEST(an_agent_says_that_it_waits_for_a_decision_a_delay_or_a_budget) {
     (void)rig_run_until(r, 100000);
     CHECK_EQ_STR(waits(agent, &item), "budget");
     CHECK(item.text.len > 0);
-    CHECK_EQ_STR(phi_waiting_text((phi_waiting)99), "");
     rig_free(r);
 }
 

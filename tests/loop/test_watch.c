@@ -130,9 +130,9 @@ TEST(a_hidden_child_is_heard_by_its_watcher_alone) {
     CHECK_EQ_INT(t.betweens, 2);
     CHECK(t.events > 10);
     /* both calls are of the run */
-    usage = phi_agent_usage(agent);
+    usage = phi_agent_get_info(agent).usage;
     CHECK(h.usage.output > 0 && usage.output == h.usage.output);
-    CHECK_EQ_INT(phi_agent_run_usage(agent).output, h.usage.output);
+    CHECK_EQ_INT(phi_agent_get_info(agent).run_usage.output, h.usage.output);
     rig_free(r);
 }
 
@@ -151,7 +151,7 @@ TEST(a_child_that_is_shown_is_heard_by_the_host_too) {
     CHECK_EQ_INT(h.starts, 2);
     CHECK_EQ_INT(h.ends, 2);
     CHECK_EQ_INT(t.deltas, 1);
-    CHECK_EQ_INT(phi_agent_usage(agent).output, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, 0);
     rig_free(r);
 }
 
@@ -196,12 +196,12 @@ TEST(a_pot_is_reserved_before_the_first_call_and_pays_for_all) {
     rig_hangs(r, "");
     CHECK_EQ_INT(phi_prompt(agent, "Why?"), PHI_OK);
     (void)rig_run(r, 5);
-    spent = phi_agent_spending(agent);
+    spent = phi_agent_get_info(agent).spending;
     CHECK_EQ_INT(spent.requests, 2); /* one is made, one is in the pot */
     CHECK_EQ_INT(spent.reserved_tokens, 1900);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    spent = phi_agent_spending(agent);
+    spent = phi_agent_get_info(agent).spending;
     CHECK_EQ_INT(spent.reserved_tokens, 0);
     CHECK_EQ_INT(spent.requests, 1); /* what was not used is given back */
     rig_free(r);
@@ -222,8 +222,8 @@ TEST(a_pot_that_does_not_fit_is_refused_before_any_call) {
     CHECK(t.refused);
     CHECK_EQ_STR(t.reason, "Token budget reached (0/2000, the next call may take 2001)");
     CHECK_EQ_INT(rig_requests(r), 0);
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
-    CHECK_EQ_INT(phi_agent_spending(agent).requests, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 0);
     rig_free(r);
 }
 
@@ -245,7 +245,7 @@ TEST(what_a_pot_has_not_is_reserved_beside_it) {
     CHECK_EQ_INT(t.rounds, 4);
     CHECK_EQ_INT(t.status, PHI_LIMIT); /* the fourth */
     CHECK_EQ_INT(rig_requests(r), 3);
-    CHECK_EQ_INT(phi_agent_spending(agent).requests, 3);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 3);
     rig_free(r);
 }
 

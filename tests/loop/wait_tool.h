@@ -54,7 +54,7 @@ static inline phi_agent wait_agent(rig *r, const phi_tool *tool, phi_tool_mode m
 static const char *const three[] = {"c1 wait {}", "c2 wait {}", "c3 wait {}"};
 
 static inline void finish(bench_tool *b, size_t i, const char *text) {
-    CHECK_EQ_INT(phi_call_finish(b->calls[i], text, strlen(text), false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(b->calls[i], text), PHI_OK);
 }
 
 #endif

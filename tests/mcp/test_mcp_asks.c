@@ -459,8 +459,8 @@ TEST(the_callers_budget_pays) {
     link_says(&k, SAMPLE(""));
     link_run(&k);
     (void)rig_run(k.rig, 50);
-    CHECK_EQ_INT(phi_agent_spending(agent).requests, 1);
-    CHECK(phi_agent_spending(agent).tokens > 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 1);
+    CHECK(phi_agent_get_info(agent).spending.tokens > 0);
     link_end(&k);
 }
 
@@ -484,7 +484,7 @@ TEST(the_agents_own_limits_hold_for_a_server) {
     link_run(&k);
     (void)rig_run(k.rig, 50);
     CHECK_EQ_INT(rig_requests(k.rig), 1);
-    CHECK_EQ_INT(phi_agent_spending(agent).requests, 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 1);
     CHECK(sent(&k, "\"error\":{\"code\":-32603,\"message\":\"the model gave no answer: "));
     link_end(&k);
 }

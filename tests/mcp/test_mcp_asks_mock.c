@@ -133,6 +133,7 @@ static void session_over_http(const char *era, const char *url) {
     memset(&rt_desc, 0, sizeof rt_desc);
     memset(&to, 0, sizeof to);
     rt_desc.allocator = test_allocator();
+    rt_desc.features = PHI_ALL_FEATURES;
     rt = phi_runtime_new(&rt_desc);
     agent.hook_fn = answer_all;
     agent.hook_points = PHI_HOOK_QUESTION;
@@ -175,7 +176,9 @@ TEST(an_abort_ends_a_question_and_the_agent_goes_on) {
         rig_answers(k.rig, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
         rig_call(k.rig, "c1", "elicit", "{}");
         CHECK_EQ_INT(phi_prompt(k.agent, "go"), PHI_OK);
-        for (i = 0; i < 3000 && phi_agent_waiting(k.agent, &item) != PHI_WAITING_DECISION; i++) {
+        for (i = 0;
+             i < 3000 && (item = phi_agent_get_info(k.agent).waiting).kind != PHI_WAITING_DECISION;
+             i++) {
             (void)rig_step(k.rig);
             rig_pass_ms(k.rig, 1);
             (void)usleep(1000);

@@ -67,7 +67,7 @@ static void check_block(const char *block, phi_content_kind kind, const char *ty
         rig_careless(t.k.rig); /* its model takes no audio */
         tools_answer(&t, t.id, "result", body);
         link_run(&t.k);
-        m = phi_message_at(t.agent, 2);
+        m = phi_thread_message_at(phi_agent_thread(t.agent), 2);
         if (CHECK(m != NULL) && CHECK_EQ_INT(m->content_count, 1)) {
             CHECK_EQ_INT(m->content[0].kind, kind);
             CHECK_STR(m->content[0].mime_type, type);
@@ -164,7 +164,7 @@ TEST(a_call_that_somebody_else_finishes_is_cancelled_too) {
         phi_pending_item item;
         (void)link_sent(&t.k);
         if (CHECK_EQ_INT(phi_pending(t.k.rt, &item, 1), 1))
-            CHECK_EQ_INT(phi_call_finish(item.call, "mine", 4, false), PHI_OK);
+            CHECK_EQ_INT(phi_call_reply(item.call, "mine"), PHI_OK);
         (void)rig_run(t.k.rig, 20);
         CHECK(strstr(link_sent(&t.k), "notifications/cancelled") != NULL);
         CHECK_EQ_STR(result_of(&t), "ToolExecutionEnd toolResult c1 \"mine\"");

@@ -8,6 +8,7 @@
 #include "mcp/mcp.h"
 #include "mcp/mcp_tools.h"
 #include "support/mcp_mock.h"
+#include "loop/events.h"
 
 #include <signal.h>
 #include <time.h>
@@ -50,6 +51,7 @@ static void kit_begin(kit *k, const char *behaviour, uint32_t timeout_ms) {
     phi_mcp_desc to = PHI_ZERO;
     memset(k, 0, sizeof *k);
     k->memory.below = test_allocator();
+    desc.features = PHI_ALL_FEATURES;
     desc.allocator.realloc_fn = counted_resize;
     desc.allocator.user_data = &k->memory;
     REQUIRE((k->rt = phi_runtime_new(&desc)) != NULL);
@@ -466,6 +468,7 @@ TEST(a_hundred_troubles_in_a_row_give_one_result_each_and_leave_nothing) {
     kit k;
     memset(&k, 0, sizeof k);
     k.memory.below = test_allocator();
+    desc.features = PHI_ALL_FEATURES;
     desc.allocator.realloc_fn = counted_resize;
     desc.allocator.user_data = &k.memory;
     REQUIRE((k.rt = phi_runtime_new(&desc)) != NULL);
@@ -542,6 +545,7 @@ TEST(a_conversation_that_is_cut_at_any_byte_ends_with_words) {
     script s;
     kit k;
     memset(&k, 0, sizeof k);
+    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     REQUIRE((k.rt = phi_runtime_new(&desc)) != NULL);
     model_of(&k, &s);

@@ -217,7 +217,7 @@ static bool input_fails_at(int n) {
         (void)rig_run_until(t.k.rig, 60000);
         end = strstr(rig_story(t.k.rig), "ToolExecutionEnd");
         CHECK(end != NULL && strstr(end + 1, "ToolExecutionEnd") == NULL);
-        CHECK(!phi_agent_running(t.agent));
+        CHECK(!phi_agent_get_info(t.agent).running);
     }
     tools_end(&t);
     return tripped;

@@ -2,6 +2,8 @@
    what one costs, and that nothing is left. The transport answers by itself. */
 #include "mcp/mcp.h"
 #include "support/test.h"
+#include "history/revert.h"
+#include "io/transport.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,5 +1,7 @@
 /* Agents with tools of the mock server over stdin and stdout: each era, each kind of result. */
 #include "mcp/mock_agent.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 TEST(an_agent_calls_tools_of_a_process_in_each_era) {
     static const char *const eras[] = {"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26",
@@ -156,7 +158,7 @@ TEST(the_models_of_a_list_call_tools_of_a_process) {
         CHECK(has(&k, 3, "\"m3\"") && has(&k, 3, "added extra_1"));
         CHECK(has(&k, 4, "\"name\":\"extra_1\"") && has(&k, 4, "waited"));
         CHECK(has(&k, 5, "extra_1 was called"));
-        CHECK_STR(phi_agent_model_id(k.agent), "test-model");
+        CHECK_STR(phi_agent_get_info(k.agent).model_id, "test-model");
     }
     mock_end(&k);
 }

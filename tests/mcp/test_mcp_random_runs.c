@@ -360,7 +360,7 @@ static void settle(world *w) {
     }
     for (i = 0; i < AGENTS; i++) {
         if (w->agents[i].rt == NULL || !phi_agent_alive(w->agents[i])) continue;
-        if (!CHECK(!phi_agent_running(w->agents[i]))) printf("  an agent hangs\n");
+        if (!CHECK(!phi_agent_get_info(w->agents[i]).running)) printf("  an agent hangs\n");
         (void)phi_agent_free(w->agents[i]);
     }
     link_steps(&w->k, 2);

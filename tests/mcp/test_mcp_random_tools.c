@@ -4,6 +4,8 @@
 #include "agent/dry_run.h"
 #include "mcp/tools.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { SEEDS = 120, NAMES = 4 };
 

@@ -91,7 +91,7 @@ TEST(an_error_keeps_its_code_message_and_data) {
                        "\"data\":{\"supported\":[]}}}"));
     CHECK_EQ_INT(k.m.code, -32022);
     CHECK_STR(k.m.message, "m");
-    CHECK(phi_json_is_object(k.m.data));
+    CHECK(phi_json_is(k.m.data, PHI_JSON_OBJECT));
     CHECK(read_one(&k, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":1e30}}"));
     CHECK_EQ_INT(k.m.code, 0);
     CHECK_STR(k.m.message, "");

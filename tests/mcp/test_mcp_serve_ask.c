@@ -37,7 +37,7 @@ static void on_name(void *user_data, phi_status status, const phi_json *result, 
     (void)snprintf(text, sizeof text, "Hello, %.*s!",
                    (int)phi_json_str(phi_json_path(result, "content.name"), "?").len,
                    phi_json_str(phi_json_path(result, "content.name"), "?").at);
-    status = phi_call_finish(a->call, text, strlen(text), false);
+    status = phi_call_reply(a->call, text);
     CHECK(status == PHI_OK || a->without_memory || a->many > 1);
 }
 
@@ -65,7 +65,7 @@ static phi_flow asker_start(void *user_data, phi_call call, phi_str arguments) {
     if (a->many == 0) ask_name(a, "name");
     for (i = 0; i < a->many; i++) ask_name(a, a->keys[i]);
     if (a->many > 0 || a->ask_status == PHI_OK) return PHI_PENDING;
-    CHECK(phi_call_finish(call, "nobody to ask", 13, true) == PHI_OK || a->without_memory);
+    CHECK(phi_call_fail(call, "nobody to ask") == PHI_OK || a->without_memory);
     return PHI_PENDING;
 }
 
@@ -327,7 +327,7 @@ TEST(questions_of_other_methods_or_of_ended_requests_are_refused) {
             CHECK_EQ_STR(message, "phi_mcp_ask: method: expected elicitation/create, "
                                   "sampling/createMessage or roots/list");
     }
-    CHECK_EQ_INT(phi_call_finish(a.call, "x", 1, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(a.call, "x"), PHI_OK);
     (void)served_hear(&s);
     ask.method = "elicitation/create";
     CHECK_EQ_INT(phi_mcp_ask(a.incoming, &ask), PHI_STALE);

@@ -74,7 +74,7 @@ static void question_done(void *user_data, phi_status status, const phi_json *re
     question *q = (question *)user_data;
     (void)result;
     q->status = status;
-    (void)phi_call_finish(q->call, message.at, message.len, true);
+    (void)phi_call_failf(q->call, "%.*s", (int)message.len, message.at);
 }
 
 static phi_flow question_start(void *user_data, phi_call call, phi_str arguments) {

@@ -69,7 +69,7 @@ static phi_flow host_big(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
     memset(text, 'b', sizeof text);
-    (void)phi_call_finish(call, text, sizeof text, false);
+    (void)phi_call_replyf(call, "%.*s", (int)sizeof text, text);
     return PHI_PENDING;
 }
 
@@ -159,7 +159,9 @@ static void host_acts(world *w) {
     if (w->server == NULL) return;
     switch (dice(w, 10)) {
     case 0:
-    case 1: (void)phi_call_finish(call, "done", 4, dice(w, 4) == 0); break;
+    case 1:
+        (void)(dice(w, 4) == 0 ? phi_call_fail(call, "done") : phi_call_reply(call, "done"));
+        break;
     case 2: (void)phi_call_progress(call, "half", 4); break;
     case 3: host_asks(w, call); break;
     case 4: phi_mcp_server_updated(w->server, "a:text"); break;

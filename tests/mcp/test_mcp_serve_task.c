@@ -134,7 +134,7 @@ static const char *begin(served *s, int id, const char *can) {
 
 static void end_call(job *j, const char *text) {
     int i;
-    CHECK_EQ_INT(phi_call_finish(j->call, text, strlen(text), false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(j->call, text), PHI_OK);
     for (i = 0; i < 10; i++) (void)phi_step(rig_runtime(j->s->r), 0);
 }
 
@@ -345,7 +345,7 @@ TEST(a_task_is_cancelled_once) {
               "\"id\":2,\"result\":{\"resultType\":\"complete\",\"_meta\""));
     CHECK(strstr(s.line, "taskId") == NULL);
     CHECK_EQ_INT(j.cancels, 1);
-    CHECK_EQ_INT(phi_call_finish(j.call, "late", 4, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(j.call, "late"), PHI_STALE);
     CHECK(has(get(&s), "\"status\":\"cancelled\""));
     CHECK(strstr(s.line, "inputRequests") == NULL && strstr(s.line, "\"error\"") == NULL);
     CHECK(has(about(&s, 3, "tasks/cancel", "", task), "\"resultType\":\"complete\""));
@@ -369,7 +369,7 @@ TEST(a_tool_that_fails_completes_and_a_call_without_a_result_fails) {
     offer_init(&o, &j, &s);
     served_open(&s, &o.desc);
     (void)begin(&s, 1, TAKES);
-    CHECK_EQ_INT(phi_call_finish(j.call, "no luck", 7, true), PHI_OK);
+    CHECK_EQ_INT(phi_call_fail(j.call, "no luck"), PHI_OK);
     CHECK_EQ_STR(served_hear(&s), "");
     CHECK(has(get(&s), "\"status\":\"completed\""));
     CHECK(has(s.line, "\"text\":\"no luck\"}],\"isError\":true}"));
@@ -487,7 +487,7 @@ TEST(every_allocation_may_fail) {
         (void)begin(&s, 1, ASKED);
         (void)get(&s);
         (void)about(&s, 2, "tasks/update", "\"inputResponses\":{\"task-1\":{}},", task);
-        if (j.calls == 1) (void)phi_call_finish(j.call, "done", 4, false);
+        if (j.calls == 1) (void)phi_call_reply(j.call, "done");
         (void)get(&s);
         (void)about(&s, 3, "tasks/cancel", "", task);
         if (!test_alloc_tripped()) after++;
@@ -542,7 +542,7 @@ TEST(our_own_client_waits_for_a_task_over_http) {
     request.user_data = &h;
     CHECK_EQ_INT(phi_mcp_send(mcp, &request, NULL), PHI_OK);
     while (j.calls == 0 && time(NULL) < end) (void)phi_step(rt, 10);
-    CHECK_EQ_INT(phi_call_finish(j.call, "by and by", 9, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(j.call, "by and by"), PHI_OK);
     while (h.done == 0 && time(NULL) < end) (void)phi_step(rt, 10);
     CHECK_EQ_INT(h.status, PHI_OK);
     CHECK_EQ_STR(h.text, "by and by");

@@ -51,7 +51,8 @@ TEST(each_model_call_of_a_run_has_an_id_of_its_own_that_its_message_has_too) {
     CHECK(all.texts > 0 && all.others == 1);
     CHECK_EQ_STR(all.first, "session.anthropic.test-model.1/0");
     CHECK_EQ_STR(all.last, "session.anthropic.test-model.1/1");
-    last = phi_message_at(agent, phi_message_count(agent) - 1);
+    last = phi_thread_message_at(phi_agent_thread(agent),
+                                 phi_thread_message_count(phi_agent_thread(agent)) - 1);
     (void)phi_model_call_id(last->loop_id, last->turn_index, of_message, sizeof of_message);
     CHECK_EQ_STR(of_message, all.last);
     rig_free(r);

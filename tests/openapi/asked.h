@@ -3,9 +3,11 @@
 #ifndef PHI_TESTS_OPENAPI_ASKED_H
 #define PHI_TESTS_OPENAPI_ASKED_H
 
+#include "openapi/opened.h"
 #include "openapi/openapi.h"
 #include "support/rig.h"
 #include "support/wires.h"
+#include "loop/events.h"
 
 enum { ASKED_CALLS = 8 };
 
@@ -163,7 +165,7 @@ static inline bool asked_open(asked *a, const phi_openapi_desc *desc, const char
     a->w.answer = asked_answer;
     a->rt = wires_runtime(&a->w, NULL);
     if (!CHECK(a->rt != NULL)) return false;
-    a->api = phi_openapi_from_text(a->rt, desc, phi_str_of(document));
+    a->api = open_text(a->rt, desc, phi_str_of(document));
     if (!CHECK(a->api != NULL)) return false;
     while (phi_openapi_step(a->api) == PHI_BUSY) continue;
     CHECK_EQ_STR(phi_openapi_error(a->api)->message, "");
@@ -176,7 +178,7 @@ static inline bool asked_open(asked *a, const phi_openapi_desc *desc, const char
 static inline void asked_close(asked *a) {
     phi_agent_free(a->agent);
     if (a->rt != NULL) (void)phi_step(a->rt, 0);
-    CHECK_EQ_INT(phi_openapi_free(a->api), PHI_OK);
+    phi_openapi_free(a->api);
     phi_runtime_free(a->rt);
     wires_free(&a->w);
     asked_forget(a);

@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_OPENAPI_SPEC_H
 #define PHI_TESTS_OPENAPI_SPEC_H
 
+#include "openapi/opened.h"
 #include "openapi/openapi.h"
 #include "openapi/operation_in.h"
 #include "support/test.h"
@@ -29,12 +30,12 @@ static inline void spec_read(spec *s) {
 
 static inline void spec_open(spec *s, const phi_openapi_desc *desc, const char *text) {
     spec_runtime(s);
-    s->api = phi_openapi_from_text(s->rt, desc, phi_str_of(text));
+    s->api = open_text(s->rt, desc, phi_str_of(text));
     spec_read(s);
 }
 
 static inline void spec_close(spec *s) {
-    CHECK_EQ_INT(phi_openapi_free(s->api), PHI_OK);
+    phi_openapi_free(s->api);
     phi_runtime_free(s->rt);
 }
 

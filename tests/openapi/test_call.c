@@ -3,6 +3,7 @@
 #include "asked.h"
 
 #include "agent/snapshot.h"
+#include "text/json.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -806,7 +807,8 @@ TEST(a_call_that_ends_while_it_waits_for_a_token_leaves_nothing) {
         asked_begin(&a, "op", "{}");
         (void)asked_run(&a, 5);
         CHECK_EQ_INT(a.sent_count, 1);
-        CHECK_EQ_INT(phi_openapi_free(a.api), PHI_MISUSE);
+        phi_openapi_free(a.api); /* refused: a call is under way */
+        CHECK_EQ_INT(phi_last_error(a.rt, NULL, NULL), PHI_MISUSE);
         if (how == 0) (void)phi_abort(a.agent);
         if (how == 1) phi_agent_free(a.agent);
         if (how == 2) CHECK_EQ_INT(phi_runtime_close(a.rt), PHI_BUSY);
@@ -996,7 +998,7 @@ TEST(the_runtime_may_be_freed_in_the_midst) {
     asked_begin(&a, "op", "{}");
     (void)asked_run(&a, 5);
     phi_agent_free(a.agent);
-    CHECK_EQ_INT(phi_openapi_free(a.api), PHI_OK);
+    phi_openapi_free(a.api);
     phi_runtime_free(a.rt);
     wires_free(&a.w);
 }

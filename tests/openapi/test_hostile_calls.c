@@ -226,7 +226,7 @@ TEST(a_call_that_somebody_else_finishes_leaves_no_request) {
             if (event.kind == PHI_EV_TOOL_START) call = event.call;
     }
     CHECK(place != SIZE_MAX && phi_call_pending(call));
-    CHECK_EQ_INT(phi_call_finish(call, "mine", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(call, "mine"), PHI_OK);
     CHECK_EQ_INT(asked_run(&a, 20), 0);
     if (CHECK_EQ_INT(a.results, 1)) CHECK_EQ_STR(a.text[0], "mine");
     CHECK_EQ_INT(a.w.cancels, 1);

@@ -4,6 +4,7 @@
 #include "asked.h"
 
 #include "agent/snapshot.h"
+#include "loop/events.h"
 
 enum { SEEDS = 60, STEPS = 120 };
 
@@ -201,7 +202,7 @@ static void act(story *s) {
         s->closing = true;
         (void)phi_runtime_close(s->a.rt);
         break;
-    case 7: CHECK(phi_openapi_release(s->a.api, NULL) == PHI_BAD_ARG); break;
+    case 7: CHECK(phi_openapi_operation_at(s->a.api, SIZE_MAX) == NULL); break;
     case 8:
     case 9:
     case 10:

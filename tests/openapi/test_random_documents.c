@@ -4,6 +4,8 @@
 #include "agent/dry_run.h"
 #include "spec.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { SEEDS = 150, NAMES = 5 };
 
@@ -277,7 +279,7 @@ static bool tell(uint32_t seed) {
     CHECK_EQ_STR(phi_openapi_error(s.api)->message, "");
     tools += s.tools.count;
     skipped += s.tools.skip_count;
-    CHECK_EQ_INT(s.tools.count + s.tools.skip_count, phi_openapi_count(s.api));
+    CHECK_EQ_INT(s.tools.count + s.tools.skip_count, open_count(s.api));
     for (i = 0; i < s.tools.count; i++) check_accepted(&s.tools.tools[i]);
     for (i = 0; i < s.tools.skip_count; i++) CHECK(s.tools.skipped[i].message[0] != '\0');
     spec_close(&s);

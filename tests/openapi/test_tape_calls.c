@@ -1,7 +1,9 @@
 /* test_tape_calls.c - runs whose calls of operations take random numbers, recorded and played. */
+#include "openapi/opened.h"
 #include "asked.h"
 
 #include "record/replay.h"
+#include "loop/events.h"
 
 static const char document[] =
     "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"t\",\"version\":\"1\"},\"servers\":[{\"url\":"
@@ -49,7 +51,7 @@ static void tell(asked *a, phi_tape *tape, const char *dir, char *story, size_t 
     a->w.user_data = a;
     a->w.answer = answer;
     a->rt = wires_runtime(&a->w, &runtime);
-    a->api = phi_openapi_from_text(a->rt, &desc, phi_str_of(document));
+    a->api = open_text(a->rt, &desc, phi_str_of(document));
     while (phi_openapi_step(a->api) == PHI_BUSY) continue;
     while (phi_openapi_select(a->api, NULL, &a->tools) == PHI_BUSY) continue;
     agent.tools = a->tools.tools;

@@ -2,6 +2,8 @@
 #include "agent/dry_run.h"
 #include "openapi/spec.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static char built[1 << 16];
 
@@ -375,7 +377,7 @@ TEST(path_items_are_shared_by_reference) {
                "{\"$ref\":\"#/paths/~1d\"},\"x-e\":{\"get\":{}}",
                "\"pathItems\":{\"I\":{\"get\":{\"operationId\":\"g\"},\"put\":{\"operationId\":"
                "\"other\"}}}");
-    CHECK_EQ_INT(phi_openapi_count(s.api), 6);
+    CHECK_EQ_INT(open_count(s.api), 6);
     CHECK_EQ_INT(s.tools.count, 4); /* two have the id "g" */
     CHECK(spec_tool(&s, "p") != NULL && spec_tool(&s, "other") != NULL);
     REQUIRE(CHECK_EQ_INT(s.tools.skip_count, 2));
@@ -439,13 +441,13 @@ TEST(names_fit_every_provider_and_are_unique) {
                "\"a-very-long-name-that-goes-on-and-on-and-on-until-it-has-more-than-sixty-four\"},"
                "\"put\":{\"operationId\":\"caf\xc3\xa9\"}}",
                "");
-    REQUIRE(CHECK_EQ_INT(phi_openapi_count(s.api), 8));
+    REQUIRE(CHECK_EQ_INT(open_count(s.api), 8));
     for (i = 0; i < 8; i++) {
-        CHECK_EQ_INT(phi_openapi_operation_at(s.api, i, &op), PHI_OK);
+        CHECK(open_at(s.api, i, &op));
         CHECK(op.name.len > 0 && op.name.len <= 64);
         for (j = 0; j < i; j++) {
             phi_openapi_operation other;
-            CHECK_EQ_INT(phi_openapi_operation_at(s.api, j, &other), PHI_OK);
+            CHECK(open_at(s.api, j, &other));
             CHECK(!phi_str_equal(op.name, other.name));
         }
         if (i == 0) CHECK_STR(op.name, "get_a");

@@ -1,4 +1,5 @@
 /* test_commands.c - the table of command lines, and what each of them is taken apart into. */
+#include "permissions/permit.h"
 #include "permissions/permissions.h"
 
 #include "base/buf_in.h"
@@ -34,7 +35,7 @@ static void check_line(phi_permissions *permissions, const char *line, size_t le
     phi_memory_init(&memory, NULL, 0);
     phi__buf_init(&arguments, &memory);
     arguments_of(&arguments, line + 7, len - 7);
-    got = phi_permissions_check(permissions, PHI__LIT("bash"), phi__buf_str(&arguments), &why);
+    got = permit_check(permissions, PHI__LIT("bash"), phi__buf_str(&arguments), &why);
     if (!CHECK(strlen(names[got]) == word && memcmp(names[got], line, word) == 0))
         printf("  %s: %.*s\n    %.*s\n", names[got], (int)len, line, (int)why.len, why.at);
     phi__buf_free(&arguments);
@@ -103,7 +104,7 @@ static phi_permission of_pushes(phi_permission verdict, phi_permission otherwise
     phi__buf_init(&text, &memory);
     permissions = phi_permissions_new(&desc, NULL);
     arguments_of(&text, line, strlen(line));
-    got = phi_permissions_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
+    got = permit_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
     phi__buf_free(&text);
     phi_permissions_free(permissions);
     return got;
@@ -191,12 +192,12 @@ static phi_permission after(phi_permission_scope scope, const char *line, size_t
     phi__buf_init(&text, &memory);
     permissions = phi_permissions_new(&desc, NULL);
     arguments_of(&text, line, len);
-    *made = phi_permissions_always(permissions, PHI__LIT("bash"), phi__buf_str(&text), scope,
-                                   &arena, &rules, NULL) == PHI_OK;
+    *made = permit_always(permissions, PHI__LIT("bash"), phi__buf_str(&text), scope, &arena, &rules,
+                          NULL) == PHI_OK;
     if (*made) CHECK_EQ_INT(phi_permissions_add(permissions, rules.rules, rules.count), PHI_OK);
     phi__buf_clear(&text);
     arguments_of(&text, other, other_len);
-    verdict = phi_permissions_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
+    verdict = permit_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
     phi__buf_free(&text);
     phi_arena_free(&arena);
     phi_permissions_free(permissions);
@@ -278,13 +279,11 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
     desc.home = "/home/ada";
     permissions = phi_permissions_new(&desc, NULL);
     for (i = 0; i < PHI__COUNT(asked); i++)
-        CHECK_EQ_INT(
-            phi_permissions_check(permissions, PHI__LIT("search"), phi_str_of(asked[i]), NULL),
-            PHI_PERMISSION_ASK);
+        CHECK_EQ_INT(permit_check(permissions, PHI__LIT("search"), phi_str_of(asked[i]), NULL),
+                     PHI_PERMISSION_ASK);
     for (i = 0; i < PHI__COUNT(allowed); i++)
-        CHECK_EQ_INT(
-            phi_permissions_check(permissions, PHI__LIT("search"), phi_str_of(allowed[i]), NULL),
-            PHI_PERMISSION_ALLOW);
+        CHECK_EQ_INT(permit_check(permissions, PHI__LIT("search"), phi_str_of(allowed[i]), NULL),
+                     PHI_PERMISSION_ALLOW);
     phi_permissions_free(permissions);
 }
 

@@ -1,5 +1,6 @@
 /* test_permissions.c - rules on tools, files and hosts; the hook in runs; "always allow this"; rules
    as JSON; and what happens without memory, or while a question waits. */
+#include "permissions/permit.h"
 #include "permissions/permissions.h"
 
 #include "agent/snapshot.h"
@@ -19,7 +20,7 @@ static phi_permissions *make(const phi_permission_rules *rules) {
 }
 
 static phi_permission check(phi_permissions *p, const char *tool, const char *arguments) {
-    return phi_permissions_check(p, phi_str_of(tool), phi_str_of(arguments), NULL);
+    return permit_check(p, phi_str_of(tool), phi_str_of(arguments), NULL);
 }
 
 static phi_permission by(const phi_permission_rule *rules, size_t count, const char *tool,
@@ -131,8 +132,7 @@ TEST(paths_that_no_file_has_are_never_allowed_and_always_denied) {
 
 static phi_permission from(phi_permissions *p, const char *source, const char *tool,
                            const char *arguments) {
-    return phi_permissions_check_from(p, phi_str_of(source), phi_str_of(tool),
-                                      phi_str_of(arguments), NULL);
+    return permit_check_from(p, phi_str_of(source), phi_str_of(tool), phi_str_of(arguments), NULL);
 }
 
 TEST(a_servers_tool_with_the_name_of_a_built_in_one_is_not_judged_by_its_rules) {
@@ -215,8 +215,7 @@ TEST(files_that_the_host_runs_are_written_only_after_a_question_in_every_mode) {
     CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"other.sh\"}"), ALLOW);
     {
         phi_str why;
-        (void)phi_permissions_check(p, PHI__LIT("write_file"),
-                                    phi_str_of("{\"path\":\"guard.sh\"}"), &why);
+        (void)permit_check(p, PHI__LIT("write_file"), phi_str_of("{\"path\":\"guard.sh\"}"), &why);
         CHECK_STR(why, "to be approved: write_file: this program runs it, or heeds it");
     }
     phi_permissions_free(p);
@@ -229,8 +228,7 @@ TEST(a_path_that_is_too_long_is_said_so_and_a_long_word_of_a_command_is_no_path)
     phi_str why;
     for (i = 0; i < 4096; i++) arguments[at++] = 'a';
     (void)snprintf(arguments + at, sizeof arguments - at, "\"}");
-    CHECK_EQ_INT(phi_permissions_check(p, PHI__LIT("read_file"), phi_str_of(arguments), &why),
-                 DENY);
+    CHECK_EQ_INT(permit_check(p, PHI__LIT("read_file"), phi_str_of(arguments), &why), DENY);
     CHECK_STR(why, "denied: read_file: its path is longer than 4,095 bytes, as no file's is");
     at = (size_t)snprintf(arguments, sizeof arguments, "{\"command\":\"git commit -m ");
     for (i = 0; i < 4096; i++) arguments[at++] = 'a';
@@ -301,7 +299,7 @@ static void says(phi_permissions *p, const char *line, const char *want) {
     char arguments[300];
     phi_str why;
     (void)snprintf(arguments, sizeof arguments, "{\"command\":\"%s\"}", line);
-    (void)phi_permissions_check(p, PHI__LIT("bash"), phi_str_of(arguments), &why);
+    (void)permit_check(p, PHI__LIT("bash"), phi_str_of(arguments), &why);
     CHECK_STR(why, want);
 }
 
@@ -534,8 +532,7 @@ static void always(phi_permission_scope scope, const char *tool, const char *arg
     phi_status status;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    status = phi_permissions_always(p, phi_str_of(tool), phi_str_of(arguments), scope, &arena,
-                                    &rules, &why);
+    status = permit_always(p, phi_str_of(tool), phi_str_of(arguments), scope, &arena, &rules, &why);
     if (status != PHI_OK) {
         CHECK_EQ_INT(status, PHI_REJECTED);
         CHECK_STR(why, want);
@@ -623,12 +620,12 @@ static phi_permission after_server(phi_permission_scope scope, const char *tool,
     phi_permission verdict;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_permissions_always_from(p, PHI__LIT("srv"), phi_str_of(tool),
-                                             phi_str_of(arguments), scope, &arena, &rules, NULL),
+    CHECK_EQ_INT(permit_always_from(p, PHI__LIT("srv"), phi_str_of(tool), phi_str_of(arguments),
+                                    scope, &arena, &rules, NULL),
                  PHI_OK);
     CHECK_EQ_INT(phi_permissions_add(p, rules.rules, rules.count), PHI_OK);
-    verdict = phi_permissions_check_from(p, phi_str_of(source), phi_str_of(tool),
-                                         phi_str_of(arguments), NULL);
+    verdict =
+        permit_check_from(p, phi_str_of(source), phi_str_of(tool), phi_str_of(arguments), NULL);
     phi_arena_free(&arena);
     phi_permissions_free(p);
     return verdict;
@@ -908,12 +905,12 @@ static phi_verdict ask_fn(void *user_data, phi_hook *hook) {
     CHECK_EQ_INT(phi_permissions_set(w->p, phi_permissions_mode(PHI_PERMISSION_MODE_ALL)),
                  PHI_MISUSE);
     /* a dialog that looks at other calls keeps its question */
-    (void)phi_permissions_check(w->p, PHI__LIT("bash"),
-                                phi_str_of("{\"command\":\"a_program_with_a_long_name "
-                                           "and_words_that_do_not_fit_into_the_buffer_of_the_first "
-                                           "and_words_that_do_not_fit_into_the_buffer_of_the_first "
-                                           "and_words_that_do_not_fit_into_the_buffer_of_it\"}"),
-                                NULL);
+    (void)permit_check(w->p, PHI__LIT("bash"),
+                       phi_str_of("{\"command\":\"a_program_with_a_long_name "
+                                  "and_words_that_do_not_fit_into_the_buffer_of_the_first "
+                                  "and_words_that_do_not_fit_into_the_buffer_of_the_first "
+                                  "and_words_that_do_not_fit_into_the_buffer_of_it\"}"),
+                       NULL);
     CHECK(phi__str_is(hook->text, w->why));
     if (w->edits) hook->reply = phi_str_of("{\"x\":3}");
     if (w->free_agent) CHECK_EQ_INT(phi_agent_free(w->agent), PHI_OK);
@@ -998,13 +995,14 @@ TEST(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs) {
     world w;
     memset(&w, 0, sizeof w);
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, false);
-    CHECK_EQ_INT(phi_message_count(w.agent), 4);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text,
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text,
               "to be approved: echo: no rule allows it; there is nobody to ask");
-    CHECK(phi_message_at(w.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(w.agent), 2)->is_error);
     end(&w);
     begin(&w, PHI_PERMISSION_MODE_PLAN, true);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "denied: echo: no rule allows it");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text,
+              "denied: echo: no rule allows it");
     CHECK_EQ_INT(w.asked, 0);
     end(&w);
 }
@@ -1013,13 +1011,13 @@ TEST(an_allowed_call_runs_and_the_hosts_own_hook_has_its_word) {
     world w;
     memset(&w, 0, sizeof w);
     begin(&w, PHI_PERMISSION_MODE_ALL, true);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":1}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "{\"x\":1}");
     CHECK_EQ_INT(w.asked, 0);
     CHECK_EQ_INT(w.told, 2); /* before and after the tool */
     end(&w);
     w.next = PHI_DENY;
     begin(&w, PHI_PERMISSION_MODE_ALL, true);
-    CHECK(phi_message_at(w.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(w.agent), 2)->is_error);
     end(&w);
 }
 
@@ -1030,14 +1028,14 @@ TEST(a_question_may_wait_and_is_decided_later) {
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
     CHECK_EQ_INT(w.asked, 1);
     CHECK_EQ_STR(w.why, "to be approved: echo: no rule allows it");
-    CHECK_EQ_INT(phi_message_count(w.agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)), 2);
     /* other rules change nothing about it */
     CHECK_EQ_INT(phi_permissions_set(w.p, phi_permissions_mode(PHI_PERMISSION_MODE_PLAN)), PHI_OK);
     (void)rig_run(w.r, 5);
-    CHECK_EQ_INT(phi_message_count(w.agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)), 2);
     CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, NULL), PHI_OK);
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":1}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "{\"x\":1}");
     end(&w);
 }
 
@@ -1049,7 +1047,7 @@ TEST(what_a_person_allows_the_hosts_own_hook_may_still_deny) {
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
     CHECK_EQ_INT(w.asked, 1); /* and allowed it at once */
     CHECK_EQ_INT(w.told, 1);
-    CHECK(phi_message_at(w.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(w.agent), 2)->is_error);
     end(&w);
     w.answer = PHI_WAIT;
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
@@ -1061,9 +1059,9 @@ TEST(what_a_person_allows_the_hosts_own_hook_may_still_deny) {
     CHECK_EQ_INT(w.asked, 1);
     CHECK_EQ_STR(w.seen, "{\"x\":2}"); /* what would run */
     CHECK_EQ_INT(w.round, 0);
-    CHECK(phi_message_at(w.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(w.agent), 2)->is_error);
     /* and not the arguments as the reason */
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text,
               "Tool execution skipped by before_tool_execution hook.");
     end(&w);
 }
@@ -1080,7 +1078,7 @@ TEST(the_hosts_own_hook_sees_the_arguments_that_a_person_has_changed_at_once) {
     CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, NULL), PHI_OK);
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
     CHECK_EQ_INT(w.asked, 1);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":3}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "{\"x\":3}");
     end(&w);
 }
 
@@ -1097,7 +1095,7 @@ TEST(the_hosts_own_hook_may_wait_behind_a_persons_yes) {
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
     CHECK_EQ_INT(w.asked, 1);
     CHECK_EQ_INT(w.round, 1);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":3}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "{\"x\":3}");
     end(&w);
 }
 
@@ -1150,7 +1148,7 @@ TEST(a_snapshot_with_a_waiting_question_asks_it_again) {
     CHECK_EQ_INT(w.asked, 2);
     CHECK_EQ_INT(phi_decide(w.ticket, PHI_DENY, "not today"), PHI_OK);
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "not today");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "not today");
     phi_arena_free(&arena);
     end(&w);
 }
@@ -1182,10 +1180,10 @@ TEST(every_allocation_may_fail) {
         if (p != NULL) {
             CHECK(check(p, "bash", busy) != ALLOW);
             CHECK(check(p, "bash", "{\"command\":\"rm -rf / ; echo $(ls)\"}") != ALLOW);
-            (void)phi_permissions_always(p, PHI__LIT("bash"), phi_str_of("{\"command\":\"a b\"}"),
-                                         PHI_PERMISSION_SCOPE_KIND, &arena, &rules, NULL);
-            (void)phi_permissions_always(p, PHI__LIT("bash"), phi_str_of(busy),
-                                         PHI_PERMISSION_SCOPE_EXACT, &arena, &rules, NULL);
+            (void)permit_always(p, PHI__LIT("bash"), phi_str_of("{\"command\":\"a b\"}"),
+                                PHI_PERMISSION_SCOPE_KIND, &arena, &rules, NULL);
+            (void)permit_always(p, PHI__LIT("bash"), phi_str_of(busy), PHI_PERMISSION_SCOPE_EXACT,
+                                &arena, &rules, NULL);
             if (phi_permissions_to_json(&arena, phi_permissions_rules(p), &json) == PHI_OK &&
                 phi_permissions_from_json(&arena, json, &rules, NULL) == PHI_OK)
                 (void)phi_permissions_set(p, &rules);
@@ -1246,10 +1244,10 @@ TEST(no_rule_is_overlooked_when_an_allocation_fails) {
               ALLOW);
         CHECK(check(p, "bash", "{\"command\":\"cat secrets/of/somebody/with/a/long/name\"}") !=
               ALLOW);
-        if (phi_permissions_check(p, PHI__LIT("bash"), phi_str_of(busy), &why) != ALLOW)
+        if (permit_check(p, PHI__LIT("bash"), phi_str_of(busy), &why) != ALLOW)
             CHECK(phi__str_find(why, 0, "(no memory)") == SIZE_MAX);
-        status = phi_permissions_always(strict, PHI__LIT("bash"), phi_str_of(many),
-                                        PHI_PERMISSION_SCOPE_EXACT, &arena, &more, NULL);
+        status = permit_always(strict, PHI__LIT("bash"), phi_str_of(many),
+                               PHI_PERMISSION_SCOPE_EXACT, &arena, &more, NULL);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK(status == PHI_NO_MEMORY || status == PHI_REJECTED);

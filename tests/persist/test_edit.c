@@ -50,15 +50,15 @@ TEST(results_that_are_appended_one_by_one_do_not_look_at_those_before_them) {
     question = result;
     question.role = PHI_ROLE_USER;
     question.tool_name = phi__str("", 0);
-    CHECK_EQ_INT(phi_thread_append_messages(&thread, &answer, 1, 0, UINT64_MAX, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(&thread, &answer, 1, NULL), PHI_OK);
     looked = 0;
     for (i = 0; i + 1 < CALLS; i++) {
         result.tool_call_id = calls[i].id;
-        CHECK_EQ_INT(phi_thread_append_messages(&thread, &result, 1, 0, UINT64_MAX, NULL), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(&thread, &result, 1, NULL), PHI_OK);
     }
     CHECK(looked <= CALLS);
     /* the last call has none, and gets one before the question */
-    CHECK_EQ_INT(phi_thread_append_messages(&thread, &question, 1, 0, UINT64_MAX, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(&thread, &question, 1, NULL), PHI_OK);
     REQUIRE(thread.fold.count == CALLS + 2);
     CHECK(thread.fold.items[CALLS].message->is_error);
     CHECK_STR(thread.fold.items[CALLS].message->tool_call_id, "call_999");

@@ -41,7 +41,7 @@ static const char *line(size_t i) {
 }
 
 static bool append(const phi_message *m) {
-    return phi_thread_append_messages(of(&thread), m, 1, 0, UINT64_MAX, NULL) == PHI_OK;
+    return phi_thread_append(of(&thread), m, 1, NULL) == PHI_OK;
 }
 
 static phi_message message_of(phi_role role, const phi_content *content) {

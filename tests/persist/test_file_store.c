@@ -416,7 +416,7 @@ static bool thread_say(phi_thread *log, const char *text) {
     m.role = PHI_ROLE_USER;
     m.content = &c;
     m.content_count = 1;
-    return phi_thread_append_messages(log, &m, 1, 0, UINT64_MAX, NULL) == PHI_OK;
+    return phi_thread_append(log, &m, 1, NULL) == PHI_OK;
 }
 
 TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {

@@ -3,6 +3,8 @@
 
 #include "agent/response.h"
 #include "persist/file_store.h"
+#include "loop/events.h"
+#include "support/request.h"
 
 enum { TURNS = 1000, EARLY = 200, WINDOW = 32000 };
 
@@ -118,11 +120,14 @@ static void one_run_is_in_the_file(flat *f, uint64_t entries) {
     rig_free(f->r);
     open_agent(f);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(f->agent)), entries);
-    CHECK_EQ_INT(phi_message_count(f->agent), 2 * TURNS);
-    CHECK_STR(phi_message_at(f->agent, 0)->content[0].text, "Look around.");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(f->agent)), 2 * TURNS);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(f->agent), 0)->content[0].text,
+              "Look around.");
     for (turn = 0; turn < TURNS; turn++) {
-        check_answer(phi_message_at(f->agent, 1 + 2 * turn), turn, turn < TURNS - 1 ? 2 : 1);
-        if (turn < TURNS - 1) check_result(phi_message_at(f->agent, 2 + 2 * turn), turn);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), 1 + 2 * turn), turn,
+                     turn < TURNS - 1 ? 2 : 1);
+        if (turn < TURNS - 1)
+            check_result(phi_thread_message_at(phi_agent_thread(f->agent), 2 + 2 * turn), turn);
     }
 }
 
@@ -156,7 +161,7 @@ static void answers_are_held(const asked *list, unsigned count) {
     unsigned i = count > PHI_RESPONSES_KEPT ? count - PHI_RESPONSES_KEPT : 0;
     for (; i < count; i++) {
         phi_response_info info;
-        if (!CHECK_EQ_INT(phi_response_get(list[i].response, &info), PHI_OK)) continue;
+        if (!CHECK_EQ_INT(response_get(list[i].response, &info), PHI_OK)) continue;
         CHECK_EQ_INT(info.state, PHI_RESPONSE_COMPLETED);
         CHECK(talk_is(info.text, list[i].turn, false));
         CHECK(talk_is(list[i].text, list[i].turn, false));
@@ -172,10 +177,10 @@ static void ask(flat *f, asked *a, unsigned turn) {
     talk_answers(f->r, turn, text_bytes(turn), result_bytes(turn));
     talk_answers(f->r, turn, text_bytes(turn), 0);
     CHECK_EQ_INT(
-        phi_ask(f->agent, talk_words(question, 150 + turn % 10 * 30, turn, false), &a->response),
+        prompt_for(f->agent, talk_words(question, 150 + turn % 10 * 30, turn, false), &a->response),
         PHI_OK);
     talk_run(f->r);
-    if (CHECK_EQ_INT(phi_response_get(a->response, &info), PHI_OK)) a->text = info.text;
+    if (CHECK_EQ_INT(response_get(a->response, &info), PHI_OK)) a->text = info.text;
 }
 
 static void all_runs_are_in_the_file(flat *f, uint64_t entries) {
@@ -185,15 +190,15 @@ static void all_runs_are_in_the_file(flat *f, uint64_t entries) {
     open_agent(f);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(f->agent)), entries);
     for (turn = 0; turn < TURNS; turn++) {
-        const phi_message *m = phi_message_at(f->agent, at++);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(f->agent), at++);
         REQUIRE(CHECK(m != NULL && m->role == PHI_ROLE_USER));
         CHECK_EQ_INT(m->content[0].text.len, 150 + turn % 10 * 30);
         CHECK(talk_is(m->content[0].text, turn, false));
-        check_answer(phi_message_at(f->agent, at++), turn, 2);
-        check_result(phi_message_at(f->agent, at++), turn);
-        check_answer(phi_message_at(f->agent, at++), turn, 1);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn, 2);
+        check_result(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn, 1);
     }
-    CHECK_EQ_INT(phi_message_count(f->agent), at);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(f->agent)), at);
 }
 
 TEST(a_thousand_questions_need_no_more_memory_than_two_hundred) {
@@ -240,21 +245,21 @@ TEST(an_answer_that_failed_is_held_as_long) {
     REQUIRE(begin(&f));
     rig_watch(f.r, NULL, NULL);
     rig_breaks(f.r, half_an_answer, PHI_NETWORK, "the line is dead");
-    CHECK_EQ_INT(phi_ask(f.agent, "What is there?", &broken), PHI_OK);
+    CHECK_EQ_INT(prompt_for(f.agent, "What is there?", &broken), PHI_OK);
     talk_run(f.r);
     rig_replies(f.r, 500, "Content-Type: application/json\r\n",
                 "{\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"boom\"}}");
-    CHECK_EQ_INT(phi_ask(f.agent, "And now?", &refused), PHI_OK);
+    CHECK_EQ_INT(prompt_for(f.agent, "And now?", &refused), PHI_OK);
     talk_run(f.r);
-    REQUIRE(CHECK_EQ_INT(phi_response_get(broken, &before), PHI_OK));
+    REQUIRE(CHECK_EQ_INT(response_get(broken, &before), PHI_OK));
     REQUIRE(before.message != NULL && before.failure != NULL);
     for (turn = 0; turn < 14; turn++) {
         some_turns(&f, 100 * turn, 10);
-        CHECK_EQ_INT(phi_response_get(broken, &after), PHI_OK);
+        CHECK_EQ_INT(response_get(broken, &after), PHI_OK);
         CHECK(after.message == before.message && after.failure == before.failure);
         CHECK_STR(after.message->content[0].text, "Half of it");
         CHECK_STR(after.failure->message, "the line is dead");
-        CHECK_EQ_INT(phi_response_get(refused, &after), PHI_OK);
+        CHECK_EQ_INT(response_get(refused, &after), PHI_OK);
         CHECK_EQ_INT(after.state, PHI_RESPONSE_FAILED);
         CHECK_EQ_INT(after.failure->http_status, 500);
         CHECK_STR(after.failure->message, "boom");
@@ -264,7 +269,7 @@ TEST(an_answer_that_failed_is_held_as_long) {
 
 static void keep_loop_id(void *user_data, const phi_event *event) {
     phi_str *loop_id = (phi_str *)user_data;
-    if (event->kind == PHI_EV_AGENT_START) *loop_id = phi_agent_last_loop_id(event->agent);
+    if (event->kind == PHI_EV_AGENT_START) *loop_id = phi_agent_get_info(event->agent).loop_id;
 }
 
 TEST(the_name_of_a_run_is_good_until_the_next_one) {
@@ -290,12 +295,12 @@ static size_t bytes_after(bool reads) {
     phi_entry e;
     if (!begin(&f)) return 0;
     some_turns(&f, 0, 300);
-    before = phi_agent_memory_used(f.agent, NULL);
+    before = phi_agent_get_info(f.agent).memory_used;
     for (seq = 0; reads && phi_thread_entry(phi_agent_thread(f.agent), seq, &e) == PHI_OK; seq++)
         sum = talk_mix_entry(sum, &e);
-    if (reads) CHECK(phi_agent_memory_used(f.agent, NULL) > before + 300 * 1500 && sum != 1);
+    if (reads) CHECK(phi_agent_get_info(f.agent).memory_used > before + 300 * 1500 && sum != 1);
     some_turns(&f, 300, 60); /* it is compacted once, at least */
-    after = phi_agent_memory_used(f.agent, NULL);
+    after = phi_agent_get_info(f.agent).memory_used;
     end(&f);
     return after;
 }
@@ -313,15 +318,15 @@ TEST(a_long_thread_that_is_opened_is_as_small_as_it_was) {
     REQUIRE(begin(&f));
     some_turns(&f, 0, 300);
     face = talk_view(phi_agent_thread(f.agent), NULL, UINT64_MAX, NULL);
-    before = phi_agent_memory_used(f.agent, NULL);
+    before = phi_agent_get_info(f.agent).memory_used;
     rig_free(f.r);
     open_agent(&f);
     (void)rig_step(f.r);
-    after = phi_agent_memory_used(f.agent, NULL);
+    after = phi_agent_get_info(f.agent).memory_used;
     CHECK(after < before + before / 4);
     CHECK(talk_view(phi_agent_thread(f.agent), NULL, UINT64_MAX, NULL) == face);
     CHECK_EQ_INT(f.watched.reads, 1);
-    CHECK(talk_is(phi_message_at(f.agent, 2)->content[0].text, 0, true));
+    CHECK(talk_is(phi_thread_message_at(phi_agent_thread(f.agent), 2)->content[0].text, 0, true));
     end(&f);
 }
 
@@ -444,11 +449,11 @@ TEST(memory_comes_back_once_the_last_event_was_popped) {
     CHECK_EQ_INT(phi_prompt(f.agent, "Look around."), PHI_OK);
     for (steps = 0; steps < 200000 && (rig_step(f.r) > 0 || steps < 10); steps++)
         if (phi_next_event(rig_runtime(f.r), &ev)) (void)touch(&ev);
-    full = phi_agent_memory_used(f.agent, NULL);
+    full = phi_agent_get_info(f.agent).memory_used;
     CHECK(full > 200 * 1500);
     while (phi_next_event(rig_runtime(f.r), &ev)) (void)touch(&ev);
     (void)rig_step(f.r);
-    CHECK(phi_agent_memory_used(f.agent, NULL) < full * 2 / 3);
+    CHECK(phi_agent_get_info(f.agent).memory_used < full * 2 / 3);
     end(&f);
 }
 

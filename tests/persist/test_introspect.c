@@ -5,6 +5,7 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "persist/introspect.h"
+#include "support/append.h"
 
 static phi_memory memory;
 static phi_thread thread;
@@ -42,7 +43,7 @@ static phi_message message_of(phi_role role, phi_content *blocks, size_t count) 
 }
 
 static void put(const phi_message *m, uint32_t flags) {
-    CHECK_EQ_INT(phi_thread_append_messages(log_of(), m, 1, flags, UINT64_MAX, NULL), PHI_OK);
+    CHECK_EQ_INT(append_with(log_of(), m, 1, flags), PHI_OK);
 }
 
 static void say(phi_role role, const char *text) {
@@ -127,26 +128,24 @@ static phi_lane_figures figures(const char *lane, uint64_t upto) {
     return f;
 }
 
-static phi_str last_text(const char *lane) {
-    phi_str text = {"", 0};
-    CHECK_EQ_INT(phi_thread_last_text(log_of(), lane, &arena, &text), PHI_OK);
-    return text;
+static phi_str last_text(void) {
+    const phi_message *m = phi_thread_last(log_of(), PHI_ROLE_ASSISTANT, true);
+    bool failed = false;
+    return m != NULL ? phi_message_text(m, "", &arena, &failed) : phi_str_of("(none)");
 }
 
 /* ---- an empty one, and what is no argument ---- */
 
 TEST(an_empty_thread_shows_nothing_and_says_so) {
     phi_lane_figures f;
-    phi_view_item item;
     phi_entry e;
-    phi_str text;
     setup();
     f = figures(NULL, UINT64_MAX);
     CHECK_EQ_INT(f.messages + f.user + f.answers + f.results + f.extensions + f.made + f.summaries,
                  0);
     CHECK_EQ_INT(f.calls + f.open_calls + f.text_bytes + f.tokens, 0);
-    CHECK_EQ_INT(phi_thread_last(log_of(), NULL, PHI_ROLE_USER, &item), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_thread_last_text(log_of(), NULL, &arena, &text), PHI_NOT_FOUND);
+    CHECK(phi_thread_last(log_of(), PHI_ROLE_USER, false) == NULL);
+    CHECK(phi_thread_last(log_of(), (phi_role)0, true) == NULL);
     CHECK_EQ_INT(phi_thread_entry(log_of(), phi_thread_count(log_of()) - 1, &e), PHI_NOT_FOUND);
     CHECK_EQ_STR(
         described(NULL),
@@ -158,7 +157,6 @@ TEST(an_empty_thread_shows_nothing_and_says_so) {
 TEST(what_is_missing_or_not_there_is_a_status_and_changes_nothing) {
     phi_describe d = PHI_ZERO;
     phi_lane_figures f;
-    phi_view_item item = PHI_ZERO;
     phi_str text = {"before", 6};
     conversation();
     memset(&f, 7, sizeof f);
@@ -167,17 +165,9 @@ TEST(what_is_missing_or_not_there_is_a_status_and_changes_nothing) {
     CHECK_EQ_INT(phi_thread_figures(log_of(), NULL, 0, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_thread_figures(log_of(), "elsewhere", 0, &f), PHI_NOT_FOUND);
     CHECK_EQ_INT(((unsigned char *)&f)[sizeof f - 1], 7);
-    CHECK_EQ_INT(phi_thread_last(NULL, NULL, PHI_ROLE_USER, &item), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_last(log_of(), NULL, PHI_ROLE_USER, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_last(log_of(), NULL, (phi_role)0, &item), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_last(log_of(), NULL, (phi_role)5, &item), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_last(log_of(), "elsewhere", PHI_ROLE_USER, &item), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_thread_last(log_of(), NULL, PHI_ROLE_EXTENSION, &item), PHI_NOT_FOUND);
-    CHECK(item.message == NULL);
-    CHECK_EQ_INT(phi_thread_last_text(NULL, NULL, &arena, &text), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_last_text(log_of(), NULL, NULL, &text), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_last_text(log_of(), NULL, &arena, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_last_text(log_of(), "elsewhere", &arena, &text), PHI_NOT_FOUND);
+    CHECK(phi_thread_last(NULL, PHI_ROLE_USER, false) == NULL);
+    CHECK(phi_thread_last(log_of(), (phi_role)5, false) == NULL);
+    CHECK(phi_thread_last(log_of(), PHI_ROLE_EXTENSION, false) == NULL);
     CHECK_EQ_INT(phi_thread_describe(NULL, NULL, &arena, &text), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, NULL, &text), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, &arena, NULL), PHI_BAD_ARG);
@@ -211,17 +201,18 @@ TEST(figures_count_what_a_lane_shows_at_any_entry) {
 }
 
 TEST(the_last_message_is_that_of_a_role) {
-    phi_view_item item = PHI_ZERO;
+    const phi_message *m;
     conversation();
-    CHECK_EQ_INT(phi_thread_last(log_of(), NULL, PHI_ROLE_USER, &item), PHI_OK);
-    CHECK_STR(item.message->content[0].text, "thanks");
-    CHECK_EQ_INT(item.from, 5);
-    CHECK_EQ_INT(item.to, 5);
-    CHECK_EQ_INT(phi_thread_last(log_of(), NULL, PHI_ROLE_TOOL_RESULT, &item), PHI_OK);
-    CHECK_EQ_INT(item.from, 3);
-    CHECK(item.message->is_error);
-    CHECK_EQ_INT(phi_thread_last(log_of(), PHI_LANE_DEFAULT, PHI_ROLE_ASSISTANT, &item), PHI_OK);
-    CHECK_STR(item.message->content[0].text, "welcome");
+    m = phi_thread_last(log_of(), PHI_ROLE_USER, false);
+    REQUIRE(m != NULL);
+    CHECK_STR(m->content[0].text, "thanks");
+    m = phi_thread_last(log_of(), PHI_ROLE_TOOL_RESULT, false);
+    REQUIRE(m != NULL);
+    CHECK(m->is_error); /* of b */
+    m = phi_thread_last(log_of(), PHI_ROLE_ASSISTANT, false);
+    REQUIRE(m != NULL);
+    CHECK_STR(m->content[0].text, "welcome");
+    CHECK(phi_thread_last(log_of(), (phi_role)0, false) == m);
     done();
 }
 
@@ -229,31 +220,27 @@ TEST(what_the_model_said_last_is_of_the_newest_answer_with_words) {
     phi_content blocks[3];
     phi_message m = message_of(PHI_ROLE_ASSISTANT, blocks, 3);
     conversation();
-    CHECK_STR(last_text(NULL), "welcome");
+    CHECK_STR(last_text(), "welcome");
     blocks[0] = block_of(PHI_CONTENT_TEXT, "first, ");
     blocks[1] = block_of(PHI_CONTENT_THINKING, "hm");
     blocks[2] = block_of(PHI_CONTENT_TEXT, "second");
     put(&m, 0);
-    CHECK_STR(last_text(NULL), "first, second");
+    CHECK_STR(last_text(), "first, second");
     calls(NULL, "c");
     result("c", 0, false);
-    CHECK_STR(last_text(NULL), "first, second");
+    CHECK_STR(last_text(), "first, second");
     CHECK_EQ_INT(phi_thread_fresh(log_of()), PHI_OK);
-    CHECK_EQ_INT(phi_thread_last_text(log_of(), NULL, &arena, &m.error_message), PHI_NOT_FOUND);
-    CHECK_STR(last_text(PHI_LANE_DEFAULT), "first, second");
+    CHECK_STR(last_text(), "(none)");
     done();
 }
 
 TEST(an_answer_that_failed_is_not_the_last_one) {
-    phi_view_item item = PHI_ZERO;
     phi_content c = block_of(PHI_CONTENT_TEXT, "wel");
     phi_message m = message_of(PHI_ROLE_ASSISTANT, &c, 1);
     conversation();
     m.stop_reason = PHI_STOP_REASON_ABORTED;
     put(&m, 0);
-    CHECK_EQ_INT(phi_thread_last(log_of(), NULL, PHI_ROLE_ASSISTANT, &item), PHI_OK);
-    CHECK_EQ_INT(item.from, 6);
-    CHECK_STR(last_text(NULL), "welcome");
+    CHECK_STR(last_text(), "welcome");
     CHECK(strstr(described(NULL), "\n7 answer (aborted), 5 tokens, hidden: \"wel\"\n") != NULL);
     done();
 }
@@ -616,8 +603,9 @@ TEST(a_run_is_looked_at_while_its_tool_is_pending) {
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(phi_thread_figures(phi_agent_thread(agent), NULL, UINT64_MAX, &f), PHI_OK);
     CHECK_EQ_INT(f.open_calls, 0);
-    CHECK_EQ_INT(phi_thread_last_text(phi_agent_thread(agent), NULL, &arena, &text), PHI_OK);
-    CHECK_STR(text, "Here it is");
+    REQUIRE(phi_thread_last(phi_agent_thread(agent), PHI_ROLE_ASSISTANT, true) != NULL);
+    CHECK_STR(phi_thread_last(phi_agent_thread(agent), PHI_ROLE_ASSISTANT, true)->content[0].text,
+              "Here it is");
     CHECK_EQ_INT(phi_thread_describe(phi_agent_thread(agent), NULL, &arena, &text), PHI_OK);
     CHECK_EQ_STR(
         text.at,
@@ -681,15 +669,16 @@ TEST(entries_that_left_memory_are_read_back_when_they_are_described) {
     const phi_thread *inside = log;
     phi_describe d = PHI_ZERO;
     phi_lane_figures f = PHI_ZERO;
-    phi_view_item item = PHI_ZERO;
+    const phi_message *last;
     phi_str text = {"before", 6};
     setup();
     CHECK(inside->log.held < inside->log.count);
     store_mem_fail_at(store, 0, PHI_IO);
     CHECK_EQ_INT(phi_thread_figures(log, NULL, UINT64_MAX, &f), PHI_OK); /* without the store */
     CHECK_EQ_INT(f.messages, 1);
-    CHECK_EQ_INT(phi_thread_last(log, NULL, PHI_ROLE_USER, &item), PHI_OK);
-    CHECK_STR(item.message->content[0].text, "They talked.");
+    last = phi_thread_last(log, PHI_ROLE_USER, false);
+    REQUIRE(last != NULL);
+    CHECK_STR(last->content[0].text, "They talked.");
     d.last = PHI_UNLIMITED;
     CHECK_EQ_INT(phi_thread_describe(log, &d, &arena, &text), PHI_IO);
     CHECK_STR(text, "before");
@@ -752,15 +741,12 @@ TEST(without_memory_looking_says_so_and_gives_all_back) {
     do {
         phi_describe d = PHI_ZERO;
         phi_lane_figures f = PHI_ZERO;
-        phi_view_item item = PHI_ZERO;
         phi_str text = {"", 0};
         size_t live = test_alloc_live_bytes();
         phi_status status;
         d.before = 6;
         test_alloc_fail_at(n);
         status = phi_thread_figures(log_of(), NULL, 5, &f);
-        if (status == PHI_OK) status = phi_thread_last(log_of(), NULL, PHI_ROLE_USER, &item);
-        if (status == PHI_OK) status = phi_thread_last_text(log_of(), NULL, &arena, &text);
         if (status == PHI_OK) status = phi_thread_describe(log_of(), NULL, &arena, &text);
         if (status == PHI_OK) status = phi_thread_describe(log_of(), &d, &arena, &text);
         tripped = test_alloc_tripped();

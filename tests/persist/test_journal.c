@@ -39,7 +39,7 @@ static bool say(phi_thread *log, const char *text) {
     m.role = PHI_ROLE_USER;
     m.content = &c;
     m.content_count = 1;
-    return phi_thread_append_messages(of(log), &m, 1, 0, UINT64_MAX, NULL) == PHI_OK;
+    return phi_thread_append(of(log), &m, 1, NULL) == PHI_OK;
 }
 
 static phi_status attach(phi_thread *log, const char *id, char words[200]) {

@@ -48,8 +48,7 @@ static void setup(void) {
     memset(text, 'x', sizeof text - 1);
     CHECK_EQ_INT(phi_thread_attach(&thread, store_mem_store(store), "t", NULL, NULL, 0), PHI_OK);
     m = said(text);
-    for (i = 0; i < 40; i++)
-        CHECK_EQ_INT(phi_thread_append_messages(&thread, &m, 1, 0, UINT64_MAX, NULL), PHI_OK);
+    for (i = 0; i < 40; i++) CHECK_EQ_INT(phi_thread_append(&thread, &m, 1, NULL), PHI_OK);
     r = summary(&span, &m, 0, 29);
     r.op_id = "first";
     CHECK_EQ_INT(phi_thread_rewrite(&thread, &r, NULL, NULL, 0), PHI_OK);
@@ -197,8 +196,7 @@ TEST(a_run_that_was_rolled_back_is_read_back_as_that) {
         phi_span spans[2];
         phi_rewrite r = PHI_ZERO;
         m = said(text);
-        for (i = 0; i < 40; i++)
-            CHECK_EQ_INT(phi_thread_append_messages(&thread, &m, 1, 0, UINT64_MAX, NULL), PHI_OK);
+        for (i = 0; i < 40; i++) CHECK_EQ_INT(phi_thread_append(&thread, &m, 1, NULL), PHI_OK);
         spans[0] = nothing(30, 38);
         spans[1] = nothing(from, from + 39);
         r.spans = round == 1 ? spans : spans + 1;
@@ -215,7 +213,7 @@ TEST(a_run_that_was_rolled_back_is_read_back_as_that) {
     CHECK_EQ_INT(phi_thread_view(&thread, NULL, ended - 1, &arena, &items, &count), PHI_OK);
     CHECK_EQ_INT(count, 2);
     m = said("again");
-    CHECK_EQ_INT(phi_thread_append_messages(&thread, &m, 1, 0, UINT64_MAX, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(&thread, &m, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_thread_view(&thread, NULL, ended, &arena, &items, &count), PHI_OK);
     CHECK_EQ_INT(count, 11);
     teardown();

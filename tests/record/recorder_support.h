@@ -3,6 +3,7 @@
 #define PHI_TESTS_SESSION_RECORDER_SUPPORT_H
 
 #include "record/recorder.h"
+#include "support/recorded.h"
 #include "support/test.h"
 
 #include <stdarg.h>
@@ -33,7 +34,7 @@ PHI_PRINTF(1, 2) static void feed(const char *format, ...) {
     va_end(args);
     for (i = 0; text[i] != '\0'; i++)
         if (text[i] == '\'') text[i] = '"';
-    CHECK_EQ_INT(phi_recorder_add_json(rec, phi_str_of(text)), PHI_OK);
+    CHECK_EQ_INT(add_json(rec, phi_str_of(text)), PHI_OK);
 }
 
 #define USAGE                                                                                      \
@@ -82,7 +83,7 @@ static inline void both(const char *session, const char *loop, const char *paren
 }
 
 static inline const phi_session *session_of(const char *id) {
-    return phi_recorder_find(rec, phi_str_of(id));
+    return recorder_find(rec, phi_str_of(id));
 }
 
 static inline const phi_loop_record *loop_of(const char *session, const char *loop) {

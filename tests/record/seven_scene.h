@@ -3,6 +3,8 @@
 #ifndef PHI_TESTS_SESSION_SEVEN_SCENE_H
 #define PHI_TESTS_SESSION_SEVEN_SCENE_H
 
+#include "loop/events.h"
+#include "codecs/presets.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@ static phi_flow scene_double(void *user_data, phi_call call, phi_str arguments) 
     scene_doubled++;
     if (phi_json_find(arguments, "n", &found) == PHI_OK) (void)phi_json_found_int(&found, &n);
     (void)snprintf(text, sizeof text, "%lld", (long long)(2 * n));
-    (void)phi_call_finish(call, text, strlen(text), false);
+    (void)phi_call_reply(call, text);
     return PHI_DONE;
 }
 
@@ -74,7 +76,7 @@ static uint64_t scene_run(const phi_runtime_desc *desc, size_t i, const char *ho
             while (phi_next_event(rt, &event)) {}
         while (phi_next_event(rt, &event)) {}
     }
-    if (prompt == 2 && phi_message_count(agent) == 8)
+    if (prompt == 2 && phi_thread_message_count(phi_agent_thread(agent)) == 8)
         hash = phi_thread_hash(phi_agent_thread(agent));
     phi_runtime_free(rt);
     return hash;

@@ -42,8 +42,8 @@ phi_agent __wrap_phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, 
                                    phi_restore_run how);
 phi_status __real_phi_agent_reset(phi_agent agent);
 phi_status __wrap_phi_agent_reset(phi_agent agent);
-phi_status __real_phi_agents_free(phi_agents *agents);
-phi_status __wrap_phi_agents_free(phi_agents *agents);
+void __real_phi_agents_free(phi_agents *agents);
+void __wrap_phi_agents_free(phi_agents *agents);
 bool __real_phi_next_event(phi_runtime *rt, phi_event *out);
 bool __wrap_phi_next_event(phi_runtime *rt, phi_event *out);
 
@@ -194,10 +194,11 @@ phi_status __wrap_phi_agent_reset(phi_agent agent) {
 }
 
 /* The agents of a configuration are made inside of the library. */
-phi_status __wrap_phi_agents_free(phi_agents *agents) {
+void __wrap_phi_agents_free(phi_agents *agents) {
+    const phi_named_agent *named;
     size_t i;
-    for (i = 0; i < phi_agents_count(agents); i++) write_hash(phi_agents_at(agents, i));
-    return __real_phi_agents_free(agents);
+    for (i = 0; (named = phi_agents_at(agents, i)) != NULL; i++) write_hash(named->agent);
+    __real_phi_agents_free(agents);
 }
 
 bool __wrap_phi_next_event(phi_runtime *rt, phi_event *out) {

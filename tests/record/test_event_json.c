@@ -2,6 +2,7 @@
    once it was read is in test_event_read.c; here every event that is popped also goes both ways. */
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "loop/events.h"
 
 /* The JSON of every event that was popped, a line each. */
 typedef struct lines {
@@ -65,7 +66,7 @@ static phi_flow answer_start(void *user_data, phi_call call, phi_str arguments) 
     (void)arguments;
     (void)phi_call_update(call, "half", 4);
     (void)phi_call_progress(call, "Looking", 7);
-    (void)phi_call_finish(call, "seven", 5, false);
+    (void)phi_call_reply(call, "seven");
     return PHI_PENDING;
 }
 
@@ -166,7 +167,7 @@ TEST(a_run_that_goes_on_names_its_parent_and_its_kind) {
     CHECK_EQ_INT(rig_run(r, 100), 0);
     for (kind = PHI_CONTINUATION_DEFAULT; kind <= PHI_CONTINUATION_COMPACTION; kind++) {
         rig_says(r, "More.");
-        CHECK_EQ_INT(phi_append_message(agent, &asked), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &asked, 1, NULL), PHI_OK);
         CHECK_EQ_INT(phi_continue(agent, (phi_continuation)kind), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 100), 0);
     }

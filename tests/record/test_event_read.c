@@ -2,6 +2,7 @@
 #include "agent/agent.h"
 #include "support/test.h"
 #include "record/event_json.h"
+#include "model/event_parts.h"
 
 static phi_memory memory;
 static phi_arena arena;

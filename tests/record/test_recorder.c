@@ -1,7 +1,9 @@
 /* test_recorder.c - what becomes a session of the events that a recorder hears, a test a clause of
    the checklist. */
 #include "recorder_support.h"
+#include "support/recorded.h"
 #include "support/rig.h"
+#include "support/rotate.h"
 
 /* ---- formation ---- */
 TEST(a_session_begins_with_the_first_loop_of_its_id) {
@@ -128,7 +130,7 @@ TEST(a_session_begun_by_hand_is_written_as_explicit_also_without_runs_and_may_be
 static bool rotate(rig *r, phi_agent agent, uint64_t threshold_ms) {
     bool rotated = false;
     (void)r;
-    CHECK_EQ_INT(phi_check_and_rotate(agent, threshold_ms, &rotated), PHI_OK);
+    CHECK_EQ_INT(rotate_session(agent, threshold_ms, &rotated), PHI_OK);
     return rotated;
 }
 
@@ -159,7 +161,7 @@ TEST(the_end_completes_a_loop_or_rejects_it_with_its_messages_and_usage) {
     CHECK_EQ_INT(loop_of("s", "s.m.1")->ended_ms, 1767225601000);
     CHECK_EQ_INT(loop_of("s", "s.m.2")->status, PHI_LOOP_REJECTED);
     CHECK_STR(loop_of("s", "s.m.2")->rejection, "no");
-    CHECK_EQ_INT(phi_session_total_usage(session_of("s")).total_tokens, 6);
+    CHECK_EQ_INT(session_usage(session_of("s")).total_tokens, 6);
     rec_end();
 }
 
@@ -199,7 +201,7 @@ TEST(a_checkpoint_promotes_exactly_the_finished_child_and_later_enrichment_still
     both("child", "child.m.1", "parent.m.1", 1);
     CHECK_EQ_INT(phi_recorder_checkpoint(rec), 1);
     CHECK_EQ_INT(finished, 0);
-    CHECK_STR(phi_recorder_session(rec, 0)->session_id, "child");
+    CHECK_STR(phi_recorder_session_at(rec, 0)->session_id, "child");
     REQUIRE(session_of("child")->parent != NULL);
     CHECK_STR(session_of("child")->parent->tool_call_id, "");
     call_end("parent.m.1", "call-1", "child.m.1");
@@ -213,9 +215,10 @@ TEST(a_checkpoint_promotes_exactly_the_finished_child_and_later_enrichment_still
 static bool allowed;
 
 static bool note_before(void *user_data, const phi_session *session) {
+    phi_event event = PHI_ZERO;
     (void)user_data;
     CHECK_STR(session->session_id, "s");
-    CHECK_EQ_INT(phi_recorder_add_json(rec, phi_str_of("{}")), PHI_MISUSE);
+    CHECK_EQ_INT(phi_recorder_add(rec, &event), PHI_MISUSE);
     asked++;
     return allowed;
 }
@@ -285,7 +288,8 @@ TEST(two_continuations_of_one_parent_are_both_its_children) {
     CHECK_EQ_INT(loop_of("s", "s.m.1")->child_count, 2);
     CHECK_STR(loop_of("s", "s.m.1")->children[0], "s.m.2");
     CHECK_STR(loop_of("s", "s.m.1")->children[1], "s.m.3");
-    CHECK_EQ_INT(phi_session_children_of(session_of("s"), phi_str_of("s.m.1"), found, 2), 2);
+    CHECK_EQ_INT(
+        phi_session_loops(session_of("s"), PHI_LOOP_CHILDREN, phi_str_of("s.m.1"), found, 2), 2);
     rec_end();
 }
 
@@ -330,7 +334,7 @@ TEST(siblings_are_all_of_a_group_and_one_is_selected) {
          "'timestamp':'2026-01-01T00:00:02Z'}");
     CHECK_EQ_INT(loop_of("s", "s.a.1")->status, PHI_LOOP_PENDING);
     CHECK_EQ_INT(loop_of("s", "s.b.1")->status, PHI_LOOP_PENDING);
-    CHECK(phi_recorder_current_loop(rec, phi_str_of("s.a.1")) == NULL);
+    CHECK(recorder_running(rec, phi_str_of("s.a.1")) == NULL);
     start("s", "s.b.1", "s.m.1", 3);
     start("s", "s.a.1", "s.m.1", 3);
     stop("s.b.1", 4);
@@ -339,7 +343,8 @@ TEST(siblings_are_all_of_a_group_and_one_is_selected) {
          "'selected_config_index':1,'evaluation_"
          "usage':{'input':5,'output':6},"
          "'timestamp':'2026-01-01T00:00:06Z'}");
-    REQUIRE(phi_session_parallel_siblings(session_of("s"), phi_str_of("s.a.1"), found, 3) == 2);
+    REQUIRE(phi_session_loops(session_of("s"), PHI_LOOP_SIBLINGS, phi_str_of("s.a.1"), found, 3) ==
+            2);
     CHECK_STR(found[0]->loop_id, "s.a.1");
     CHECK_STR(found[1]->loop_id, "s.b.1");
     CHECK(!found[0]->group->is_selected);
@@ -399,7 +404,7 @@ TEST(what_ends_no_turn_and_resumes_no_session_changes_nothing) {
     CHECK_EQ_INT(loop_of("s", "s.m.1")->turn_count, 1);
     CHECK_EQ_INT(phi_recorder_resume(rec, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_recorder_resume(NULL, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_recorder_session_count(rec), 1);
+    CHECK_EQ_INT(recorder_session_count(rec), 1);
     rec_end();
 }
 
@@ -476,15 +481,15 @@ TEST(roots_children_chains_and_loops_are_found) {
     both("s", "s.m.3", "s.m.2", 4);
     both("s", "s.m.9", "gone.m.1", 6);
     s = session_of("s");
-    CHECK_EQ_INT(phi_session_root_loops(s, found, 4), 2);
+    CHECK_EQ_INT(phi_session_loops(s, PHI_LOOP_ROOTS, phi_str_of(""), found, 4), 2);
     CHECK_STR(found[0]->loop_id, "s.m.1");
     CHECK_STR(found[1]->loop_id, "s.m.9");
-    REQUIRE(phi_session_loop_chain(s, phi_str_of("s.m.3"), found, 4) == 3);
+    REQUIRE(phi_session_loops(s, PHI_LOOP_CHAIN, phi_str_of("s.m.3"), found, 4) == 3);
     CHECK_STR(found[0]->loop_id, "s.m.1");
     CHECK_STR(found[2]->loop_id, "s.m.3");
-    CHECK_EQ_INT(phi_session_loop_chain(s, phi_str_of("none"), found, 4), 0);
+    CHECK_EQ_INT(phi_session_loops(s, PHI_LOOP_CHAIN, phi_str_of("none"), found, 4), 0);
     CHECK(phi_session_get_loop(s, phi_str_of("none")) == NULL);
-    CHECK_EQ_INT(phi_session_total_usage(s).total_tokens, 12);
+    CHECK_EQ_INT(session_usage(s).total_tokens, 12);
     rec_end();
 }
 
@@ -498,12 +503,12 @@ TEST(a_chain_that_goes_round_ends) {
     const phi_loop_record *found[5];
     phi_session *s;
     REQUIRE(phi_session_from_json(phi_str_of(json), &allocator, 0, &s, NULL) == PHI_OK);
-    CHECK_EQ_INT(phi_session_loop_chain(s, phi_str_of("c"), found, 5), 3);
+    CHECK_EQ_INT(phi_session_loops(s, PHI_LOOP_CHAIN, phi_str_of("c"), found, 5), 3);
     CHECK_STR(found[0]->loop_id, "a");
-    CHECK_EQ_INT(phi_session_loop_chain(s, phi_str_of("d"), found, 5), 4);
+    CHECK_EQ_INT(phi_session_loops(s, PHI_LOOP_CHAIN, phi_str_of("d"), found, 5), 4);
     CHECK_STR(found[3]->loop_id, "d");
-    CHECK_EQ_INT(phi_session_loop_chain(s, phi_str_of("e"), found, 5), 1);
-    CHECK_EQ_INT(phi_session_loop_chain(s, phi_str_of("d"), NULL, 0), 4);
+    CHECK_EQ_INT(phi_session_loops(s, PHI_LOOP_CHAIN, phi_str_of("e"), found, 5), 1);
+    CHECK_EQ_INT(phi_session_loops(s, PHI_LOOP_CHAIN, phi_str_of("d"), NULL, 0), 4);
     phi_session_free(s);
 }
 
@@ -513,12 +518,12 @@ TEST(completed_sessions_come_first_and_draining_empties_them) {
     start("open", "open.m.1", NULL, 0);
     both("done", "done.m.1", NULL, 1);
     CHECK_EQ_INT(phi_recorder_checkpoint(rec), 1);
-    CHECK_EQ_INT(phi_recorder_session_count(rec), 2);
-    CHECK_STR(phi_recorder_session(rec, 0)->session_id, "done");
-    CHECK_STR(phi_recorder_session(rec, 1)->session_id, "open");
-    CHECK(phi_recorder_session(rec, 2) == NULL);
-    CHECK(phi_recorder_current_loop(rec, phi_str_of("open.m.1")) != NULL);
-    CHECK(phi_recorder_current_loop(rec, phi_str_of("done.m.1")) == NULL);
+    CHECK_EQ_INT(recorder_session_count(rec), 2);
+    CHECK_STR(phi_recorder_session_at(rec, 0)->session_id, "done");
+    CHECK_STR(phi_recorder_session_at(rec, 1)->session_id, "open");
+    CHECK(phi_recorder_session_at(rec, 2) == NULL);
+    CHECK(recorder_running(rec, phi_str_of("open.m.1")) != NULL);
+    CHECK(recorder_running(rec, phi_str_of("done.m.1")) == NULL);
     drained = phi_recorder_drain(rec);
     REQUIRE(drained != NULL);
     CHECK_STR(drained->session_id, "done");
@@ -536,7 +541,7 @@ TEST(events_of_unknown_loops_are_ignored) {
     call_end("nobody.m.1", "c", "x");
     feed("{'type':'ProgressMessage','loop_id':'','tool_call_id':'','tool_name':'judge',"
          "'text':'w'}");
-    CHECK_EQ_INT(phi_recorder_session_count(rec), 0);
+    CHECK_EQ_INT(recorder_session_count(rec), 0);
     both("s", "s.m.1", NULL, 0);
     turn_start("s.m.1", 7);
     CHECK_EQ_INT(loop_of("s", "s.m.1")->event_count, 2);

@@ -1,6 +1,7 @@
 /* test_recorder_random.c - events in any order, of a handful of loops in three sessions, with checkpoints, drains and
    flushes in between: whatever comes, what stands in the sessions holds together.
    PHI_SEEDS says how many stories, PHI_SEED picks one. */
+#include "support/recorded.h"
 #include "recorder_support.h"
 #include "text/json.h"
 
@@ -40,7 +41,7 @@ static void check_loop(const phi_session *s, const phi_loop_record *loop) {
         CHECK_EQ_INT(loop->events[0].sequence, 0);
     if (loop->group != NULL && loop->group->is_selected)
         CHECK(phi_str_equal(loop->group->selected_loop_id, loop->loop_id));
-    CHECK(phi_session_loop_chain(s, loop->loop_id, NULL, 0) <= s->loop_count);
+    CHECK(phi_session_loops(s, PHI_LOOP_CHAIN, loop->loop_id, NULL, 0) <= s->loop_count);
 }
 
 static void check_session(const phi_session *s, bool completed) {
@@ -56,21 +57,21 @@ static void check_session(const phi_session *s, bool completed) {
                   s->loops[i]->status != PHI_LOOP_PENDING);
         tokens += s->loops[i]->usage.total_tokens;
     }
-    CHECK_EQ_INT(phi_session_total_usage(s).total_tokens, tokens);
+    CHECK_EQ_INT(session_usage(s).total_tokens, tokens);
     if (s->parent != NULL) CHECK(!phi_str_equal(s->parent->parent_session_id, s->session_id));
 }
 
 static void check_all(void) {
     const phi_session *s;
-    size_t i, j, n = phi_recorder_session_count(rec);
+    size_t i, j, n = recorder_session_count(rec);
     for (i = 0; i < n; i++) {
-        s = phi_recorder_session(rec, i);
+        s = phi_recorder_session_at(rec, i);
         check_session(s, false);
         for (j = i + 1; j < n; j++)
-            CHECK(!phi_str_equal(s->session_id, phi_recorder_session(rec, j)->session_id));
+            CHECK(!phi_str_equal(s->session_id, phi_recorder_session_at(rec, j)->session_id));
     }
     for (i = 0; i < LOOPS; i++) {
-        const phi_loop_record *loop = phi_recorder_current_loop(rec, phi_str_of(ids[i]));
+        const phi_loop_record *loop = recorder_running(rec, phi_str_of(ids[i]));
         if (loop != NULL) CHECK_EQ_INT(loop->status, PHI_LOOP_RUNNING);
     }
 }
@@ -161,7 +162,7 @@ static void story(uint32_t seed) {
     }
     phi_recorder_flush(rec);
     drain(false);
-    CHECK_EQ_INT(phi_recorder_session_count(rec), 0);
+    CHECK_EQ_INT(recorder_session_count(rec), 0);
     rec_end();
 }
 

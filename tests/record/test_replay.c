@@ -3,6 +3,8 @@
 #include "record/replay.h"
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 typedef struct text {
     char *at;
@@ -110,7 +112,7 @@ static phi_flow clock_step(void *user_data, phi_call call) {
     }
     on->clock = call;
     if (on->s->flaky && on->clocks++ == 0) says = "no hands";
-    (void)phi_call_finish(call, says, strlen(says), strcmp(says, "no hands") == 0);
+    (void)(strcmp(says, "no hands") == 0 ? phi_call_fail(call, says) : phi_call_reply(call, says));
     return PHI_DONE;
 }
 
@@ -245,10 +247,10 @@ static void perform(rig *r, const scene *s, take *t) {
     for (i = 0; i < 30000; i++) {
         int runs = rig_run(r, 1);
         if (s->early && !early && on.clocks == 1)
-            early = phi_call_finish(on.clock, "early", 5, false) == PHI_OK;
+            early = phi_call_reply(on.clock, "early") == PHI_OK;
         rig_pass_ms(r, 6);
         if (rig_started(r) > 0 && i > 10 && !finished) {
-            finished = phi_call_finish(rig_call_at(r, 0), "waited", 6, false) == PHI_OK;
+            finished = phi_call_reply(rig_call_at(r, 0), "waited") == PHI_OK;
         }
         if (runs == 0 && (asked || s->short_run)) break;
         if (runs == 0) {
@@ -789,7 +791,7 @@ TEST(playing_survives_every_failed_allocation) {
 /* Once it may: a secret. */
 static phi_flow secret_step(void *user_data, phi_call call) {
     if (!*(const bool *)user_data) return PHI_PENDING;
-    (void)phi_call_finish(call, "the word is hunter2-hunter2", 27, false);
+    (void)phi_call_reply(call, "the word is hunter2-hunter2");
     return PHI_DONE;
 }
 

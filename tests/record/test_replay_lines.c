@@ -50,7 +50,7 @@ static phi_flow count_step(void *user_data, phi_call call) {
         (void)phi_call_update(call, "part", 4);
         return PHI_PENDING;
     }
-    (void)phi_call_finish(call, "counted", 7, false);
+    (void)phi_call_reply(call, "counted");
     return PHI_DONE;
 }
 
@@ -120,7 +120,7 @@ static bool perform(phi_tape *tape, uint64_t *hash) {
         runs = rig_step(r);
         rig_pass_ms(r, 5);
         if (w.call.rt != NULL && w.waited++ == 4) /* its decision waits still */
-            (void)phi_call_finish(w.call, "waited", 6, false);
+            (void)phi_call_reply(w.call, "waited");
     }
     *hash = phi_thread_hash(phi_agent_thread(agent));
     rig_free(r);
@@ -309,8 +309,7 @@ static void answer(phi_call call) {
 static phi_verdict early_hook(void *user_data, phi_hook *hook) {
     early *e = (early *)user_data;
     e->call = hook->call;
-    if (e->how == BY_HOOK_POSTED)
-        CHECK_EQ_INT(phi_call_finish(hook->call, "given early", 11, false), PHI_OK);
+    if (e->how == BY_HOOK_POSTED) CHECK_EQ_INT(phi_call_reply(hook->call, "given early"), PHI_OK);
     if (e->how == BY_HOOK_AT_ONCE) answer(hook->call);
     return e->waits || e->how == BY_HOST ? PHI_WAIT : PHI_ALLOW;
 }
@@ -352,7 +351,7 @@ static uint64_t perform_early(phi_tape *tape, early *e) {
         runs = rig_step(r);
         rig_pass_ms(r, 2);
         if (i == 6 && e->how == BY_HOST)
-            CHECK_EQ_INT(phi_call_finish(e->call, "given early", 11, false), PHI_OK);
+            CHECK_EQ_INT(phi_call_reply(e->call, "given early"), PHI_OK);
     }
     CHECK_EQ_INT(runs, 0);
     CHECK(strstr(rig_story(r), "ToolExecutionEnd toolResult c1 \"given early\"") != NULL);

@@ -8,6 +8,8 @@
 #include "record/replay.h"
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { AGENTS = 4, CALLS = 16, TICKETS = 16, TOOLS = 5, STEPS = 160, MOST_STEPS = 4000 };
 
@@ -115,7 +117,7 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
         return PHI_DONE;
     }
     if (n == 3 || n == 4) {
-        (void)phi_call_finish(call, "posted", 6, n == 4);
+        (void)(n == 4 ? phi_call_fail(call, "posted") : phi_call_reply(call, "posted"));
         return PHI_DONE;
     }
     return PHI_PENDING;
@@ -128,7 +130,8 @@ static phi_flow any_step(void *user_data, phi_call call) {
     if (*left == 7) (void)phi_call_update(call, "part", 4);
     if (--*left > 0) return PHI_PENDING;
     if (number_of(phi_call_id(call)) % 3 == 0)
-        (void)phi_call_finish(call, "walked", 6, number_of(phi_call_id(call)) % 2 == 0);
+        (void)(number_of(phi_call_id(call)) % 2 == 0 ? phi_call_fail(call, "walked")
+                                                     : phi_call_reply(call, "walked"));
     else
         say(call, "stepped", false);
     return PHI_DONE;
@@ -191,7 +194,8 @@ static phi_verdict any_hook(void *user_data, phi_hook *hook) {
     case 2: hook->timeout_ms = 1 + pick(w, 6); return PHI_WAIT;
     case 3:
         if (hook->call.rt == NULL) return PHI_ALLOW;
-        (void)phi_call_finish(hook->call, "by the hook", 11, pick(w, 4) == 0);
+        (void)(pick(w, 4) == 0 ? phi_call_fail(hook->call, "by the hook")
+                               : phi_call_reply(hook->call, "by the hook"));
         return pick(w, 2) == 0 ? PHI_WAIT : PHI_ALLOW;
     case 4:
         if (hook->call.rt == NULL) return PHI_ALLOW;
@@ -214,8 +218,8 @@ static void act(world *w) {
     switch (n) {
     case 0:
     case 1:
-    case 2: (void)phi_call_finish(call, "by the host", 11, false); break;
-    case 3: (void)phi_call_finish(call, "no, says the host", 17, true); break;
+    case 2: (void)phi_call_reply(call, "by the host"); break;
+    case 3: (void)phi_call_fail(call, "no, says the host"); break;
     case 4:
         if (call.rt != NULL) say(call, "from the host", pick(w, 3) == 0);
         break;

@@ -1,4 +1,5 @@
 /* test_session.c - sessions of living agents, and the log seen as a session. */
+#include "support/recorded.h"
 #include "record/two_runs.h"
 
 /* ---- living agents ---- */
@@ -21,9 +22,9 @@ TEST(an_agent_s_runs_become_loops_with_turns_and_a_snapshot) {
     CHECK_STR(loop->config->config_id, "c");
     CHECK_STR(loop->config->api, "anthropic_messages");
     CHECK_STR(loop_of("s", "s.c.2")->parent_loop_id, ""); /* a prompt begins a root */
-    CHECK_EQ_INT(phi_session_root_loops(session_of("s"), NULL, 0), 2);
-    CHECK_EQ_INT(phi_session_total_usage(session_of("s")).total_tokens,
-                 phi_agent_usage(agent).total_tokens);
+    CHECK_EQ_INT(phi_session_loops(session_of("s"), PHI_LOOP_ROOTS, phi_str_of(""), NULL, 0), 2);
+    CHECK_EQ_INT(session_usage(session_of("s")).total_tokens,
+                 phi_agent_get_info(agent).usage.total_tokens);
     rec_end();
     rig_free(r);
 }
@@ -117,7 +118,8 @@ TEST(a_child_whose_parent_is_not_known_names_it_by_its_id) {
     both("child", "child.m.1", "elsewhere.m.1", 1);
     REQUIRE(session_of("child")->parent != NULL);
     CHECK_STR(session_of("child")->parent->parent_session_id, "elsewhere");
-    CHECK_EQ_INT(phi_session_root_loops(session_of("child"), NULL, 0), 1);
+    CHECK_EQ_INT(phi_session_loops(session_of("child"), PHI_LOOP_ROOTS, phi_str_of(""), NULL, 0),
+                 1);
     rec_end();
 }
 
@@ -207,7 +209,7 @@ TEST(the_log_seen_as_a_session_has_the_loops_that_the_recorder_saw) {
         if (entry.kind == PHI_ENTRY_MESSAGE) messages--;
     CHECK_EQ_INT(messages, 0); /* each message is in one loop */
     usage = phi_thread_usage(phi_agent_thread(agent));
-    CHECK_EQ_INT(phi_session_total_usage(s).total_tokens, usage.total_tokens);
+    CHECK_EQ_INT(session_usage(s).total_tokens, usage.total_tokens);
     phi_session_free(s);
     rec_end();
     rig_free(r);
@@ -263,7 +265,7 @@ static bool say(const char *text) {
     (void)snprintf(json, sizeof json, "%s", text);
     for (i = 0; json[i] != '\0'; i++)
         if (json[i] == '\'') json[i] = '"';
-    return phi_recorder_add_json(rec, phi_str_of(json)) == PHI_OK;
+    return add_json(rec, phi_str_of(json)) == PHI_OK;
 }
 
 static bool a_story(void) {
@@ -324,7 +326,7 @@ TEST(a_memory_limit_refuses_and_what_was_recorded_stays) {
     rec_begin(&desc);
     start("s", "s.m.1", NULL, 0);
     while (status == PHI_OK && n < 10000) {
-        status = phi_recorder_add_json(
+        status = add_json(
             rec, phi_str_of("{\"type\":\"Warning\",\"loop_id\":\"s.m.1\",\"text\":\"w\"}"));
         if (status == PHI_OK) n++;
     }

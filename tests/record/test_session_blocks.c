@@ -2,6 +2,7 @@
 #include "blocks_support.h"
 #include "log_support.h"
 #include "recorder_support.h"
+#include "support/recorded.h"
 #include "support/rig.h"
 
 static run_log l;
@@ -299,7 +300,7 @@ TEST(a_recorded_session_takes_its_blocks_from_the_agent_s_thread) {
     mine = phi_recorder_drain(rec);
     REQUIRE(mine != NULL);
     for (i = 0; i < mine->loop_count; i++) CHECK(mine->loops[i]->block == NULL);
-    CHECK_EQ_INT(phi_session_add_blocks(mine, phi_agent_thread(agent)), PHI_OK);
+    CHECK_EQ_INT(compact_from(mine, phi_agent_thread(agent)), PHI_OK);
     REQUIRE(phi_session_of_thread(phi_agent_thread(agent), &allocator, &logged) == PHI_OK);
     REQUIRE(mine->loop_count == 4 && logged->loop_count == 4);
     CHECK(mine->loops[0]->block != NULL && mine->loops[1]->block != NULL);

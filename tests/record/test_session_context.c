@@ -4,8 +4,10 @@
 #include "agent/one_shot_run.h"
 #include "history/prune.h"
 #include "record/recorder.h"
+#include "support/recorded.h"
 #include "support/rig.h"
 #include "tools/context_tools.h"
+#include "loop/events.h"
 
 static run_log l;
 
@@ -291,14 +293,12 @@ TEST(a_loop_that_is_not_there_and_a_session_without_messages) {
     CHECK_EQ_INT(phi_session_context(NULL, none, 0, NULL, NULL, &arena, &list, &count),
                  PHI_BAD_ARG);
     CHECK_EQ_INT(phi_session_context(s, none, 0, NULL, NULL, NULL, &list, &count), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of("s.m.2"), 0, NULL, NULL, 0, NULL),
-                 PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_session_compact(s, none, 0, NULL, NULL, 0, &count), PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of("s.m.2"), 0, NULL, 0, NULL), PHI_NOT_FOUND);
+    CHECK_EQ_INT(compact_session(s, none, 0, NULL, 0, &count), PHI_OK);
     CHECK_EQ_INT(count, 0);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of("s.m.1"), 0, NULL, NULL, 0, &count), PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of("s.m.1"), 0, NULL, 0, &count), PHI_OK);
     CHECK_EQ_INT(count, 0);
-    CHECK_EQ_INT(phi_session_compact(NULL, none, 0, NULL, NULL, 0, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_session_add_blocks(s, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(compact_session(NULL, none, 0, NULL, 0, NULL), PHI_BAD_ARG);
     phi_arena_free(&arena);
     phi_session_free(s);
 }
@@ -447,7 +447,7 @@ TEST(blocks_show_nothing_that_was_pruned) {
         s = read_it();
         REQUIRE(s != NULL);
         if (made_by_us)
-            CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+            CHECK_EQ_INT(compact_session(s, phi_str_of(""), 0, &config, 0, NULL), PHI_OK);
         CHECK_EQ_STR(context_of(s, "", 0, NULL), "q " WELLS " a");
         runs_open(&l);
         CHECK_EQ_INT(import(s, NULL), PHI_OK);
@@ -528,8 +528,7 @@ TEST(of_20_turns_with_2_first_and_5_recent_2_to_14_are_compacted) {
     loop_of_turns("s.m.1", NULL, 20);
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of("s.m.1"), 0, &config, NULL, 1774692000000, &n),
-                 PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of("s.m.1"), 0, &config, 1774692000000, &n), PHI_OK);
     CHECK_EQ_INT(n, 1);
     b = s->loops[0]->block;
     REQUIRE(b != NULL);
@@ -561,7 +560,7 @@ TEST(ten_turns_have_nothing_compacted_and_the_recent_begin_behind_the_first) {
     loop_of_turns("s.m.1", NULL, 10);
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, NULL, NULL, 0, NULL), PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of(""), 0, NULL, 0, NULL), PHI_OK);
     b = s->loops[0]->block;
     REQUIRE(b != NULL);
     check_range(&b->keep_first, 0, 1);
@@ -591,7 +590,7 @@ TEST(earlier_loops_in_scope_are_compacted_whole_and_keep_the_block_they_have) {
     loop_of_turns("s.m.3", "s.m.2", 6);
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of("s.m.3"), 0, &config, NULL, 5, &n), PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of("s.m.3"), 0, &config, 5, &n), PHI_OK);
     CHECK_EQ_INT(n, 2);
     CHECK(s->loops[0]->block == NULL); /* beyond the scope */
     REQUIRE(s->loops[1]->block != NULL && s->loops[3]->block != NULL);
@@ -621,7 +620,7 @@ TEST(long_results_of_recent_turns_are_cut_and_those_of_first_ones_are_not) {
     put("]}");
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of(""), 0, &config, 0, NULL), PHI_OK);
     CHECK_EQ_STR(context_of(s, "", 0, NULL),
                  "call 1\n2\n3\n4 call 1\n\n[... 2 lines truncated ...]\n\n4");
     phi_session_free(s);
@@ -642,7 +641,7 @@ TEST(no_section_parts_a_call_from_its_result) {
     put("]}");
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of(""), 0, &config, 0, NULL), PHI_OK);
     b = s->loops[0]->block;
     REQUIRE(b != NULL);
     check_range(&b->keep_first, 0, 0);
@@ -664,7 +663,7 @@ TEST(blocks_that_were_made_are_written_and_read_back) {
     loop_of_turns("s.m.2", "s.m.1", 20);
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of(""), 0, &config, 0, NULL), PHI_OK);
     (void)snprintf(before, sizeof before, "%s", context_of(s, "", 0, NULL));
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
@@ -739,14 +738,13 @@ TEST(a_session_is_compacted_by_a_strategy_of_the_host_s) {
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         memset(&m, 0, sizeof m);
         m.mode = rows[i].mode;
-        CHECK_EQ_INT(phi_session_compact_with(s, &desc, &blocks, words, sizeof words),
-                     rows[i].status);
+        CHECK_EQ_INT(phi_session_compact(s, &desc, &blocks, words, sizeof words), rows[i].status);
         CHECK_EQ_STR(words, rows[i].words);
         CHECK_EQ_INT(blocks, 0);
         CHECK(s->loops[0]->block == NULL && s->loops[1]->block == NULL);
     }
     memset(&m, 0, sizeof m);
-    CHECK_EQ_INT(phi_session_compact_with(s, &desc, &blocks, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(phi_session_compact(s, &desc, &blocks, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(words, "");
     CHECK_EQ_INT(blocks, 2);
     CHECK_EQ_INT(m.calls, 2);
@@ -754,8 +752,8 @@ TEST(a_session_is_compacted_by_a_strategy_of_the_host_s) {
     CHECK_EQ_INT(s->loops[1]->block->created_ms, 7);
     CHECK_EQ_STR(context_of(s, "", 0, NULL),
                  "[mine before] 2.q0 2.a0 2.q1 2.a1 [mine now] 2.q4 2.a4 2.q5 2.a5");
-    CHECK_EQ_INT(phi_session_compact_with(s, NULL, NULL, NULL, 0), PHI_OK); /* phi's own */
-    CHECK_EQ_INT(phi_session_compact_with(NULL, &desc, NULL, NULL, 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_session_compact(s, NULL, NULL, NULL, 0), PHI_OK); /* phi's own */
+    CHECK_EQ_INT(phi_session_compact(NULL, &desc, NULL, NULL, 0), PHI_BAD_ARG);
     phi_session_free(s);
 }
 
@@ -779,16 +777,16 @@ TEST(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks) {
     CHECK_EQ_INT(phi_session_context(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, &arena,
                                      &list, &count),
                  PHI_OK);
-    CHECK_EQ_INT(phi_replace_messages(agent, list, count), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, list, count), PHI_OK);
     phi_arena_free(&arena);
     phi_session_free(s);
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_message_at(agent, 4)->content[0].text, "[Summary]");
-    CHECK_STR(phi_message_at(agent, 6)->content[0].text, "cut");
-    CHECK_STR(phi_message_at(agent, 8)->content[0].text, "on");
-    CHECK_EQ_INT(phi_message_count(agent), 9);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].text, "[Summary]");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 6)->content[0].text, "cut");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 8)->content[0].text, "on");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 9);
     rig_free(r);
 }
 
@@ -812,8 +810,8 @@ TEST(an_agent_that_goes_on_with_a_session_counts_its_runs_on) {
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), "s.m.3");
-    CHECK_STR(phi_message_at(agent, 4)->loop_id, "s.m.3");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "s.m.3");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 4)->loop_id, "s.m.3");
     rig_free(r);
 }
 
@@ -833,7 +831,7 @@ static void goes_on_as(phi_str loop_id, const char *want) {
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), want);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, want);
     rig_free(r);
 }
 
@@ -891,11 +889,11 @@ TEST(a_list_in_place_of_a_history_has_no_loop_id_that_is_given_again) {
     list[0].loop_id = phi_str_of("s.m.5"); /* higher than the newest message's */
     list[1] = list[0];
     list[1].loop_id = phi_str_of("s.m.2");
-    CHECK_EQ_INT(phi_replace_messages(agent, list, 2), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, list, 2), PHI_OK);
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), "s.m.6");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "s.m.6");
     rig_free(r);
 }
 
@@ -1005,9 +1003,8 @@ TEST(in_a_thread_earlier_loops_are_what_is_compacted_and_those_beyond_the_scope_
     loop_of_turns("s.m.3", NULL, 3);
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(
-        phi_session_compact(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, 0, NULL),
-        PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, 0, NULL),
+                 PHI_OK);
     runs_open(&l);
     CHECK_EQ_INT(import(s, &config), PHI_OK);
     (void)snprintf(before, sizeof before, "%s",
@@ -1031,7 +1028,7 @@ TEST(in_a_thread_only_results_that_were_cut_are_replaced) {
     put("]}");
     s = read_it();
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+    CHECK_EQ_INT(compact_session(s, phi_str_of(""), 0, &config, 0, NULL), PHI_OK);
     runs_open(&l);
     CHECK_EQ_INT(import(s, NULL), PHI_OK);
     CHECK_EQ_STR(shown(), "q call 1\n\n[... 2 lines truncated ...]\n\n4");
@@ -1194,7 +1191,7 @@ static bool all_of_it(void) {
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     done = phi_session_from_json(phi__str(made, made_len), &allocator, 0, &s, NULL) == PHI_OK;
-    if (done && phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, &n) != PHI_OK) {
+    if (done && compact_session(s, phi_str_of(""), 0, &config, 0, &n) != PHI_OK) {
         CHECK(s->loops[0]->block == NULL && s->loops[1]->block == NULL);
         CHECK_EQ_INT(n, 0);
         done = false;

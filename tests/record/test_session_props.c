@@ -1,5 +1,6 @@
 /* test_session_props.c - a thread's log seen as a session, against the log itself: random histories, worked out from the
    entries in the most obvious way. Each seed is one history; PHI_SEEDS says how many, PHI_SEED picks one. */
+#include "support/recorded.h"
 #include "record/session_context.h"
 
 #include "log_support.h"
@@ -50,7 +51,7 @@ static void one_message(const phi_session *s, size_t at, oracle *loop, const phi
 static void compare_with_entries(const phi_thread *thread, const phi_session *s, phi_arena *arena) {
     static oracle loops[LOOPS];
     phi_entry e;
-    phi_usage usage = phi_thread_usage(thread), total = phi_session_total_usage(s);
+    phi_usage usage = phi_thread_usage(thread), total = session_usage(s);
     size_t n = 0, i, strays = 0, all = 0, held = 0;
     uint64_t seq, sum = 0;
     memset(loops, 0, sizeof loops);

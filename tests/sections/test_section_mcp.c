@@ -1,6 +1,7 @@
 /* test_section_mcp.c - MCP servers of a configuration: shared, or one for each reference. */
 #include "mcp/mcp_tools.h"
 #include "sections/sections.h"
+#include "support/problems.h"
 #include "support/made.h"
 #include "support/mcp_mock.h"
 #include "support/wires.h"
@@ -8,6 +9,7 @@
 /* A runtime with a clock and processes of this machine. */
 static phi_runtime *real(void) {
     phi_runtime_desc desc = PHI_ZERO;
+    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     return phi_runtime_new(&desc);
 }
@@ -40,7 +42,7 @@ static void build_with(built *b, const char *agents, const char *more,
     desc.format = PHI_CONFIG_TOML;
     desc.sections = phi_config_sections();
     b->config = phi_config_load(&desc);
-    if (!CHECK_EQ_STR(phi_config_message(b->config), "")) fprintf(stderr, "%s", text);
+    if (!CHECK_EQ_STR(config_message(b->config), "")) fprintf(stderr, "%s", text);
     b->agents = phi_agents_from_config(b->rt, b->config, with);
     while ((b->status = phi_agents_step(b->agents)) == PHI_BUSY && left-- > 0)
         (void)phi_step(b->rt, 10);
@@ -51,7 +53,7 @@ static void build(built *b, const char *agents, const char *more) {
 }
 
 static void end(built *b) {
-    CHECK_EQ_INT(phi_agents_free(b->agents), PHI_OK);
+    phi_agents_free(b->agents);
     phi_config_free(b->config);
     phi_runtime_free(b->rt);
 }
@@ -85,7 +87,7 @@ TEST(agents_wait_for_a_server_that_is_required_and_no_other) {
     built b;
     build(&b, "", "required = true\n");
     CHECK_EQ_INT(b.status, PHI_OK);
-    CHECK_EQ_INT(phi_agents_count(b.agents), 1);
+    CHECK_EQ_INT(agents_count(b.agents), 1);
     end(&b);
 }
 
@@ -114,7 +116,7 @@ TEST(agents_wait_for_all_servers_if_the_host_wishes) {
     with.wait_for_servers = true;
     build_with(&b, agents, "", &with);
     REQUIRE(CHECK_EQ_INT(b.status, PHI_OK));
-    CHECK_EQ_INT(phi_agents_problem_count(b.agents), 0);
+    CHECK_EQ_INT(agents_problem_count(b.agents), 0);
     CHECK(offered(&b, "a") > 5);
     CHECK_EQ_INT(offered(&b, "own"), 2 * offered(&b, "a"));
     end(&b);
@@ -142,11 +144,11 @@ static void missing(const char *more, bool waits, phi_status want) {
     while ((b.status = phi_agents_step(b.agents)) == PHI_BUSY && left-- > 0)
         (void)phi_step(b.rt, 10);
     CHECK_EQ_INT(b.status, want);
-    CHECK_EQ_INT(phi_agents_count(b.agents), want != PHI_OK ? 0 : waits ? 2 : 1);
-    if (want != PHI_OK && CHECK(phi_agents_problem_at(b.agents, 0, &p)))
+    CHECK_EQ_INT(agents_count(b.agents), want != PHI_OK ? 0 : waits ? 2 : 1);
+    if (want != PHI_OK && CHECK(agents_problem(b.agents, 0, &p)))
         CHECK(strstr(p.message.at, "MCP server \"gone\", which is required: ") != NULL);
-    CHECK_EQ_INT(phi_agents_problem_count(b.agents), want != PHI_OK || waits ? 1 : 0);
-    if (want == PHI_OK && waits && CHECK(phi_agents_problem_at(b.agents, 0, &p))) {
+    CHECK_EQ_INT(agents_problem_count(b.agents), want != PHI_OK || waits ? 1 : 0);
+    if (want == PHI_OK && waits && CHECK(agents_problem(b.agents, 0, &p))) {
         CHECK(p.is_warning);
         CHECK(strstr(p.message.at, "MCP server \"gone\": ") != NULL);
         CHECK(strstr(p.message.at, "its tools are missing") != NULL);
@@ -180,7 +182,7 @@ TEST(a_server_is_reached_by_its_address_with_its_headers) {
     desc.format = PHI_CONFIG_TOML;
     desc.sections = phi_config_sections();
     b.config = phi_config_load(&desc);
-    CHECK_EQ_STR(phi_config_message(b.config), "");
+    CHECK_EQ_STR(config_message(b.config), "");
     b.agents = phi_agents_from_config(b.rt, b.config, NULL);
     while ((b.status = phi_agents_step(b.agents)) == PHI_BUSY && left-- > 0)
         (void)phi_step(b.rt, 0);
@@ -190,7 +192,7 @@ TEST(a_server_is_reached_by_its_address_with_its_headers) {
         CHECK(strncmp(w.sent[0].text, "POST https://h.example/mcp\n", 27) == 0);
         CHECK(strstr(w.sent[0].text, "X-Team: blue\n") != NULL);
     }
-    CHECK_EQ_INT(phi_agents_free(b.agents), PHI_OK);
+    phi_agents_free(b.agents);
     phi_config_free(b.config);
     phi_runtime_free(b.rt);
     wires_free(&w);
@@ -214,7 +216,7 @@ static void check_refused(const char *server, const char *want) {
     b.agents = phi_agents_from_config(b.rt, b.config, NULL);
     while ((b.status = phi_agents_step(b.agents)) == PHI_BUSY) (void)phi_step(b.rt, 0);
     CHECK(b.status == PHI_BAD_ARG || b.status == PHI_PARSE);
-    if (CHECK(phi_agents_problem_at(b.agents, 0, &p)) && !CHECK(strstr(p.message.at, want) != NULL))
+    if (CHECK(agents_problem(b.agents, 0, &p)) && !CHECK(strstr(p.message.at, want) != NULL))
         (void)printf("  %s\n", p.message.at);
     end(&b);
 }
@@ -251,7 +253,8 @@ static bool go(made *m, rig *r, const char *text, const char *path) {
     CHECK_EQ_STR(made_problems(m), "");
     if (!CHECK_EQ_INT(m->status, PHI_OK)) return false;
     CHECK_EQ_INT(phi_prompt(phi_agents_get(m->agents, NULL), "go"), PHI_OK);
-    for (left = 3000; phi_agent_running(phi_agents_get(m->agents, NULL)) && left > 0; left--) {
+    for (left = 3000; phi_agent_get_info(phi_agents_get(m->agents, NULL)).running && left > 0;
+         left--) {
         (void)phi_step(rig_runtime(r), 10);
         (void)rig_step(r);
     }
@@ -299,7 +302,7 @@ TEST(a_file_authorizes_a_person_or_its_client) {
     }
     CHECK_EQ_INT(asked, 1);
     CHECK(shown > 0);
-    CHECK_EQ_INT(phi_agents_free(b.agents), PHI_OK);
+    phi_agents_free(b.agents);
     phi_config_free(b.config);
     phi_runtime_free(b.rt);
     wires_free(&w);

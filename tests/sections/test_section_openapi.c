@@ -1,6 +1,7 @@
 /* test_section_openapi.c - OpenAPI documents of a configuration; and every section without memory,
    or freed in the midst. */
 #include "sections/sections.h"
+#include "support/problems.h"
 #include "support/made.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
@@ -74,7 +75,7 @@ TEST(each_section_without_memory_leaves_no_agent) {
     phi_config *config = read_all();
     bool tripped = true;
     int n = 0, rounds = 0;
-    CHECK_EQ_STR(phi_config_message(config), "");
+    CHECK_EQ_STR(config_message(config), "");
     while (tripped && n < 20000) {
         phi_agents *agents;
         phi_status status = PHI_NO_MEMORY;
@@ -87,8 +88,8 @@ TEST(each_section_without_memory_leaves_no_agent) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         if (!tripped) CHECK_EQ_INT(status, PHI_OK);
-        CHECK_EQ_INT(phi_agents_count(agents), status == PHI_OK ? 1 : 0);
-        CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+        CHECK_EQ_INT(agents_count(agents), status == PHI_OK ? 1 : 0);
+        phi_agents_free(agents);
     }
     CHECK(!tripped && rounds > 50);
     phi_config_free(config);
@@ -105,7 +106,7 @@ TEST(sections_may_be_freed_in_the_midst) {
         int i;
         busy = true;
         for (i = 0; busy && i < n; i++) busy = phi_agents_step(agents) == PHI_BUSY;
-        CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+        phi_agents_free(agents);
     }
     CHECK(!busy);
     phi_config_free(config);

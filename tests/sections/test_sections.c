@@ -1,7 +1,9 @@
 /* test_sections.c - the sections of a configuration that need phi_tools.h. */
+#include "permissions/permit.h"
 #include "permissions/permissions.h"
 #include "sections/sections.h"
 #include "subagents/subagents.h"
+#include "support/problems.h"
 #include "support/made.h"
 
 #include <unistd.h>
@@ -87,7 +89,7 @@ TEST(check_only_finds_the_same_and_makes_nothing) {
     REQUIRE(text != NULL && load(&m, r, text, FULL, &with));
     CHECK_EQ_STR(made_problems(&m), "");
     CHECK_EQ_INT(m.status, PHI_OK);
-    CHECK_EQ_INT(phi_agents_count(m.agents), 0);
+    CHECK_EQ_INT(agents_count(m.agents), 0);
     made_free(&m);
     REQUIRE(load(&m, r,
                  PROVIDER "[tools]\nenabled = [\"read_fil\"]\n[[mcp.instances]]\nname = \"a\"\n"
@@ -138,7 +140,7 @@ TEST(mistakes_of_sections_have_words) {
         REQUIRE(load(&m, r, text, NULL, NULL));
         if (!CHECK(m.status != PHI_OK && strstr(made_problems(&m), rows[i].want) != NULL))
             fprintf(stderr, "want: %s\ngot: %s", rows[i].want, made_problems(&m));
-        CHECK_EQ_INT(phi_agents_count(m.agents), 0);
+        CHECK_EQ_INT(agents_count(m.agents), 0);
         made_free(&m);
         rig_free(r);
     }
@@ -305,11 +307,11 @@ TEST(the_rules_of_a_file_ask_before_a_program_of_it_is_written) {
     d = made_desc(&m, "default");
     REQUIRE(CHECK(d.hook_fn == phi_permissions_hook));
     permissions = (phi_permissions *)d.hook_user_data;
-    CHECK_EQ_INT(phi_permissions_check(permissions, phi_str_of("write_file"),
-                                       phi_str_of("{\"path\":\"server.js\"}"), NULL),
+    CHECK_EQ_INT(permit_check(permissions, phi_str_of("write_file"),
+                              phi_str_of("{\"path\":\"server.js\"}"), NULL),
                  PHI_PERMISSION_ASK);
-    CHECK_EQ_INT(phi_permissions_check(permissions, phi_str_of("write_file"),
-                                       phi_str_of("{\"path\":\"other.js\"}"), NULL),
+    CHECK_EQ_INT(permit_check(permissions, phi_str_of("write_file"),
+                              phi_str_of("{\"path\":\"other.js\"}"), NULL),
                  PHI_PERMISSION_ALLOW);
     made_free(&m);
     rig_free(r);
@@ -326,7 +328,7 @@ TEST(a_script_of_callbacks_stops_a_run) {
     CHECK_EQ_STR(made_problems(&m), "");
     REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
     CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
-    while (phi_agent_running(phi_agents_get(m.agents, NULL)) && left-- > 0)
+    while (phi_agent_get_info(phi_agents_get(m.agents, NULL)).running && left-- > 0)
         (void)phi_step(rig_runtime(r), 10);
     CHECK_EQ_INT(rig_requests(r), 0);
     made_free(&m);
@@ -409,7 +411,7 @@ TEST(scripts_that_guard_tools_or_know_the_key_are_those_of_sub_agents_too) {
     rig_says(r, "Far away.");
     rig_says(r, "Done.");
     CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
-    while (phi_agent_running(phi_agents_get(m.agents, NULL)) && left-- > 0) {
+    while (phi_agent_get_info(phi_agents_get(m.agents, NULL)).running && left-- > 0) {
         (void)rig_step(r);
         (void)usleep(1000);
     }
@@ -445,7 +447,7 @@ static void run_scripts(made *m, const char *prompt) {
     phi_agent agent = phi_agents_get(m->agents, NULL);
     int left = 20000;
     CHECK_EQ_INT(phi_prompt(agent, prompt), PHI_OK);
-    while (phi_agent_running(agent) && left-- > 0) {
+    while (phi_agent_get_info(agent).running && left-- > 0) {
         (void)rig_step(m->r);
         (void)usleep(1000);
     }
@@ -536,9 +538,9 @@ static void refuse_without_memory(rig *r, const phi_config *config) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         if (!CHECK(status != PHI_OK && status != PHI_BUSY) ||
-            !CHECK_EQ_INT(phi_agents_count(agents), 0))
+            !CHECK_EQ_INT(agents_count(agents), 0))
             printf("allocation %d\n", n - 1);
-        CHECK_EQ_INT(phi_agents_free(agents), PHI_OK);
+        phi_agents_free(agents);
     }
     CHECK(!tripped && n > 5);
 }
@@ -557,7 +559,7 @@ TEST(a_file_with_errors_makes_no_agent_whatever_allocation_fails) {
         desc.format = PHI_CONFIG_TOML;
         desc.sections = phi_config_sections();
         config = phi_config_load(&desc);
-        if (CHECK_EQ_INT(phi_config_status(config), PHI_OK)) refuse_without_memory(r, config);
+        if (CHECK_EQ_INT(config_status(config), PHI_OK)) refuse_without_memory(r, config);
         phi_config_free(config);
         rig_free(r);
     }

@@ -46,6 +46,26 @@ static inline phi_skills *folders_skills(void) {
     return phi_skills_new(&desc);
 }
 
+static inline size_t folders_count(const phi_skills *skills) {
+    size_t n = 0;
+    while (phi_skills_at(skills, n) != NULL) n++;
+    return n;
+}
+
+static inline const phi_skill *folders_find(const phi_skills *skills, const char *name) {
+    const phi_skill *skill;
+    size_t i;
+    for (i = 0; (skill = phi_skills_at(skills, i)) != NULL; i++)
+        if (strcmp(skill->name.at, name) == 0) break;
+    return skill;
+}
+
+/* A whole directory, or the skill of a path that ends in "/SKILL.md". */
+static inline phi_status folders_load(phi_skills *skills, const char *dir, const char *label) {
+    phi_status status = phi_skills_load_begin(skills, dir, label);
+    return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
+}
+
 /* "SKILL.md:3: message" of each problem, a line each; "- " before those of skills that are loaded.
    In a static buffer. */
 static inline const char *folders_problems(const phi_skills *skills) {

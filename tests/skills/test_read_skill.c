@@ -30,7 +30,7 @@ static bool lesson_open(lesson *l, uint32_t max_read_bytes) {
     desc.allocator = test_allocator();
     desc.max_read_bytes = max_read_bytes;
     l->skills = phi_skills_new(&desc);
-    if (!CHECK_EQ_INT(phi_skills_load_dir(l->skills, folders_path(l->root, "all"), NULL), PHI_OK))
+    if (!CHECK_EQ_INT(folders_load(l->skills, folders_path(l->root, "all"), NULL), PHI_OK))
         return false;
     CHECK_EQ_INT(phi_skills_tool(l->skills, &l->tool), PHI_OK);
     l->c.r = rig_new();
@@ -206,7 +206,7 @@ static void fail_each(const char *arguments) {
         CHECK(left > 0);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        CHECK_EQ_INT(phi_agent_running(l.c.agent), false);
+        CHECK_EQ_INT(phi_agent_get_info(l.c.agent).running, false);
         lesson_close(&l);
     } while (tripped && n < 1000);
     CHECK(n > 20);

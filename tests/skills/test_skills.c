@@ -18,9 +18,9 @@ TEST(skills_of_a_directory_are_sorted_and_have_their_fields) {
                  "  author: ada\n  version: 1.0\n  on: yes\n---\nbody\n");
     folders_text(dir, "empty/readme.txt", "no skill");
     folders_text(dir, "file.md", "no skill");
-    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, "workspace"), PHI_OK);
+    CHECK_EQ_INT(folders_load(skills, dir, "workspace"), PHI_OK);
     CHECK_EQ_STR(folders_problems(skills), "");
-    CHECK_EQ_INT(phi_skills_count(skills), 2);
+    CHECK_EQ_INT(folders_count(skills), 2);
     skill = phi_skills_at(skills, 0);
     REQUIRE(CHECK(skill != NULL));
     CHECK_STR(skill->name, "git");
@@ -36,8 +36,8 @@ TEST(skills_of_a_directory_are_sorted_and_have_their_fields) {
     CHECK(strcmp(skill->base_dir.at + skill->base_dir.len - 4, "/git") == 0);
     CHECK(strcmp(skill->file_path.at + skill->file_path.len - 13, "/git/SKILL.md") == 0);
     CHECK(skill->base_dir.at[0] == '/');
-    CHECK(phi_skills_find(skills, phi_str_of("git")) == skill);
-    CHECK(phi_skills_find(skills, phi_str_of("gi")) == NULL);
+    CHECK(folders_find(skills, "git") == skill);
+    CHECK(folders_find(skills, "gi") == NULL);
     CHECK(phi_skills_at(skills, 2) == NULL);
     phi_skills_free(skills);
 }
@@ -54,18 +54,17 @@ TEST(a_later_directory_wins_and_a_missing_one_is_skipped) {
     dirs[1] = folders_path(dir, "none");
     dirs[2] = folders_path(dir, "b");
     CHECK_EQ_INT(phi_skills_load(skills, dirs, 3), PHI_OK);
-    CHECK_EQ_INT(phi_skills_count(skills), 2);
+    CHECK_EQ_INT(folders_count(skills), 2);
     CHECK_STR(phi_skills_at(skills, 0)->description, "Of b.");
     CHECK_STR(phi_skills_at(skills, 0)->source, "dir:2");
     CHECK_STR(phi_skills_at(skills, 1)->source, "dir:0");
     CHECK_EQ_STR(folders_problems(skills), "");
-    CHECK_EQ_INT(phi_skills_load_dir(bundled, dirs[1], "x"), PHI_NOT_FOUND);
+    CHECK_EQ_INT(folders_load(bundled, dirs[1], "x"), PHI_NOT_FOUND);
     CHECK_EQ_STR(folders_problems(bundled), "none: No such file or directory\n");
-    CHECK_EQ_INT(phi_skills_load_dir(bundled, dirs[0], "bundled"), PHI_OK);
-    CHECK_EQ_INT(phi_skills_merge(bundled, skills), PHI_OK);
-    CHECK_EQ_INT(phi_skills_merge(bundled, bundled), PHI_BAD_ARG);
-    phi_skills_free(skills); /* the other has copies */
-    CHECK_EQ_INT(phi_skills_count(bundled), 2);
+    CHECK_EQ_INT(folders_load(bundled, dirs[0], "bundled"), PHI_OK);
+    CHECK_EQ_INT(phi_skills_load(bundled, dirs, 3), PHI_OK); /* over what is there */
+    phi_skills_free(skills);
+    CHECK_EQ_INT(folders_count(bundled), 2);
     CHECK_STR(phi_skills_at(bundled, 0)->description, "Of b.");
     CHECK_STR(phi_skills_at(bundled, 1)->source, "dir:0");
     phi_skills_free(bundled);
@@ -77,8 +76,8 @@ TEST(one_broken_skill_does_not_stop_the_others) {
     REQUIRE(test_temp_dir(dir, sizeof dir));
     folders_text(dir, "git/SKILL.md", git);
     folders_text(dir, "plain/SKILL.md", "# No front matter\n");
-    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_skills_count(skills), 1);
+    CHECK_EQ_INT(folders_load(skills, dir, NULL), PHI_OK);
+    CHECK_EQ_INT(folders_count(skills), 1);
     CHECK_EQ_STR(folders_problems(skills),
                  "SKILL.md:1: no front matter: expected a line \"---\" at the beginning\n");
     CHECK(!phi_skills_problem_at(skills, 0)->loaded);
@@ -92,8 +91,8 @@ TEST(a_directory_whose_name_is_not_utf_8_holds_no_skill) {
     phi_skills *skills = folders_skills();
     REQUIRE(test_temp_dir(dir, sizeof dir));
     folders_text(dir, "a\377b/SKILL.md", git);
-    (void)phi_skills_load_one(skills, folders_path(dir, "a\377b"), NULL);
-    CHECK_EQ_INT(phi_skills_count(skills), 0);
+    (void)folders_load(skills, folders_path(dir, "a\377b/SKILL.md"), NULL);
+    CHECK_EQ_INT(folders_count(skills), 0);
     CHECK(strstr(folders_problems(skills), "the name of the directory is not UTF-8") != NULL);
     phi_skills_free(skills);
 #endif
@@ -107,8 +106,8 @@ static const char *problems_of(const char *text, size_t n, size_t want) {
     out[0] = '\0';
     if (!test_temp_dir(dir, sizeof dir)) return out;
     folders_put(dir, "one/SKILL.md", text, n);
-    (void)phi_skills_load_one(skills, folders_path(dir, "one"), NULL);
-    CHECK_EQ_INT(phi_skills_count(skills), want);
+    (void)folders_load(skills, folders_path(dir, "one/SKILL.md"), NULL);
+    CHECK_EQ_INT(folders_count(skills), want);
     (void)snprintf(out, sizeof out, "%s", folders_problems(skills));
     phi_skills_free(skills);
     return out;
@@ -175,10 +174,10 @@ TEST(a_description_that_is_no_yaml_is_read_by_its_line) {
     REQUIRE(test_temp_dir(dir, sizeof dir));
     folders_text(dir, "one/SKILL.md",
                  "---\nname: 'one'\ndescription: Use when: the user asks.\n---\n");
-    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, NULL), PHI_OK);
-    REQUIRE(CHECK_EQ_INT(phi_skills_count(skills), 1));
+    CHECK_EQ_INT(folders_load(skills, dir, NULL), PHI_OK);
+    REQUIRE(CHECK_EQ_INT(folders_count(skills), 1));
     CHECK_STR(phi_skills_at(skills, 0)->description, "Use when: the user asks.");
-    CHECK_EQ_INT(phi_skills_problem_count(skills), 1);
+    CHECK(phi_skills_problem_at(skills, 1) == NULL);
     CHECK(phi_skills_problem_at(skills, 0)->loaded);
     CHECK_EQ_INT(phi_skills_problem_at(skills, 0)->line, 3);
     phi_skills_free(skills);
@@ -189,11 +188,11 @@ TEST(names_of_the_directory_replace_other_names) {
     phi_skills *skills = folders_skills();
     REQUIRE(test_temp_dir(dir, sizeof dir));
     folders_text(dir, "one/SKILL.md", "---\r\nname: two\r\ndescription: x\r\n---\r\nbody\r\n");
-    CHECK_EQ_INT(phi_skills_load_one(skills, folders_path(dir, "one/"), "me"), PHI_OK);
-    CHECK(phi_skills_find(skills, phi_str_of("one")) != NULL);
-    CHECK(phi_skills_find(skills, phi_str_of("two")) == NULL);
-    CHECK_EQ_INT(phi_skills_load_one(skills, dir, "me"), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_skills_load_one(skills, folders_path(dir, "no"), "me"), PHI_NOT_FOUND);
+    CHECK_EQ_INT(folders_load(skills, folders_path(dir, "one/SKILL.md"), "me"), PHI_OK);
+    CHECK(folders_find(skills, "one") != NULL);
+    CHECK(folders_find(skills, "two") == NULL);
+    CHECK_EQ_INT(folders_load(skills, folders_path(dir, "SKILL.md"), "me"), PHI_NOT_FOUND);
+    CHECK_EQ_INT(folders_load(skills, folders_path(dir, "no/SKILL.md"), "me"), PHI_NOT_FOUND);
     CHECK(strstr(folders_problems(skills), "no SKILL.md here") != NULL);
     phi_skills_free(skills);
 }
@@ -210,10 +209,10 @@ TEST(links_may_lead_to_a_skill_but_not_out_of_one) {
     CHECK(symlink("../../real/git/SKILL.md", folders_path(dir, "all/outer/SKILL.md")) == 0);
     CHECK(symlink("nowhere", folders_path(dir, "all/dangling")) == 0);
     CHECK(symlink(".", folders_path(dir, "all/self")) == 0);
-    CHECK_EQ_INT(phi_skills_load_dir(skills, folders_path(dir, "all"), NULL), PHI_OK);
-    CHECK_EQ_INT(phi_skills_count(skills), 2);
-    CHECK(strstr(phi_skills_find(skills, phi_str_of("git"))->base_dir.at, "/real/git") != NULL);
-    CHECK(phi_skills_find(skills, phi_str_of("inner")) != NULL);
+    CHECK_EQ_INT(folders_load(skills, folders_path(dir, "all"), NULL), PHI_OK);
+    CHECK_EQ_INT(folders_count(skills), 2);
+    CHECK(strstr(folders_find(skills, "git")->base_dir.at, "/real/git") != NULL);
+    CHECK(folders_find(skills, "inner") != NULL);
     CHECK_EQ_STR(folders_problems(skills),
                  "SKILL.md: it lies outside the directory of the skill\n");
     phi_skills_free(skills);
@@ -236,15 +235,15 @@ TEST(sizes_and_numbers_are_bounded) {
     memset(big, '#', 70000);
     memcpy(big, "---\n", 4);
     folders_put(dir, "big/SKILL.md", big, 101);
-    CHECK_EQ_INT(phi_skills_load_one(skills, folders_path(dir, "big"), NULL), PHI_PARSE);
+    CHECK_EQ_INT(folders_load(skills, folders_path(dir, "big/SKILL.md"), NULL), PHI_PARSE);
     CHECK_EQ_STR(folders_problems(skills), "SKILL.md: 101 bytes, expected at most 100\n");
-    CHECK_EQ_INT(phi_skills_load_dir(skills, folders_path(dir, "many"), NULL), PHI_TOO_BIG);
-    CHECK_EQ_INT(phi_skills_count(skills), 3);
+    CHECK_EQ_INT(folders_load(skills, folders_path(dir, "many"), NULL), PHI_TOO_BIG);
+    CHECK_EQ_INT(folders_count(skills), 3);
     CHECK(strstr(folders_problems(skills), "more than 3 skills: this one and others are not "));
     phi_skills_free(skills);
     folders_put(dir, "big/SKILL.md", big, 70000);
     skills = folders_skills();
-    CHECK_EQ_INT(phi_skills_load_one(skills, folders_path(dir, "big"), NULL), PHI_PARSE);
+    CHECK_EQ_INT(folders_load(skills, folders_path(dir, "big/SKILL.md"), NULL), PHI_PARSE);
     CHECK_EQ_STR(folders_problems(skills),
                  "SKILL.md: the front matter is longer than 65,536 bytes\n");
     phi_skills_free(skills);
@@ -262,11 +261,11 @@ TEST(a_load_in_slices_finds_the_same) {
     }
     CHECK_EQ_INT(phi_skills_load_begin(skills, dir, "x"), PHI_OK);
     CHECK_EQ_INT(phi_skills_load_begin(skills, dir, "x"), PHI_MISUSE);
-    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, "x"), PHI_MISUSE);
+    CHECK_EQ_INT(folders_load(skills, dir, "x"), PHI_MISUSE);
     while (phi_skills_load_advance(skills, 1) == PHI_BUSY) slices++;
     CHECK(slices >= 20);
     CHECK_EQ_INT(phi_skills_load_advance(skills, 1), PHI_OK);
-    CHECK_EQ_INT(phi_skills_count(skills), 20);
+    CHECK_EQ_INT(folders_count(skills), 20);
     CHECK_EQ_INT(phi_skills_load_begin(skills, dir, "x"), PHI_OK); /* dropped in the midst */
     CHECK_EQ_INT(phi_skills_load_advance(skills, 3), PHI_BUSY);
     phi_skills_free(skills);
@@ -282,15 +281,15 @@ TEST(the_index_is_the_standards_and_escapes) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     REQUIRE(test_temp_dir(dir, sizeof dir));
-    CHECK_EQ_INT(phi_skills_index(skills, &arena, &out), PHI_OK);
+    CHECK_EQ_INT(phi_skills_prompt(skills, PHI_SKILLS_NO_HINT, NULL, &arena, &out), PHI_OK);
     CHECK_STR(out, "");
     CHECK_EQ_INT(phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, "Base.", &arena, &prompt),
                  PHI_OK);
     CHECK_STR(prompt, "Base.");
     folders_text(dir, "b/SKILL.md", "---\nname: b\ndescription: \"A <b> & 'c' \\\"d\\\"\"\n---\n");
     folders_text(dir, "a/SKILL.md", "---\nname: a\ndescription: First.\n---\n");
-    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_skills_index(skills, &arena, &out), PHI_OK);
+    CHECK_EQ_INT(folders_load(skills, dir, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_skills_prompt(skills, PHI_SKILLS_NO_HINT, NULL, &arena, &out), PHI_OK);
     (void)snprintf(want, sizeof want,
                    "<available_skills>\n  <skill>\n    <name>a</name>\n"
                    "    <description>First.</description>\n    <location>%s</location>\n"
@@ -304,7 +303,8 @@ TEST(the_index_is_the_standards_and_escapes) {
     CHECK_EQ_INT(phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, NULL, &arena, &prompt), PHI_OK);
     CHECK(strncmp(prompt.at, "These skills hold", 17) == 0);
     CHECK(strstr(prompt.at, "read_skill and follow it.\n\n<available_skills>") != NULL);
-    CHECK(strstr(phi_skills_hint_text(PHI_SKILLS_READ_FILE), "read_file") != NULL);
+    CHECK_EQ_INT(phi_skills_prompt(skills, PHI_SKILLS_READ_FILE, NULL, &arena, &prompt), PHI_OK);
+    CHECK(strstr(prompt.at, "with read_file and follow it.") != NULL);
     phi_arena_free(&arena);
     phi_skills_free(skills);
 }
@@ -323,9 +323,9 @@ TEST(a_long_description_is_cut_in_the_index) {
     for (i = 0; i < 1500; i++) n += (size_t)snprintf(text + n, sizeof text - n, "\xc3\xa9");
     (void)snprintf(text + n, sizeof text - n, "\n---\n");
     folders_text(dir, "a/SKILL.md", text);
-    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, NULL), PHI_OK);
+    CHECK_EQ_INT(folders_load(skills, dir, NULL), PHI_OK);
     CHECK_EQ_INT(phi_skills_at(skills, 0)->description.len, 3000);
-    CHECK_EQ_INT(phi_skills_index(skills, &arena, &out), PHI_OK);
+    CHECK_EQ_INT(phi_skills_prompt(skills, PHI_SKILLS_NO_HINT, NULL, &arena, &out), PHI_OK);
     for (i = 0, n = 0; i < out.len; i++) n += out.at[i] == '\xa9';
     CHECK_EQ_INT(n, 1024);
     phi_arena_free(&arena);
@@ -337,19 +337,18 @@ TEST(what_is_missing_is_refused) {
     phi_tool tool;
     CHECK_EQ_INT(phi_skills_load(NULL, NULL, 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_skills_load(skills, NULL, 1), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_skills_load_dir(skills, "", NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_skills_load_one(skills, NULL, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_skills_merge(skills, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(folders_load(skills, "", NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_skills_load_begin(skills, NULL, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_skills_tool(NULL, &tool), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_skills_tool(skills, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_skills_count(NULL), 0);
-    CHECK(phi_skills_find(NULL, phi_str_of("a")) == NULL);
+    CHECK_EQ_INT(folders_count(NULL), 0);
+    CHECK(folders_find(NULL, "a") == NULL);
     phi_skills_free(NULL);
     phi_skills_free(skills);
 }
 
 static void load_all(const char *dir) {
-    phi_skills *skills = folders_skills(), *other;
+    phi_skills *skills = folders_skills();
     phi_memory memory;
     phi_arena arena;
     phi_allocator allocator = test_allocator();
@@ -358,17 +357,11 @@ static void load_all(const char *dir) {
     if (skills == NULL) return;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    status = phi_skills_load_dir(skills, dir, "x");
+    status = folders_load(skills, dir, "x");
     CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
     if (status == PHI_OK) {
         status = phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, "a", &arena, &out);
         CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
-        other = folders_skills();
-        if (other != NULL) {
-            status = phi_skills_merge(other, skills);
-            CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
-        }
-        phi_skills_free(other);
     }
     phi_arena_free(&arena);
     phi_skills_free(skills);

@@ -25,6 +25,7 @@
 #include "support/store_mem.h"
 #include "persist/introspect.h"
 #include "tools/context_tools.h"
+#include "loop/tool_source.h"
 
 enum {
     SEATS = 5,
@@ -326,7 +327,7 @@ static phi_status give(monkey *m, phi_call call) { return give_by(m, call, phi_c
 
 static phi_flow any_flow(monkey *m, phi_call call) {
     if (m->calm) {
-        (void)phi_call_finish(call, "calm", 4, false);
+        (void)phi_call_reply(call, "calm");
         return PHI_DONE;
     }
     keep_call(m, call);
@@ -335,7 +336,9 @@ static phi_flow any_flow(monkey *m, phi_call call) {
     switch (pick(m, 8)) {
     case 0: return PHI_DONE;
     case 1: (void)give(m, call); return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "posted", 6, once_in(m, 3)); return PHI_DONE;
+    case 2:
+        (void)(once_in(m, 3) ? phi_call_fail(call, "posted") : phi_call_reply(call, "posted"));
+        return PHI_DONE;
     case 3: (void)give(m, call); return PHI_PENDING;
     default: return PHI_PENDING;
     }

@@ -4,6 +4,11 @@
 
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/rotate.h"
+#include "support/request.h"
 #include "support/set.h"
 
 /* ---- answers of the script ---- */
@@ -85,8 +90,8 @@ static void do_script(monkey *m) {
 
 /* ---- runs and what is said to them ---- */
 
-static void do_ask_with(monkey *m) {
-    phi_ask_desc asked;
+static void do_prompt_with(monkey *m) {
+    phi_prompt_desc asked;
     phi_policy policy;
     phi_content words[2];
     phi_response response;
@@ -105,7 +110,7 @@ static void do_ask_with(monkey *m) {
     if (once_in(m, 3)) asked.policy = &policy;
     if (once_in(m, 8)) asked.thread_id = any_name(m, "t", m->names + 1);
     if (once_in(m, 8)) asked.new_thread = true;
-    if (phi_ask_with(any_agent(m), &asked, &response) == PHI_OK) keep_response(m, response);
+    if (phi_prompt_with(any_agent(m), &asked, &response) == PHI_OK) keep_response(m, response);
 }
 
 static void do_run(monkey *m) {
@@ -115,14 +120,14 @@ static void do_run(monkey *m) {
     words[0] = any_block(m);
     words[1] = any_block(m);
     switch (pick(m, 9)) {
-    case 0: (void)phi_prompt_content(a, once_in(m, 9) ? NULL : words, pick(m, 3)); break;
+    case 0: (void)prompt_blocks(a, once_in(m, 9) ? NULL : words, pick(m, 3)); break;
     case 1: (void)phi_continue(a, (phi_continuation)pick(m, 8)); break;
     case 2: (void)phi_send(a, any_text(m)); break;
     case 3: (void)phi_compact(a); break;
     case 4:
-        if (phi_ask(a, any_text(m), &response) == PHI_OK) keep_response(m, response);
+        if (prompt_for(a, any_text(m), &response) == PHI_OK) keep_response(m, response);
         break;
-    case 5: do_ask_with(m); break;
+    case 5: do_prompt_with(m); break;
     default: (void)phi_prompt(a, any_text(m)); break;
     }
 }
@@ -139,12 +144,11 @@ static void do_talk(monkey *m) {
     case 3: (void)phi_follow_up(a, any_text(m)); break;
     case 4: (void)phi_inject(a, any_text(m), any_text(m)); break;
     case 5:
-    case 6: (void)phi_enqueue(a, (phi_input)pick(m, 6), words, pick(m, 3), any_text(m)); break;
+    case 6: (void)enqueue_blocks(a, (phi_input)pick(m, 6), words, pick(m, 3), any_text(m)); break;
     case 7:
         if (once_in(m, 4)) (void)phi_queue_clear(a, (phi_input)pick(m, 6));
-        (void)phi_queue_count(a, (phi_input)pick(m, 6));
         break;
-    default: (void)phi_queue_set_mode(a, (phi_input)pick(m, 6), (phi_queue_mode)pick(m, 3)); break;
+    default: break;
     }
 }
 
@@ -197,7 +201,7 @@ static void do_call(monkey *m) {
         (void)phi_call_timeout_ms(call);
         break;
     case 7: (void)phi_call_result(call, NULL); break;
-    default: (void)phi_call_finish(call, text, len, once_in(m, 3)); break;
+    default: (void)(once_in(m, 3) ? phi_call_fail(call, text) : phi_call_reply(call, text)); break;
     }
 }
 
@@ -237,8 +241,8 @@ static void do_change(monkey *m) {
     case 4: (void)set_policy(a, once_in(m, 2) ? NULL : &m->policy); break;
     case 5: (void)set_repeat_limits(a, pick(m, 4), pick(m, 5)); break;
     case 6: (void)phi_agent_reset(a); break;
-    case 7: (void)phi_new_session(a, once_in(m, 2)); break;
-    case 8: (void)phi_check_and_rotate(a, pick(m, 100), once_in(m, 2) ? NULL : &rotated); break;
+    case 7: (void)phi_agent_new_session(a, once_in(m, 2)); break;
+    case 8: (void)rotate_session(a, pick(m, 100), &rotated); break;
     case 9:
         (void)phi_agent_use_thread(a, once_in(m, 2) ? NULL : any_name(m, "t", m->names + 1));
         break;
@@ -264,19 +268,21 @@ static void do_history(monkey *m) {
         spoilt(m, a);
     }
     switch (pick(m, 6)) {
-    case 0: (void)phi_append_message(a, once_in(m, 20) ? NULL : &message); break;
-    case 1: (void)phi_replace_messages(a, &message, pick(m, 2)); break;
-    case 2: (void)phi_clear_messages(a); break;
+    case 0:
+        (void)phi_thread_append(phi_agent_thread(a), once_in(m, 20) ? NULL : &message, 1, NULL);
+        break;
+    case 1: (void)phi_agent_replace_messages(a, &message, pick(m, 2)); break;
+    case 2: (void)phi_agent_replace_messages(a, NULL, 0); break;
     case 3:
         /* What is saved has runs of which nothing was kept, too: their calls may have no result. */
-        if (phi_save_messages(a, &m->arena, &json) == PHI_OK &&
-            phi_restore_messages(a, json, once_in(m, 2) ? NULL : &error) == PHI_OK)
+        if (phi_agent_messages_to_json(a, &m->arena, &json) == PHI_OK &&
+            phi_agent_messages_from_json(a, json, once_in(m, 2) ? NULL : &error) == PHI_OK)
             spoilt(m, a);
         break;
     case 4:
-        if (phi_restore_messages(a, any_str(m), &error) == PHI_OK) spoilt(m, a);
+        if (phi_agent_messages_from_json(a, any_str(m), &error) == PHI_OK) spoilt(m, a);
         break;
-    default: (void)phi_message_at(a, pick(m, 20)); break;
+    default: (void)phi_thread_message_at(phi_agent_thread(a), pick(m, 20)); break;
     }
 }
 
@@ -338,6 +344,7 @@ static void do_thread(monkey *m) {
     phi_thread *log = once_in(m, 3) ? any_thread(m) : phi_agent_thread(a);
     phi_content words = any_block(m);
     const phi_view_item *items = NULL;
+    phi_append append = PHI_ZERO;
     phi_message message;
     phi_entry entry;
     phi_str text;
@@ -360,10 +367,12 @@ static void do_thread(monkey *m) {
     case 6: (void)phi_thread_describe(log, NULL, &m->arena, &text); break;
     case 7: (void)phi_thread_to_json(log, &m->arena, &text); break;
     case 8: (void)phi_thread_entry(log, seq, &entry); break;
-    case 9: (void)phi_thread_append(log, &message); break;
+    case 9: (void)phi_thread_append(log, &message, 1, NULL); break;
     case 10:
-        (void)phi_thread_append_messages(log, &message, 1, pick(m, 3),
-                                         once_in(m, 2) ? UINT64_MAX : seq, &seq);
+        append.flags = pick(m, 3);
+        append.has_expected = once_in(m, 2);
+        append.expected = seq;
+        (void)phi_thread_append(log, &message, 1, &append);
         break;
     case 11: (void)phi_thread_sync(log, said, sizeof said); break;
     case 12:
@@ -434,21 +443,15 @@ static void do_look(monkey *m) {
     phi_response_info info;
     phi_str text;
     phi_response response = m->responses[pick(m, KEPT)];
-    size_t peak;
     switch (pick(m, 9)) {
     case 0: (void)phi_agent_explain(a, &m->arena, &text); break;
     case 1: (void)phi_agent_get_desc(a, &desc); break;
-    case 2: (void)phi_agent_projection(a); break;
+    case 2:
     case 3:
-        (void)phi_agent_usage(a);
-        (void)phi_agent_spending(a);
-        (void)phi_agent_cache_stats(a);
-        (void)phi_agent_memory_used(a, &peak);
-        break;
-    case 4: (void)phi_agent_last_loop_id(a); break;
-    case 5: (void)phi_response_get(response, &info); break;
-    case 6: (void)phi_response_free(response); break;
-    case 7: (void)phi_response_done(response); break;
+    case 4: (void)phi_agent_get_info(a); break;
+    case 5: (void)response_get(response, &info); break;
+    case 6: phi_response_free(response); break;
+    case 7: (void)phi_response_get(response).done; break;
     default: (void)phi_next_timeout(runtime(m)); break;
     }
 }

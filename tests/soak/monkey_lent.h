@@ -4,6 +4,8 @@
 #define PHI_TESTS_SOAK_MONKEY_LENT_H
 
 #include "soak/monkey.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 /* ---- tool sources ---- */
 

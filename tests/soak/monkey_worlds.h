@@ -3,7 +3,9 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_WORLDS_H
 #define PHI_TESTS_SOAK_MONKEY_WORLDS_H
 
+#include "support/problems.h"
 #include "soak/monkey_agents.h"
+#include "loop/events.h"
 
 #include <pthread.h>
 
@@ -161,7 +163,7 @@ static void *elsewhere_act(void *data) {
     case 4: (void)phi_follow_up(e->agent, e->text); break;
     case 5: (void)phi_inject(e->agent, e->text, "radio"); break;
     case 6: (void)phi_call_pending(e->call); break;
-    default: (void)phi_call_finish(e->call, e->text, phi_str_of(e->text).len, false); break;
+    default: (void)phi_call_reply(e->call, e->text); break;
     }
     return NULL;
 }
@@ -347,7 +349,7 @@ static void cast_begin(monkey *m, size_t i) {
 }
 
 static void cast_end(monkey *m, size_t i) {
-    HOLDS(m, phi_agents_free(m->casts[i]) == PHI_OK);
+    phi_agents_free(m->casts[i]);
     phi_config_free(m->configs[i]);
     m->casts[i] = NULL;
     m->configs[i] = NULL;
@@ -357,8 +359,7 @@ static void cast_step(monkey *m, size_t i) {
     size_t k;
     m->cast_status[i] = phi_agents_step(m->casts[i]);
     if (m->cast_status[i] == PHI_OK)
-        for (k = 0; k < phi_agents_count(m->casts[i]); k++)
-            keep_agent(m, phi_agents_at(m->casts[i], k));
+        for (k = 0; k < agents_count(m->casts[i]); k++) keep_agent(m, agents_at(m->casts[i], k));
     else if (m->cast_status[i] != PHI_BUSY)
         cast_end(m, i);
 }
@@ -379,10 +380,9 @@ static void do_cast(monkey *m) {
         }
     }
     if (once_in(m, 3)) {
-        (void)phi_prompt(phi_agents_at(m->casts[0], pick(m, 2)), "Good day.");
+        (void)phi_prompt(agents_at(m->casts[0], pick(m, 2)), "Good day.");
     } else if (phi_agents_reload(m->casts[1], m->casts[0]) == PHI_OK) {
-        for (i = 0; i < phi_agents_count(m->casts[1]); i++)
-            keep_agent(m, phi_agents_at(m->casts[1], i));
+        for (i = 0; i < agents_count(m->casts[1]); i++) keep_agent(m, agents_at(m->casts[1], i));
         cast_end(m, 0);
         m->casts[0] = m->casts[1];
         m->configs[0] = m->configs[1];

@@ -7,6 +7,7 @@
    ended goes on where it was. Rounds run in a child process: whatever it dies of, the seed is printed. */
 #include "soak/monkey_acts.h"
 #include "record/event_json.h"
+#include "loop/events.h"
 #include "support/set.h"
 
 #include <sys/mman.h>
@@ -109,7 +110,7 @@ static void answer_all(monkey *m) {
     size_t n = phi__min(phi_pending(runtime(m), items, 32), 32), i;
     for (i = 0; i < n; i++)
         if (items[i].kind == PHI_WAITING_CALL)
-            (void)phi_call_finish(items[i].call, "at last", 7, false);
+            (void)phi_call_reply(items[i].call, "at last");
         else if (items[i].kind == PHI_WAITING_DECISION)
             (void)phi_decide(items[i].ticket, PHI_ALLOW, NULL);
         else if (items[i].kind == PHI_WAITING_BUDGET)
@@ -175,7 +176,7 @@ static void tell_why(monkey *m, const seat *s, phi_status status) {
     (void)phi_last_error(runtime(m), &words, NULL);
     printf("  status %d; last error: %s\n", (int)status, words);
     if (phi_agent_get_desc(s->agent, &desc) == PHI_OK)
-        printf("  memory %u of %u, thread %s\n", (unsigned)phi_agent_memory_used(s->agent, NULL),
+        printf("  memory %u of %u, thread %s\n", (unsigned)phi_agent_get_info(s->agent).memory_used,
                (unsigned)desc.memory.limit_bytes, desc.thread_id != NULL ? desc.thread_id : "-");
 }
 
@@ -194,7 +195,7 @@ static void goes_on(monkey *m, seat *s) {
     if (status == PHI_CANCELLED) status = asked(m, s->agent);
     /* At its limit a new history makes it usable. */
     if (status != PHI_OK && (s->limited || m->poor || s->wild)) {
-        HOLDS(m, phi_clear_messages(s->agent) == PHI_OK || m->poor || s->wild);
+        HOLDS(m, phi_agent_replace_messages(s->agent, NULL, 0) == PHI_OK || m->poor || s->wild);
         status = asked(m, s->agent);
     }
     if (s->wild || m->poor) return;

@@ -343,7 +343,7 @@ TEST(each_prompt_chooses_anew_and_has_its_own_result) {
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
     CHECK_EQ_STR(think_answer(agent), "a cat");
     CHECK_EQ_STR(think_result(&t, agent, "strategy"), "trm");
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     think_end(&t);
 }
 

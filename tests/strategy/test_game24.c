@@ -109,8 +109,8 @@ static void shoot(take *t, const phi_strategy *strategy, const void *options,
     (void)snprintf(t->answer, sizeof t->answer, "%s", think_answer(agent));
     if (CHECK_EQ_INT(phi_strategy_result(agent, &th.arena, &result), PHI_OK))
         (void)snprintf(t->result, sizeof t->result, "%.*s", (int)result.len, result.at);
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
-    CHECK(phi_agent_spending(agent).requests <= 60);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
+    CHECK(phi_agent_get_info(agent).spending.requests <= 60);
     think_end(&th);
     if (!CHECK_EQ_INT(phi_tape_end(runtime.tape, &divergence), PHI_OK))
         printf("  %.*s\n", (int)divergence.what.len, divergence.what.at);

@@ -162,7 +162,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
     world *w = (world *)user_data;
     sometimes(w, phi_call_agent(call));
     if (!w->calm && !w->plain && chance(w, 3) != 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "slow", 4, false);
+    (void)phi_call_reply(call, "slow");
     return PHI_DONE;
 }
 
@@ -402,15 +402,15 @@ static void evaluate(world *w) {
 
 /* A request with settings of its own. */
 static void ask(world *w) {
-    phi_ask_desc desc;
+    phi_prompt_desc desc;
     phi_response response;
     memset(&desc, 0, sizeof desc);
     desc.text = "Ask";
     desc.no_tools = chance(w, 3) == 0;
     desc.tools = chance(w, 3) == 0 && !desc.no_tools ? w->tools : NULL;
     desc.tool_count = desc.tools != NULL ? 1 + chance(w, 4) : 0;
-    if (phi_ask_with(w->lead, &desc, &response) == PHI_OK && chance(w, 8) == 0)
-        (void)phi_response_free(response);
+    if (phi_prompt_with(w->lead, &desc, &response) == PHI_OK && chance(w, 8) == 0)
+        phi_response_free(response);
 }
 
 /* Another lane becomes the active one, or a new one. */
@@ -438,7 +438,7 @@ static void disturb(world *w, phi_agent agent, bool inside) {
         w->same = false;
         break;
     case 3: (void)phi_agent_reset(at); break;
-    case 4: (void)phi_new_session(at, chance(w, 2) == 0); break;
+    case 4: (void)phi_agent_new_session(at, chance(w, 2) == 0); break;
     case 5: (void)set_tools(at, w->tools, chance(w, 5)); break;
     case 6: (void)phi_steer(at, "Steer"); break;
     case 7: (void)phi_follow_up(at, "Follow"); break;
@@ -463,28 +463,30 @@ static void disturb(world *w, phi_agent agent, bool inside) {
     case 28: {
         phi_content block;
         phi_message message = text_message(PHI_ROLE_USER, &block, "Appended");
-        (void)phi_append_message(at, &message);
+        (void)phi_thread_append(phi_agent_thread(at), &message, 1, NULL);
         break;
     }
     case 29: (void)set_model(at, &w->lead_desc.model); break;
     case 30: (void)phi_summarize(at, 0, UINT64_MAX); break;
-    case 31: (void)phi_clear_messages(at); break;
+    case 31: (void)phi_agent_replace_messages(at, NULL, 0); break;
     default: break;
     }
 }
 
 static void one_result_a_call(const world *w) {
-    size_t n = phi_message_count(w->lead), i, j, k;
+    size_t n = phi_thread_message_count(phi_agent_thread(w->lead)), i, j, k;
     for (i = 0; i < n; i++) {
-        const phi_message *m = phi_message_at(w->lead, i);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(w->lead), i);
         if (m == NULL && w->lead_desc.memory.limit_bytes != 0) return; /* it cannot be recalled */
         for (k = 0; m->role == PHI_ROLE_ASSISTANT && k < m->content_count; k++) {
             size_t results = 0;
             if (m->content[k].kind != PHI_CONTENT_TOOL_CALL || m->content[k].incomplete) continue;
             for (j = i + 1; j < n; j++)
                 results +=
-                    phi_message_at(w->lead, j)->role == PHI_ROLE_TOOL_RESULT &&
-                    phi_str_equal(phi_message_at(w->lead, j)->tool_call_id, m->content[k].id);
+                    phi_thread_message_at(phi_agent_thread(w->lead), j)->role ==
+                        PHI_ROLE_TOOL_RESULT &&
+                    phi_str_equal(phi_thread_message_at(phi_agent_thread(w->lead), j)->tool_call_id,
+                                  m->content[k].id);
             if (results == 0 && w->lost && i + 1 == n) continue; /* the next run answers it */
             CHECK_EQ_INT(results, 1);
         }
@@ -555,7 +557,7 @@ static void story(uint32_t seed) {
             CHECK_EQ_INT(w.starts, w.ends);
             CHECK_EQ_INT(w.parallel_starts, w.parallel_ends);
         }
-        spent = phi_agent_spending(w.lead);
+        spent = phi_agent_get_info(w.lead).spending;
         CHECK_EQ_INT(spent.reserved_tokens, 0);
         if (w.same) CHECK_EQ_INT(spent.tokens, w.spent);
         as_text(&w);

@@ -130,7 +130,7 @@ TEST(scratch_work_is_on_a_lane_of_its_own_and_the_answer_in_the_conversation) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
     thread = phi_agent_thread(agent);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK_EQ_STR(text_at(agent, 0, 0), "24?");
     CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
     CHECK_EQ_INT(phi_thread_lane_count(thread), 2);
@@ -152,7 +152,7 @@ TEST(usage_of_all_calls_is_the_runs) {
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
-    usage = phi_agent_usage(agent);
+    usage = phi_agent_get_info(agent).usage;
     CHECK(usage.output > 0 && t.h.usage.output == usage.output);
     CHECK_EQ_INT(atoi(think_result(&t, agent, "usage.output")), usage.output);
     usage = phi_thread_usage(phi_agent_thread(agent));
@@ -178,7 +178,7 @@ TEST(a_conversation_goes_on_and_the_provider_can_be_swapped) {
     CHECK(strstr(rig_request(t.r, 1), "2 + 2?") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "\"four\"") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "You are the miller.\\n\\nWork") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     think_end(&t);
 }
 
@@ -264,18 +264,18 @@ TEST(a_history_that_ends_in_results_of_tools_continues) {
         rig_says(t.r, "Answer: noon");
         agent = think_agent(&t);
         message = text_message(PHI_ROLE_USER, &block, "What time is it?");
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
         message = text_message(PHI_ROLE_ASSISTANT, &block, "");
         block.kind = PHI_CONTENT_TOOL_CALL;
         block.id = PHI__LIT("c1");
         block.name = PHI__LIT("clock");
         block.arguments = PHI__LIT("{}");
         message.stop_reason = PHI_STOP_REASON_TOOL_USE;
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
         message = text_message(PHI_ROLE_TOOL_RESULT, &block, "12:00");
         message.tool_call_id = PHI__LIT("c1");
         message.tool_name = PHI__LIT("clock");
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
         CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_OK);
         CHECK_EQ_INT(rig_run(t.r, 100), 0);
         CHECK_EQ_STR(think_answer(agent), "noon");
@@ -296,7 +296,7 @@ TEST(steering_in_the_midst_is_answered_after_it) {
     (void)rig_step(t.r);
     CHECK_EQ_INT(phi_steer(agent, "In digits."), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     CHECK_EQ_STR(think_answer(agent), "4");
     CHECK_EQ_STR(think_result(&t, agent, "answer"), "4");
     think_end(&t);
@@ -435,7 +435,7 @@ TEST(the_worst_case_is_reserved_before_the_first_call_or_refused_with_words) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
     CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
     think_end(&t);
 }
 
@@ -494,7 +494,7 @@ TEST(thoughts_may_call_the_agents_tools) {
     CHECK_EQ_STR(think_result(&t, agent, "diagnostics.tool_rounds"), "{\"1\":1}");
     CHECK(strstr(rig_story(t.r), "-> before_tool c1 echo({\"n\":1})\n") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "tool_result") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     think_end(&t);
 }
 
@@ -564,7 +564,7 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
         agent = think_agent(&t);
         CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
         if (rig_run(t.r, steps) == 0) {
-            CHECK_EQ_INT(phi_agent_spending(agent).requests, 4);
+            CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 4);
             think_end(&t);
             CHECK(steps > 3);
             return;
@@ -586,8 +586,8 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
         CHECK_EQ_INT(rig_requests(u.r), 4 - asked);
         CHECK_EQ_STR(think_answer(other), "(10 - 4) * 4");
         CHECK_EQ_STR(think_result(&u, other, "best.path_ids"), "[2,5]");
-        CHECK_EQ_INT(phi_agent_spending(other).reserved_tokens, 0);
-        CHECK(phi_agent_spending(other).requests <= 5); /* one was sent twice */
+        CHECK_EQ_INT(phi_agent_get_info(other).spending.reserved_tokens, 0);
+        CHECK(phi_agent_get_info(other).spending.requests <= 5); /* one was sent twice */
         think_end(&u);
         think_end(&t);
         if (test_failures() > 0) {
@@ -791,8 +791,8 @@ TEST(the_calls_of_a_search_can_be_those_of_another_strategy) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
-    CHECK_EQ_INT(phi_agent_usage(agent).output, t.h.usage.output);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, t.h.usage.output);
     CHECK(t.h.usage.output > 0);
     CHECK(strstr(rig_request(t.r, 0), "in drafts before you answer") != NULL);
     think_end(&t);
@@ -825,7 +825,7 @@ TEST(progress_that_was_not_popped_outlives_the_history) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     rig_silent(t.r, true);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
-    CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
     CHECK_EQ_STR(think_result(&t, agent, "best"), "(none)");
     rig_silent(t.r, false);
     (void)rig_run(t.r, 2); /* reads all of them, or they went with the history */

@@ -3,6 +3,7 @@
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "text/json_in.h"
 
 /* ---- a machine that asks several questions at once and joins the answers ---- */
 
@@ -92,8 +93,8 @@ static void chorus_best(const void *state, phi_strategy_best *out) {
 static phi_json *chorus_save(const void *state, phi_arena *arena) {
     const chorus *c = (const chorus *)state;
     phi_json *root = phi_json_new_object(arena);
-    return phi_json_set(arena, root, "text", phi_json_new_text(arena, c->text)) == PHI_OK &&
-                   phi_json_set(arena, root, "answered", phi_json_new_uint(arena, c->answered)) ==
+    return phi_json_set(arena, root, "text", phi__json_edit_text(arena, c->text)) == PHI_OK &&
+                   phi_json_set(arena, root, "answered", phi__json_edit_uint(arena, c->answered)) ==
                        PHI_OK
                ? root
                : NULL;
@@ -103,7 +104,7 @@ static phi_status chorus_load(void *state, const phi_json *saved, const phi_stra
                               phi_strategy_commands *out) {
     chorus *c = (chorus *)state;
     phi_str text = phi_json_str(phi_json_get(saved, "text"), "");
-    c->answered = c->asked = (uint32_t)phi_json_uint(phi_json_get(saved, "answered"), 0);
+    c->answered = c->asked = (uint32_t)phi__json_get_uint(phi_json_get(saved, "answered"), 0);
     (void)snprintf(c->text, sizeof c->text, "%.*s", (int)text.len, text.at);
     while (c->asked < calls_of(env->options)) chorus_ask(c, env, out);
     return PHI_OK;
@@ -228,7 +229,7 @@ TEST(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked) {
     rig_says(t.r, "1. 1.0");
     agent = think_agent(&t);
     message = text_message(PHI_ROLE_USER, &block, "Numbers 4, 4 and 10.");
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "Make 24."), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
     CHECK(strstr(rig_request(t.r, 0), "Problem: Numbers 4, 4 and 10.\\n\\nMake 24.\\n") != NULL);
@@ -365,8 +366,8 @@ static bool fits(const phi_budget *budget, const phi_cost *cost, const phi_strat
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
     good = rig_requests(t.r) > 0;
     CHECK_EQ_INT(t.h.status, good ? PHI_OK : PHI_REFUSED);
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
-    CHECK(!(phi_agent_spending(agent).reserved_cost > 0));
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
+    CHECK(!(phi_agent_get_info(agent).spending.reserved_cost > 0));
     think_end(&t);
     return good;
 }
@@ -445,9 +446,9 @@ TEST(a_conversation_is_part_of_the_bill) {
         phi_message message;
         memset(lots, 'x', sizeof lots - 1);
         message = text_message(PHI_ROLE_USER, &block, lots);
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
         message = text_message(PHI_ROLE_ASSISTANT, &block, "Yes.");
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
     }
     CHECK_EQ_INT(phi_prompt(agent, "Short"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);

@@ -259,8 +259,9 @@ TEST(an_answer_that_was_cut_or_filtered_says_so) {
         CHECK_EQ_INT(rig_run(t.r, 300), 0);
         CHECK_EQ_INT(t.h.status, PHI_OK);
         CHECK_EQ_STR(think_answer(agent), rows[i].answer);
-        last = phi_message_count(agent) - 1;
-        if (!CHECK_EQ_INT(phi_message_at(agent, last)->stop_reason, rows[i].reason))
+        last = phi_thread_message_count(phi_agent_thread(agent)) - 1;
+        if (!CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), last)->stop_reason,
+                          rows[i].reason))
             printf("row %u\n", (unsigned)i);
         think_end(&t);
     }

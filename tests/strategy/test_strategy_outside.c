@@ -3,6 +3,7 @@
 #include "think.h"
 
 #include "loop/question_in.h"
+#include "loop/tool_source.h"
 
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ static void shop_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     s->decided++;
     s->verdict = verdict;
     heard_copy(s->reply, sizeof s->reply, reply);
-    (void)phi_call_finish(s->call, "sold", 4, false);
+    (void)phi_call_reply(s->call, "sold");
 }
 
 static phi_flow shop_start(void *user_data, phi_call call, phi_str arguments) {
@@ -135,7 +136,7 @@ TEST(no_list_is_given_back_below_the_call_of_a_thought) {
         (void)rig_run(t.r, 10);
         CHECK_EQ_INT(s.out, 1);
         CHECK_STR(phi_call_tool_name(s.call), "buy_1");
-        if (how == FINISH) CHECK_EQ_INT(phi_call_finish(s.call, "sold", 4, false), PHI_OK);
+        if (how == FINISH) CHECK_EQ_INT(phi_call_reply(s.call, "sold"), PHI_OK);
         if (how == ABORT) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
         if (how == FREE) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
         if (how != FREE_RUNTIME) CHECK_EQ_INT(rig_run(t.r, 200), 0);
@@ -146,7 +147,7 @@ TEST(no_list_is_given_back_below_the_call_of_a_thought) {
             CHECK_EQ_INT(rig_run(t.r, 200), 0);
             CHECK(strstr(rig_story(t.r), "ToolsChanged \"+buy_2 -buy_1\"") != NULL);
         }
-        if (how != FREE_RUNTIME) CHECK_EQ_INT(phi_call_finish(s.call, "x", 1, false), PHI_STALE);
+        if (how != FREE_RUNTIME) CHECK_EQ_INT(phi_call_reply(s.call, "x"), PHI_STALE);
         think_end(&t);
         CHECK_EQ_INT(s.out, 0);
     }

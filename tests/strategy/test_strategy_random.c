@@ -94,8 +94,9 @@ static void look(world *w, bool busy) {
     }
     CHECK_EQ_INT(w->t.h.ends, w->begun);
     CHECK_EQ_INT(phi_strategy_best_now(w->agent, &w->t.arena, &best), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_agent_spending(w->agent).reserved_tokens, 0);
-    CHECK(phi_agent_spending(w->agent).requests <= w->sent + rig_requests(w->t.r) + w->begun);
+    CHECK_EQ_INT(phi_agent_get_info(w->agent).spending.reserved_tokens, 0);
+    CHECK(phi_agent_get_info(w->agent).spending.requests <=
+          w->sent + rig_requests(w->t.r) + w->begun);
     if (status != PHI_OK || phi_json_find(text, "best.path_text[0]", &found) != PHI_OK) return;
     (void)snprintf(mine, sizeof mine, "run %d", w->prompts);
     if (phi__str_starts(found.raw, "run ")) CHECK_STR(found.raw, mine);

@@ -13,7 +13,7 @@ static bool offers(rig *r, size_t i, const char *tool) {
 }
 
 /* The tools of one request, asked for with `desc`. */
-static void thinks_with(const phi_ask_desc *desc, bool echo, bool own) {
+static void thinks_with(const phi_prompt_desc *desc, bool echo, bool own) {
     think t;
     phi_agent agent;
     phi_tool tool = rig_echo();
@@ -27,7 +27,7 @@ static void thinks_with(const phi_ask_desc *desc, bool echo, bool own) {
     rig_call(t.r, "c1", own ? "own" : "echo", "{\"n\":1}");
     think_script_tree(t.r);
     agent = think_agent(&t);
-    CHECK_EQ_INT(phi_ask_with(agent, desc, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, desc, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
     CHECK_EQ_INT(offers(t.r, 0, "echo"), echo);
     CHECK_EQ_INT(offers(t.r, 0, "own"), own);
@@ -35,8 +35,8 @@ static void thinks_with(const phi_ask_desc *desc, bool echo, bool own) {
     think_end(&t);
 }
 
-static phi_ask_desc ask_desc(void) {
-    phi_ask_desc desc;
+static phi_prompt_desc ask_desc(void) {
+    phi_prompt_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.text = "24?";
     return desc;
@@ -44,7 +44,7 @@ static phi_ask_desc ask_desc(void) {
 
 TEST(thoughts_have_the_tools_of_the_request) {
     static const char *const none[] = {"echo"};
-    phi_ask_desc desc = ask_desc();
+    phi_prompt_desc desc = ask_desc();
     phi_tool own = rig_echo();
     own.name = "own";
     thinks_with(&desc, true, false);
@@ -124,12 +124,12 @@ static void reopened(bool evaluates) {
             else
                 CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
             CHECK_EQ_INT(rig_run(t.r, 200), 0);
-            heard_copy(session, sizeof session, phi_agent_session_id(agent));
-            heard_copy(loop, sizeof loop, phi_agent_last_loop_id(agent));
+            heard_copy(session, sizeof session, phi_agent_get_info(agent).session_id);
+            heard_copy(loop, sizeof loop, phi_agent_get_info(agent).loop_id);
             CHECK(loop[0] != '\0');
         }
-        CHECK_STR(phi_agent_session_id(agent), session);
-        CHECK_STR(phi_agent_last_loop_id(agent), loop);
+        CHECK_STR(phi_agent_get_info(agent).session_id, session);
+        CHECK_STR(phi_agent_get_info(agent).loop_id, loop);
         think_end(&t);
     }
     store_mem_free(store);

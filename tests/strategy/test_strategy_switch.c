@@ -1,5 +1,7 @@
 /* test_strategy_switch.c - one agent, one conversation, another strategy for each prompt. */
 #include "think.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 #include "support/set.h"
 
 static void script_draft(rig *r) { rig_says(r, "10 - 4: 6\n#### (10 - 4) * 4"); }
@@ -36,7 +38,7 @@ TEST(an_agent_gets_another_strategy_in_mid_conversation_and_none_again) {
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_STR(think_result(&t, agent, "termination.reason"), "threshold");
     CHECK_EQ_INT(rig_requests(t.r), 10);
-    CHECK_EQ_INT(phi_message_count(agent), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 8);
     think_end(&t);
 }
 
@@ -125,14 +127,14 @@ TEST(a_strategy_change_without_memory_changes_nothing) {
 TEST(changing_strategies_for_ever_takes_no_more_memory) {
     think t;
     phi_agent agent;
-    size_t before, peak;
+    size_t before;
     int i;
     think_begin(&t, rig_new(), phi_strategy_cod(), NULL);
     agent = think_agent(&t);
     CHECK_EQ_INT(set_provider(agent, &t.provider), PHI_OK);
-    before = phi_agent_memory_used(agent, &peak);
+    before = phi_agent_get_info(agent).memory_used;
     for (i = 0; i < 100; i++) CHECK_EQ_INT(set_provider(agent, &t.provider), PHI_OK);
-    CHECK_EQ_INT(phi_agent_memory_used(agent, &peak), before);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, before);
     think_end(&t);
 }
 

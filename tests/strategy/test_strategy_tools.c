@@ -228,7 +228,7 @@ static bool resume_after(const story *s, int steps) {
     CHECK_EQ_INT(b.started + c.started, 2);
     CHECK_EQ_INT(c.resumed, 0);
     CHECK_STR(phi_agent_tool_state(other), "{\"used\":true}");
-    CHECK_EQ_INT(phi_agent_spending(other).reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(other).spending.reserved_tokens, 0);
     think_end(&u);
     think_end(&t);
     return true;

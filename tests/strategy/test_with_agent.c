@@ -99,7 +99,7 @@ static bool resume_after(const story *s, int steps) {
     CHECK_EQ_INT(rig_run(u.r, 200), 0);
     CHECK_EQ_INT(rig_requests(u.r), all - asked);
     CHECK_EQ_STR(think_answer(other), s->answer);
-    CHECK_EQ_INT(phi_agent_spending(other).reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(other).spending.reserved_tokens, 0);
     think_end(&u);
     think_end(&t);
     return true;

@@ -53,7 +53,7 @@ static inline const char *think_result(think *t, phi_agent agent, const char *pa
 }
 
 static inline const char *think_answer(phi_agent agent) {
-    size_t count = phi_message_count(agent);
+    size_t count = phi_thread_message_count(phi_agent_thread(agent));
     return count == 0 ? "(nothing)" : text_at(agent, count - 1, 0);
 }
 

@@ -92,16 +92,18 @@ static void act(world *w) {
 
 /* Each call of the log has one result. */
 static void one_result_a_call(const world *w) {
-    size_t n = phi_message_count(w->lead), i, j, k;
+    size_t n = phi_thread_message_count(phi_agent_thread(w->lead)), i, j, k;
     for (i = 0; i < n; i++) {
-        const phi_message *m = phi_message_at(w->lead, i);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(w->lead), i);
         for (k = 0; m->role == PHI_ROLE_ASSISTANT && k < m->content_count; k++) {
             size_t results = 0;
             if (m->content[k].kind != PHI_CONTENT_TOOL_CALL || m->content[k].incomplete) continue;
             for (j = i + 1; j < n; j++)
                 results +=
-                    phi_message_at(w->lead, j)->role == PHI_ROLE_TOOL_RESULT &&
-                    phi_str_equal(phi_message_at(w->lead, j)->tool_call_id, m->content[k].id);
+                    phi_thread_message_at(phi_agent_thread(w->lead), j)->role ==
+                        PHI_ROLE_TOOL_RESULT &&
+                    phi_str_equal(phi_thread_message_at(phi_agent_thread(w->lead), j)->tool_call_id,
+                                  m->content[k].id);
             CHECK_EQ_INT(results, 1);
         }
     }
@@ -126,7 +128,7 @@ static void story(uint32_t seed, bool shown) {
         CHECK_EQ_INT(phi_prompt(w.lead, "part"), PHI_OK); /* whatever was */
         CHECK_EQ_INT(rig_run(w.r, 400), 0);
         one_result_a_call(&w);
-        spent = phi_agent_spending(w.lead);
+        spent = phi_agent_get_info(w.lead).spending;
         paid = (double)w.f.answers * (FAMILY_INPUT * 0.01 + FAMILY_OUTPUT * 0.1);
         CHECK(spent.cost > paid - 0.005 && spent.cost < paid + 0.005);
         CHECK_EQ_INT(spent.tokens, w.f.answers * (FAMILY_INPUT + FAMILY_OUTPUT));

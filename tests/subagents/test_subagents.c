@@ -1,4 +1,5 @@
 /* test_subagents.c - a model delegates to children: results, events, links, limits, ends. */
+#include "support/recorded.h"
 #include "subagents/subagents.h"
 #include "record/event_json.h"
 
@@ -123,7 +124,7 @@ TEST(a_child_does_the_task_and_its_last_words_are_the_result) {
     CHECK_EQ_STR(s.result, "Done: sum 0.");
     CHECK_EQ_STR(s.details, "{\"sub_agent\":\"worker\",\"turns\":2}");
     CHECK_EQ_STR(s.updates, "Done: sum 0.|");
-    CHECK_EQ_INT(phi_message_count(s.lead), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.lead)), 4);
     CHECK_EQ_STR(text_at(s.lead, 3, 0), "All 1 are done.");
     CHECK_EQ_INT(s.starts, 1); /* the child is not heard by itself */
     CHECK_EQ_INT(s.errors, 0);
@@ -203,7 +204,7 @@ TEST(a_child_that_fails_makes_an_error_result_of_its_error) {
     CHECK_EQ_STR(s.result, "the worker is ill");
     CHECK_EQ_INT(s.errors, 1);
     CHECK_EQ_INT(s.status, PHI_OK); /* the lead's run goes on */
-    CHECK_EQ_INT(phi_message_count(s.lead), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.lead)), 4);
     rig_free(s.r);
 }
 
@@ -316,7 +317,7 @@ TEST(children_work_beside_each_other) {
     ask_lead(&s, "part");
     CHECK_EQ_INT(s.f.most, 12);
     CHECK_EQ_INT(s.tool_ends, 12);
-    CHECK_EQ_INT(phi_message_count(s.lead), 15);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.lead)), 15);
     CHECK_EQ_STR(text_at(s.lead, 2, 0), "Done: part 0.");
     CHECK_EQ_STR(text_at(s.lead, 13, 0), "Done: part 11.");
     rig_free(s.r);
@@ -345,11 +346,11 @@ TEST(what_children_spend_is_their_callers_spending) {
     stage_begin(&s, rig_new());
     s.lead_desc.system_prompt = "lead 3";
     ask_lead(&s, "part");
-    spent = phi_agent_spending(s.lead);
+    spent = phi_agent_get_info(s.lead).spending;
     CHECK_EQ_INT(spent.tokens, 5 * (FAMILY_INPUT + FAMILY_OUTPUT));
     CHECK(spent.cost > 2.999 && spent.cost < 3.001); /* 5 calls of 10 cents and 50 */
-    CHECK_EQ_INT(phi_agent_usage(s.lead).output, 5 * FAMILY_OUTPUT);
-    CHECK_EQ_INT(phi_agent_run_usage(s.lead).output, 2 * FAMILY_OUTPUT);
+    CHECK_EQ_INT(phi_agent_get_info(s.lead).usage.output, 5 * FAMILY_OUTPUT);
+    CHECK_EQ_INT(phi_agent_get_info(s.lead).run_usage.output, 2 * FAMILY_OUTPUT);
     rig_free(s.r);
 }
 
@@ -438,7 +439,7 @@ TEST(a_call_that_the_host_finishes_ends_its_child) {
     rig_watch(s.r, remember_call, NULL);
     CHECK_EQ_INT(phi_prompt(lead_of(&s), "tool"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 50), 2);
-    CHECK_EQ_INT(phi_call_finish(worker_call, "never mind", 10, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(worker_call, "never mind"), PHI_OK);
     CHECK_EQ_INT(phi_call_progress(rig_call_at(s.r, 0), "x", 1), PHI_OK); /* it says something */
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
     CHECK_EQ_STR(text_at(s.lead, 2, 0), "never mind");
@@ -534,10 +535,11 @@ TEST(a_host_may_hear_the_children_and_sessions_are_linked) {
     CHECK_EQ_INT(s.ends, 2);
     CHECK_EQ_STR(s.parent_loop, s.lead_loop);
     CHECK_EQ_STR(s.result, "Done: sum 0.");
-    if (CHECK_EQ_INT(phi_recorder_session_count(s.recorder), 2)) {
-        parent = phi_session_get_loop(phi_recorder_find(s.recorder, phi_agent_session_id(s.lead)),
-                                      phi_str_of(s.lead_loop));
-        child = phi_recorder_find(s.recorder, phi__str(s.child_loop, strcspn(s.child_loop, ".")));
+    if (CHECK_EQ_INT(recorder_session_count(s.recorder), 2)) {
+        parent =
+            phi_session_get_loop(recorder_find(s.recorder, phi_agent_get_info(s.lead).session_id),
+                                 phi_str_of(s.lead_loop));
+        child = recorder_find(s.recorder, phi__str(s.child_loop, strcspn(s.child_loop, ".")));
     }
     if (CHECK(parent != NULL && parent->spawned_count == 1)) {
         CHECK_STR(parent->spawned[0].child_loop_id, s.child_loop);
@@ -571,7 +573,7 @@ TEST(the_host_spawns_and_gets_the_result_as_an_event) {
     stage_begin(&s, rig_new());
     (void)lead_of(&s);
     CHECK_EQ_INT(phi_spawn(s.lead, &s.worker, "sum", &child), PHI_OK);
-    CHECK(phi_agent_running(child));
+    CHECK(phi_agent_get_info(child).running);
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
     CHECK_EQ_INT(s.sub_ends, 1);
     CHECK_EQ_STR(s.result, "Done: sum.");

@@ -97,7 +97,8 @@ static bool once(int at, int what, bool shown) {
         s.at = -1;
         CHECK_EQ_INT(phi_prompt(s.lead, "part"), PHI_OK);
         CHECK_EQ_INT(rig_run(s.r, 300), 0);
-        CHECK(strstr(text_at(s.lead, phi_message_count(s.lead) - 1, 0), "are done") != NULL);
+        CHECK(strstr(text_at(s.lead, phi_thread_message_count(phi_agent_thread(s.lead)) - 1, 0),
+                     "are done") != NULL);
     }
     rig_free(s.r);
     return reached;
@@ -130,7 +131,7 @@ static void clearing_close(void *user_data, void *call) {
     stage *s = (stage *)user_data;
     s->inner.close(s->inner.user_data, call);
     if (s->count++ > 0) return;
-    if (s->what == 0) CHECK_EQ_INT(phi_clear_messages(s->lead), PHI_OK);
+    if (s->what == 0) CHECK_EQ_INT(phi_agent_replace_messages(s->lead, NULL, 0), PHI_OK);
     if (s->what == 1) CHECK_EQ_INT(phi_spawn(s->lead, &s->worker, "wait", NULL), PHI_OK);
 }
 
@@ -159,7 +160,7 @@ static int cleared(int what, bool shown, int *open) {
     for (i = 0; i < 4; i++) CHECK_EQ_INT(phi_spawn(s.lead, &s.worker, "wait", &child), PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(s.f.open, 4);
-    CHECK_EQ_INT(phi_clear_messages(s.lead), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(s.lead, NULL, 0), PHI_OK);
     *open = s.f.open;
     while (phi_next_event(rig_runtime(s.r), &event)) ends += event.kind == PHI_EV_SUBAGENT_END;
     rig_free(s.r);

@@ -65,7 +65,7 @@ static void save_and_load(stage *s, phi_restore_run how) {
 
 static const char *tell(stage *s) {
     static char out[4000];
-    size_t n = phi_message_count(s->lead), i, at = 0;
+    size_t n = phi_thread_message_count(phi_agent_thread(s->lead)), i, at = 0;
     out[0] = '\0';
     for (i = 0; i < n && at < sizeof out; i++)
         at += (size_t)snprintf(out + at, sizeof out - at, "%s|", text_at(s->lead, i, 0));

@@ -3,6 +3,8 @@
 #define PHI_TESTS_SUPPORT_ASK_H
 
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static inline bool near_to(double got, double want) {
     return got > want - 1e-9 && got < want + 1e-9;

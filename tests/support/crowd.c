@@ -1,5 +1,7 @@
 /* crowd.c - see crowd.h. */
 #include "support/crowd.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
 
 #include <time.h>
 
@@ -357,12 +359,13 @@ static const phi_content *crowd_call_at(const phi_message *m, size_t k) {
 }
 
 bool crowd_history_holds(const seen *s) {
-    size_t n = phi_message_count(s->agent), at = 0, k;
+    size_t n = phi_thread_message_count(phi_agent_thread(s->agent)), at = 0, k;
     while (at < n) {
-        const phi_message *asked = phi_message_at(s->agent, at++);
+        const phi_message *asked = phi_thread_message_at(phi_agent_thread(s->agent), at++);
         size_t calls = crowd_calls_of(asked);
         for (k = 0; k < calls; k++, at++) {
-            const phi_message *result = at < n ? phi_message_at(s->agent, at) : NULL;
+            const phi_message *result =
+                at < n ? phi_thread_message_at(phi_agent_thread(s->agent), at) : NULL;
             if (result == NULL || result->role != PHI_ROLE_TOOL_RESULT ||
                 !phi_str_equal(result->tool_call_id, crowd_call_at(asked, k)->id)) {
                 printf("  %s: call %u of message %u has no result in its place\n", s->name,
@@ -370,7 +373,8 @@ bool crowd_history_holds(const seen *s) {
                 return false;
             }
         }
-        if (at < n && phi_message_at(s->agent, at)->role == PHI_ROLE_TOOL_RESULT) {
+        if (at < n &&
+            phi_thread_message_at(phi_agent_thread(s->agent), at)->role == PHI_ROLE_TOOL_RESULT) {
             printf("  %s: message %u is the result of no call\n", s->name, (unsigned)at);
             return false;
         }
@@ -379,7 +383,7 @@ bool crowd_history_holds(const seen *s) {
 }
 
 void crowd_message_text(const seen *s, size_t i, char *out, size_t size) {
-    const phi_message *m = phi_message_at(s->agent, i);
+    const phi_message *m = phi_thread_message_at(phi_agent_thread(s->agent), i);
     size_t k, at = 0;
     out[0] = '\0';
     for (k = 0; m != NULL && k < m->content_count && at < size; k++) {

@@ -70,13 +70,14 @@ static inline const char *words_of(rig *r) {
 }
 
 static inline const phi_message *last_of(phi_agent agent) {
-    return phi_message_at(agent, phi_message_count(agent) - 1);
+    return phi_thread_message_at(phi_agent_thread(agent),
+                                 phi_thread_message_count(phi_agent_thread(agent)) - 1);
 }
 
 /* A block's text, in a static buffer. */
 static inline const char *text_at(phi_agent agent, size_t i, size_t block) {
     static char out[300];
-    const phi_message *m = phi_message_at(agent, i);
+    const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
     if (m == NULL || block >= m->content_count) return "(nothing)";
     heard_copy(out, sizeof out, m->content[block].text);
     return out;

@@ -3,6 +3,7 @@
 #define PHI_TESTS_SUPPORT_MADE_H
 
 #include "config/config_agents.h"
+#include "support/problems.h"
 #include "support/rig.h"
 
 typedef struct made {
@@ -43,7 +44,7 @@ static inline bool made_load(made *m, rig *r, const char *text, const char *path
 }
 
 static inline void made_free(made *m) {
-    CHECK_EQ_INT(phi_agents_free(m->agents), PHI_OK);
+    phi_agents_free(m->agents);
     phi_config_free(m->config);
 }
 
@@ -54,10 +55,10 @@ static inline const char *made_problems(const made *m) {
     phi_config_problem p;
     size_t n = 0, i;
     out[0] = '\0';
-    for (i = 0; phi_config_problem_at(m->config, i, &p) && n < sizeof out - 1024; i++)
+    for (i = 0; config_problem(m->config, i, &p) && n < sizeof out - 1024; i++)
         n += (size_t)snprintf(out + n, sizeof out - n, "%s\n", p.message.at);
-    if (phi_config_error_count(m->config) > 0) return out; /* the agents show the same */
-    for (i = 0; phi_agents_problem_at(m->agents, i, &p) && n < sizeof out - 1024; i++)
+    if (config_error_count(m->config) > 0) return out; /* the agents show the same */
+    for (i = 0; agents_problem(m->agents, i, &p) && n < sizeof out - 1024; i++)
         n += (size_t)snprintf(out + n, sizeof out - n, "%s\n", p.message.at);
     return out;
 }

@@ -2,6 +2,9 @@
 #include "support/rig.h"
 
 #include "wire/codec_in.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdarg.h>
 
@@ -724,7 +727,7 @@ phi_call rig_call_at(const rig *r, size_t i) {
 }
 
 void rig_finish(rig *r, size_t i, const char *text) {
-    CHECK_EQ_INT(phi_call_finish(rig_call_at(r, i), text, strlen(text), false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(rig_call_at(r, i), text), PHI_OK);
 }
 
 /* ---- the runtime ---- */

@@ -7,6 +7,7 @@
 #ifndef PHI_TESTS_SUPPORT_RIG_H
 #define PHI_TESTS_SUPPORT_RIG_H
 
+#include "model/event_parts.h"
 #include "agent/agent.h"
 #include "support/test.h"
 
@@ -91,7 +92,7 @@ phi_tool rig_wait(rig *r);
 size_t rig_started(const rig *r);
 size_t rig_cancelled(const rig *r); /* how often its `cancel` was called */
 phi_call rig_call_at(const rig *r, size_t i);
-void rig_finish(rig *r, size_t i, const char *text); /* by phi_call_finish, checked */
+void rig_finish(rig *r, size_t i, const char *text); /* by phi_call_reply, checked */
 
 /* The body of request i, terminated; NULL when there was none. And how many there were. */
 const char *rig_request(rig *r, size_t i);

@@ -257,6 +257,7 @@ store_mem *store_mem_new(void) {
     s->store.list_threads = mem_list_threads;
     s->store.lock = mem_lock;
     s->store.unlock = mem_unlock;
+    s->store.journal = phi_store_journal();
     return s;
 }
 

@@ -76,10 +76,10 @@ static inline phi_agent_desc limited(size_t bytes, phi_at_memory_limit how) {
 
 /* Every message of the history is whole, and questions and answers take turns. */
 static inline void history_holds(phi_agent agent) {
-    size_t n = phi_message_count(agent), i;
-    CHECK(n > 0 && phi_message_at(agent, n) == NULL);
+    size_t n = phi_thread_message_count(phi_agent_thread(agent)), i;
+    CHECK(n > 0 && phi_thread_message_at(phi_agent_thread(agent), n) == NULL);
     for (i = 0; i < n; i++) {
-        const phi_message *m = phi_message_at(agent, i);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         if (!CHECK(m != NULL && m->content_count == 1)) return;
         if (m->role == PHI_ROLE_ASSISTANT) CHECK_STR(m->content[0].text, answer);
     }

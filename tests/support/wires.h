@@ -5,6 +5,10 @@
 
 #include "agent/runtime.h"
 #include "support/test.h"
+#include "base/base.h"
+#include "codecs/presets.h"
+#include "history/revert.h"
+#include "io/transport.h"
 
 enum { WIRES_MOST = 80 };
 

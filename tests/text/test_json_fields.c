@@ -131,7 +131,7 @@ static void put_written(list *l, phi_arena *arena, phi_str path, const phi_json 
 }
 
 static void walk(const phi_json *node, phi_arena *arena, phi_str path, list *l) {
-    bool object = phi_json_is_object(node);
+    bool object = phi_json_is(node, PHI_JSON_OBJECT);
     uint32_t i;
     const phi_json *child;
     if ((!object && phi_json_type_of(node) != PHI_JSON_ARRAY) || node->len == 0) {

@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "text/json_in.h"
 #include "text/marks_in.h"
-#include "formats/yaml.h"
+#include "formats/yaml_in.h"
 
 static phi_memory memory;
 static phi_arena arena;
@@ -18,22 +18,22 @@ static void setup(void) {
 static void teardown(void) { phi_arena_free(&arena); }
 
 static phi_json *read_json(const char *text, size_t units, uint32_t flags) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
-    phi_json_reader_begin(&reader, &arena, phi_str_of(text), flags, 0);
+    phi__json_read_begin(&reader, &arena, phi_str_of(text), flags, 0);
     reader.marks = &marks;
-    while (phi_json_reader_advance(&reader, units) == PHI_BUSY) continue;
-    (void)phi_json_reader_result(&reader, &root, NULL);
+    while (phi__json_read_advance(&reader, units) == PHI_BUSY) continue;
+    (void)phi__json_read_result(&reader, &root, NULL);
     return root;
 }
 
 static phi_json *read_yaml(const char *text, size_t units) {
-    phi_yaml_reader reader;
+    phi__yaml_reader reader;
     phi_json *root = NULL;
-    phi_yaml_reader_begin(&reader, &arena, phi_str_of(text), NULL);
+    phi__yaml_read_begin(&reader, &arena, phi_str_of(text), NULL);
     reader.marks = &marks;
-    while (phi_yaml_reader_advance(&reader, units) == PHI_BUSY) continue;
-    (void)phi_yaml_reader_result(&reader, &root, NULL);
+    while (phi__yaml_read_advance(&reader, units) == PHI_BUSY) continue;
+    (void)phi__yaml_read_result(&reader, &root, NULL);
     return root;
 }
 
@@ -140,7 +140,7 @@ TEST(a_node_that_was_not_read_has_no_place) {
     phi_json *root, *other;
     uint32_t line, column;
     setup();
-    other = phi_json_new_null(&arena);
+    other = phi__json_edit_null(&arena);
     CHECK_EQ_STR(place(other, ""), "none");
     root = read_json("[1]", SIZE_MAX, 0);
     CHECK_EQ_STR(place(root, "[0]"), "1:2");

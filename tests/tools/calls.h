@@ -5,6 +5,7 @@
 
 #include "support/rig.h"
 #include "tools/tools.h"
+#include "loop/events.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

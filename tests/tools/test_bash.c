@@ -1,5 +1,6 @@
 /* test_bash.c - the tool that runs commands: its texts, its limits, its ends. */
 #include "calls.h"
+#include "loop/events.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -444,7 +445,7 @@ TEST(finishing_the_call_from_outside_kills_the_command) {
     calls_begin(&c, "bash", "{\"command\":\"echo $$; exec sleep 60\"}");
     while (c.update_count == 0 && c.steps < 5000) (void)calls_step(&c);
     pid = strtol(c.updates, NULL, 10);
-    CHECK_EQ_INT(phi_call_finish(c.call, "skipped", 7, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(c.call, "skipped"), PHI_OK);
     while (calls_step(&c) > 0) continue;
     CHECK_EQ_STR(c.text, "skipped");
     while (left-- > 0 && kill((pid_t)pid, 0) == 0) {

@@ -1,6 +1,7 @@
 /* test_confined.c - the tools that work on files, while another process swaps a directory of the
    workspace and a link that leads out of it; and places that are no regular files. */
 #include "calls.h"
+#include "loop/events.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -50,7 +51,7 @@ static void call_at_once(calls *c, const char *tool, const char *arguments) {
     phi_event event;
     int runs = 1;
     rig_rewind(c->r);
-    CHECK_EQ_INT(phi_clear_messages(c->agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(c->agent, NULL, 0), PHI_OK);
     calls_begin(c, tool, arguments);
     while (runs > 0) {
         runs = rig_step(c->r);

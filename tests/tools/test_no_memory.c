@@ -28,7 +28,7 @@ static int fail_each_of(const char *tool, const char *arguments, bool program) {
         CHECK(left > 0);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        CHECK_EQ_INT(phi_agent_running(c.agent), false);
+        CHECK_EQ_INT(phi_agent_get_info(c.agent).running, false);
         check_file(&c, "sub/g.txt", "three\n");
         calls_close(&c);
     } while (tripped && n < 2000);
@@ -82,7 +82,7 @@ TEST(a_tool_whose_memory_was_taken_before_says_so_and_writes_nothing_behind_it) 
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Out of memory");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "Out of memory");
     rig_free(r);
 }
 

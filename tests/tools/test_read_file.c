@@ -1,5 +1,7 @@
 /* test_read_file.c - the tool that reads: numbered lines, parts, images, and what it refuses. */
 #include "calls.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 #include "support/set.h"
 
 #include <errno.h>

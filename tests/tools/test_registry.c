@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "text/json.h"
 #include "tools/context_tools.h"
-#include "tools/registry.h"
+#include "tools/registry_in.h"
 
 static phi_flow nothing(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
@@ -69,81 +69,81 @@ TEST(defaults_are_what_the_book_says) {
     CHECK_EQ_INT(set.desc.max_read_bytes, 1048576);
     CHECK_EQ_INT(set.desc.max_files, 200);
     CHECK_EQ_INT(set.desc.max_matches, 50);
-    CHECK_EQ_STR(phi_tools_deny_patterns()[0], "rm -rf /");
-    CHECK_EQ_STR(phi_tools_deny_patterns()[1], "rm -rf /*");
-    CHECK_EQ_STR(phi_tools_deny_patterns()[2], "mkfs");
-    CHECK_EQ_STR(phi_tools_deny_patterns()[3], "dd if=");
-    CHECK_EQ_STR(phi_tools_deny_patterns()[4], ":(){:|:&};:");
-    CHECK(phi_tools_deny_patterns()[5] == NULL);
+    CHECK_EQ_STR(set.desc.deny_patterns[0], "rm -rf /");
+    CHECK_EQ_STR(set.desc.deny_patterns[1], "rm -rf /*");
+    CHECK_EQ_STR(set.desc.deny_patterns[2], "mkfs");
+    CHECK_EQ_STR(set.desc.deny_patterns[3], "dd if=");
+    CHECK_EQ_STR(set.desc.deny_patterns[4], ":(){:|:&};:");
+    CHECK(set.desc.deny_patterns[5] == NULL);
     CHECK_EQ_INT(phi_tools_init(NULL, NULL), PHI_BAD_ARG);
 }
 
 TEST(a_registry_holds_the_six_and_what_is_added) {
     phi_allocator allocator = test_allocator();
-    phi_tool_registry *registry = phi_tool_registry_with_defaults(&allocator, NULL);
+    phi__registry *registry = phi__registry_with_defaults(&allocator, NULL);
     phi_tool mine = plain_tool("mine"), other = plain_tool("bash");
     REQUIRE(registry != NULL);
-    CHECK_EQ_INT(phi_tool_registry_count(registry), 6);
-    CHECK(phi_tool_registry_contains(registry, "search"));
-    CHECK(!phi_tool_registry_contains(registry, "mine"));
-    CHECK_EQ_INT(phi_tool_registry_add(registry, &mine), PHI_OK);
-    CHECK(phi_tool_registry_contains(registry, "mine"));
-    CHECK_EQ_STR(phi_tool_registry_at(registry, 6)->name, "mine");
-    CHECK(phi_tool_registry_at(registry, 7) == NULL);
-    CHECK_EQ_INT(phi_tool_registry_add(registry, &other), PHI_OK); /* replaces */
-    CHECK_EQ_INT(phi_tool_registry_count(registry), 7);
-    CHECK(phi_tool_registry_at(registry, 0)->start == nothing);
-    phi_tool_registry_free(registry);
+    CHECK_EQ_INT(phi__registry_count(registry), 6);
+    CHECK(phi__registry_named(registry, "search") != NULL);
+    CHECK(phi__registry_named(registry, "mine") == NULL);
+    CHECK_EQ_INT(phi__registry_add(registry, &mine), PHI_OK);
+    CHECK(phi__registry_named(registry, "mine") != NULL);
+    CHECK_EQ_STR(phi__registry_at(registry, 6)->name, "mine");
+    CHECK(phi__registry_at(registry, 7) == NULL);
+    CHECK_EQ_INT(phi__registry_add(registry, &other), PHI_OK); /* replaces */
+    CHECK_EQ_INT(phi__registry_count(registry), 7);
+    CHECK(phi__registry_at(registry, 0)->start == nothing);
+    phi__registry_free(registry);
 }
 
 TEST(names_are_resolved_in_order_and_unknown_ones_reported) {
     static const char *const names[] = {"search", "prune", "bash", "search", "nope"};
     phi_allocator allocator = test_allocator();
-    phi_tool_registry *registry = phi_tool_registry_with_defaults(&allocator, NULL);
+    phi__registry *registry = phi__registry_with_defaults(&allocator, NULL);
     phi_tool out[6];
     const char *unknown[5];
     size_t missing = 9;
     REQUIRE(registry != NULL);
-    REQUIRE(CHECK_EQ_INT(phi_tool_registry_resolve(registry, names, 5, out, unknown, &missing), 2));
+    REQUIRE(CHECK_EQ_INT(phi__registry_resolve(registry, names, 5, out, unknown, &missing), 2));
     CHECK_EQ_STR(out[0].name, "search");
     CHECK_EQ_STR(out[1].name, "bash");
     REQUIRE(CHECK_EQ_INT(missing, 2));
     CHECK_EQ_STR(unknown[0], "prune");
     CHECK_EQ_STR(unknown[1], "nope");
-    CHECK_EQ_INT(phi_tool_registry_resolve(registry, names, 5, out, NULL, NULL), 2);
-    phi_tool_registry_free(registry);
+    CHECK_EQ_INT(phi__registry_resolve(registry, names, 5, out, NULL, NULL), 2);
+    phi__registry_free(registry);
 }
 
 TEST(prun_brings_both_of_its_tools_and_is_had_by_name_only) {
     static const char *const names[] = {"prun"}, *const all[] = {"prun_with_memo", "prun",
                                                                  "revert_to_state"};
     phi_allocator allocator = test_allocator();
-    phi_tool_registry *registry = phi_tool_registry_with_defaults(&allocator, NULL), *empty;
+    phi__registry *registry = phi__registry_with_defaults(&allocator, NULL), *empty;
     phi_tool out[4], mine = plain_tool("prun");
     size_t missing = 9;
     REQUIRE(registry != NULL);
-    CHECK_EQ_INT(phi_tool_registry_count(registry), 6);
-    CHECK(phi_tool_registry_contains(registry, "prun"));
-    CHECK(phi_tool_registry_contains(registry, "revert_to_state"));
-    REQUIRE(CHECK_EQ_INT(phi_tool_registry_resolve(registry, names, 1, out, NULL, &missing), 2));
+    CHECK_EQ_INT(phi__registry_count(registry), 6);
+    CHECK(phi__registry_named(registry, "prun") != NULL);
+    CHECK(phi__registry_named(registry, "revert_to_state") != NULL);
+    REQUIRE(CHECK_EQ_INT(phi__registry_resolve(registry, names, 1, out, NULL, &missing), 2));
     CHECK_EQ_INT(missing, 0);
     CHECK_EQ_STR(out[0].name, "prun");
     CHECK_EQ_STR(out[1].name, "prun_with_memo");
-    REQUIRE(CHECK_EQ_INT(phi_tool_registry_resolve(registry, all, 3, out, NULL, NULL), 3));
+    REQUIRE(CHECK_EQ_INT(phi__registry_resolve(registry, all, 3, out, NULL, NULL), 3));
     CHECK_EQ_STR(out[0].name, "prun_with_memo");
     CHECK_EQ_STR(out[1].name, "prun");
     CHECK_EQ_STR(out[2].name, "revert_to_state");
     CHECK(out[2].names_steps && !out[0].names_steps && !out[1].names_steps);
-    CHECK_EQ_INT(phi_tool_registry_add(registry, &mine), PHI_OK); /* the host's own comes first */
-    REQUIRE(CHECK_EQ_INT(phi_tool_registry_resolve(registry, names, 1, out, NULL, NULL), 2));
+    CHECK_EQ_INT(phi__registry_add(registry, &mine), PHI_OK); /* the host's own comes first */
+    REQUIRE(CHECK_EQ_INT(phi__registry_resolve(registry, names, 1, out, NULL, NULL), 2));
     CHECK(out[0].start == nothing);
-    empty = phi_tool_registry_new(&allocator);
+    empty = phi__registry_new(&allocator);
     REQUIRE(empty != NULL);
-    CHECK(!phi_tool_registry_contains(empty, "prun"));
-    CHECK_EQ_INT(phi_tool_registry_resolve(empty, names, 1, out, NULL, &missing), 0);
+    CHECK(phi__registry_named(empty, "prun") == NULL);
+    CHECK_EQ_INT(phi__registry_resolve(empty, names, 1, out, NULL, &missing), 0);
     CHECK_EQ_INT(missing, 1);
-    phi_tool_registry_free(empty);
-    phi_tool_registry_free(registry);
+    phi__registry_free(empty);
+    phi__registry_free(registry);
 }
 
 TEST(tools_about_the_context_have_labels_and_schemas) {
@@ -174,30 +174,30 @@ TEST(tools_about_the_context_have_labels_and_schemas) {
 
 TEST(misuse_is_a_status) {
     phi_allocator allocator = test_allocator();
-    phi_tool_registry *registry = phi_tool_registry_new(&allocator);
+    phi__registry *registry = phi__registry_new(&allocator);
     phi_tool nameless = plain_tool(""), startless = plain_tool("x");
     startless.start = NULL;
     REQUIRE(registry != NULL);
-    CHECK_EQ_INT(phi_tool_registry_count(registry), 0);
-    CHECK_EQ_INT(phi_tool_registry_add(registry, &nameless), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_tool_registry_add(registry, &startless), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_tool_registry_add(registry, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_tool_registry_add(NULL, &nameless), PHI_BAD_ARG);
-    CHECK(!phi_tool_registry_contains(NULL, "x"));
-    CHECK(!phi_tool_registry_contains(registry, NULL));
-    phi_tool_registry_free(registry);
-    phi_tool_registry_free(NULL);
+    CHECK_EQ_INT(phi__registry_count(registry), 0);
+    CHECK_EQ_INT(phi__registry_add(registry, &nameless), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__registry_add(registry, &startless), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__registry_add(registry, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__registry_add(NULL, &nameless), PHI_BAD_ARG);
+    CHECK(phi__registry_named(NULL, "x") == NULL);
+    CHECK(phi__registry_named(registry, NULL) == NULL);
+    phi__registry_free(registry);
+    phi__registry_free(NULL);
 }
 
 TEST(a_registry_survives_every_failed_allocation) {
     phi_allocator allocator = test_allocator();
     int n = 0;
     do {
-        phi_tool_registry *registry;
+        phi__registry *registry;
         test_alloc_fail_at(n++);
-        registry = phi_tool_registry_with_defaults(&allocator, NULL);
+        registry = phi__registry_with_defaults(&allocator, NULL);
         CHECK((registry == NULL) == test_alloc_tripped());
-        phi_tool_registry_free(registry);
+        phi__registry_free(registry);
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);
     } while (test_alloc_tripped() && n < 50);
     test_alloc_fail_at(-1);

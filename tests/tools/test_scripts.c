@@ -3,7 +3,7 @@
 #include "agent/snapshot.h"
 #include "permissions/permissions.h"
 #include "support/rig.h"
-#include "tools/scripts.h"
+#include "tools/scripts_in.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +20,9 @@ typedef struct stage {
 } stage;
 
 /* scripts: of a directory of their own. */
+/* Scripts that run or wait for their start now. */
+static size_t running(const phi_scripts *set) { return set != NULL ? set->job_count : 0; }
+
 static bool stage_open(stage *s, const phi_script *scripts, size_t count,
                        const phi_scripts_desc *given) {
     phi_scripts_desc desc = PHI_ZERO;
@@ -75,7 +78,7 @@ static void stage_prompt_call(stage *s, const char *arguments) {
 }
 
 static void check_result(stage *s, const char *want) {
-    const phi_message *m = phi_message_at(s->agent, 2);
+    const phi_message *m = phi_thread_message_at(phi_agent_thread(s->agent), 2);
     if (CHECK(m != NULL && m->content_count > 0)) CHECK_STR(m->content[0].text, want);
 }
 
@@ -121,7 +124,7 @@ TEST(a_script_reads_the_hook_as_json_at_every_point) {
         "{\"hook\":\"before_turn\",\"message_count\":3,\"turn_index\":1}\n"
         "{\"hook\":\"after_turn\"}\n{\"hook\":\"follow_up\"}\n{\"hook\":\"after_loop\"}\n");
     CHECK(strstr(rig_story(s.r), "Decision") == NULL);
-    CHECK_EQ_INT(phi_scripts_running(s.scripts), 0);
+    CHECK_EQ_INT(running(s.scripts), 0);
     stage_close(&s);
 }
 
@@ -318,7 +321,7 @@ static void stage_begin_call(stage *s) {
     rig_says(s->r, "done");
     CHECK_EQ_INT(phi_prompt(s->agent, "go"), PHI_OK);
     wait_for_pid(s);
-    CHECK_EQ_INT(phi_scripts_running(s->scripts), 1);
+    CHECK_EQ_INT(running(s->scripts), 1);
 }
 
 TEST(a_script_that_takes_too_long_is_killed_with_all_it_started) {
@@ -343,7 +346,7 @@ TEST(an_abort_kills_the_script) {
     stage_begin_call(&s);
     CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
     CHECK_EQ_INT(stage_run(&s, 5000), 0);
-    CHECK_EQ_INT(phi_scripts_running(s.scripts), 0);
+    CHECK_EQ_INT(running(s.scripts), 0);
     check_gone(&s);
     check_result(&s, "Cancelled");
     stage_close(&s);
@@ -364,9 +367,9 @@ TEST(a_freed_agent_a_freed_set_and_a_freed_runtime_kill_the_script) {
         }
         if (way == 2)
             while (phi_runtime_close(rig_runtime(s.r)) == PHI_BUSY) (void)stage_run(&s, 0);
-        CHECK_EQ_INT(phi_scripts_running(s.scripts), way == 3 ? 1 : 0);
+        CHECK_EQ_INT(running(s.scripts), way == 3 ? 1 : 0);
         rig_free(s.r);
-        CHECK_EQ_INT(phi_scripts_running(s.scripts), 0);
+        CHECK_EQ_INT(running(s.scripts), 0);
         check_gone(&s);
         phi_scripts_free(s.scripts);
     }
@@ -505,7 +508,7 @@ TEST(the_hosts_hook_is_called_after_the_scripts_and_may_wait) {
     while (h.calls == 0 && stage_run(&s, 0) > 0) continue;
     CHECK_EQ_STR(h.arguments, "{\"b\":2}");
     CHECK(strstr(rig_story(s.r), "Decision") != NULL);
-    CHECK_EQ_INT(phi_scripts_running(s.scripts), 0);
+    CHECK_EQ_INT(running(s.scripts), 0);
     h.verdict = PHI_ALLOW;
     CHECK_EQ_INT(phi_decide(h.ticket, PHI_ALLOW, NULL), PHI_OK);
     CHECK_EQ_INT(stage_run(&s, 5000), 0);
@@ -593,7 +596,7 @@ TEST(nobody_allows_in_a_scripts_place) {
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, NULL), PHI_MISUSE);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, "with words"), PHI_MISUSE);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_WARN, NULL), PHI_MISUSE);
-    CHECK_EQ_INT(phi_scripts_running(s.scripts), 1);
+    CHECK_EQ_INT(running(s.scripts), 1);
     put(&s, "go", "");
     CHECK_EQ_INT(stage_run(&s, 10000), 0);
     check_result(
@@ -812,7 +815,7 @@ TEST(many_calls_at_once_have_a_process_each_and_a_bounded_number_of_them) {
     rig_says(s.r, "done");
     CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
     CHECK_EQ_INT(stage_run(&s, 10000), 0);
-    CHECK_EQ_INT(phi_message_count(s.agent), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)), 8);
     (void)snprintf(path, sizeof path, "%s/log", s.dir);
     text = test_read_file(path, NULL);
     REQUIRE(CHECK(text != NULL));
@@ -863,9 +866,10 @@ static bool sweep_once(int n) {
     CHECK(left > 0);
     tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
-    CHECK_EQ_INT(phi_scripts_running(set), 0);
-    CHECK(phi_message_count(s.agent) < 3 ||
-          !phi_str_equal(phi_message_at(s.agent, 2)->content[0].text, phi_str_of("{\"a\":1}")));
+    CHECK_EQ_INT(running(set), 0);
+    CHECK(phi_thread_message_count(phi_agent_thread(s.agent)) < 3 ||
+          !phi_str_equal(phi_thread_message_at(phi_agent_thread(s.agent), 2)->content[0].text,
+                         phi_str_of("{\"a\":1}")));
     rig_free(s.r);
     phi_scripts_free(set);
     return tripped;

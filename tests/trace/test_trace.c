@@ -6,6 +6,8 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 /* ---- what a request held ---- */
 
@@ -20,19 +22,19 @@ static size_t view_count;
 
 static view_item view_read(const phi_json *node) {
     view_item it = {0, 0, 0};
-    if (phi_json_is_array(node)) {
-        it.from = phi_json_uint(phi_json_at(node, 0), 0);
-        it.to = phi_json_uint(phi_json_at(node, 1), 0);
-        it.flags = phi_json_uint(phi_json_at(node, 2), 0);
+    if (phi_json_is(node, PHI_JSON_ARRAY)) {
+        it.from = phi__json_get_uint(phi_json_at(node, 0), 0);
+        it.to = phi__json_get_uint(phi_json_at(node, 1), 0);
+        it.flags = phi__json_get_uint(phi_json_at(node, 2), 0);
     } else
-        it.from = it.to = phi_json_uint(node, 0);
+        it.from = it.to = phi__json_get_uint(node, 0);
     return it;
 }
 
 /* The change that an entry's "v" says, as page.js makes it. */
 static bool view_change(const phi_json *v) {
-    size_t keep = (size_t)phi_json_uint(phi_json_at(v, 0), 0),
-           gone = (size_t)phi_json_uint(phi_json_at(v, 1), 0), i;
+    size_t keep = (size_t)phi__json_get_uint(phi_json_at(v, 0), 0),
+           gone = (size_t)phi__json_get_uint(phi_json_at(v, 1), 0), i;
     const phi_json *items = phi_json_at(v, 2);
     size_t n = phi_json_count(items);
     phi_json_iter it = phi_json_each(items);
@@ -75,13 +77,13 @@ static size_t views_hold(const phi_thread *thread, const traced *t) {
         const phi_json *v = phi_json_get(e, "v");
         phi_arena_mark mark = phi_arena_save(&arena);
         phi_str of;
-        lane = phi_json_uint(phi_json_get(e, "l"), lane);
+        lane = phi__json_get_uint(phi_json_get(e, "l"), lane);
         if (v == NULL) continue;
         n++;
         of = phi_thread_lane_name(thread, (size_t)lane);
         (void)snprintf(name, sizeof name, "%.*s", (int)of.len, of.at);
         if (!view_change(v) ||
-            !view_is(thread, name, phi_json_uint(phi_json_get(e, "s"), 0), &arena))
+            !view_is(thread, name, phi__json_get_uint(phi_json_get(e, "s"), 0), &arena))
             break;
         phi_arena_reset(&arena, mark);
     }
@@ -206,7 +208,7 @@ TEST(the_page_has_every_entry_of_every_thread_and_their_cost) {
     CHECK_EQ_INT(phi_json_count(traced_entries(&t, 1)), phi_thread_count(&helper.thread));
     CHECK_STR(phi_json_str(phi_json_path(t.root, "threads[0].lanes[1]"), ""), "shorter");
     turn = phi_json_at(entries, 6);
-    CHECK_EQ_INT(phi_json_uint(phi_json_path(turn, "u[0]"), 0), 1840);
+    CHECK_EQ_INT(phi__json_get_uint(phi_json_path(turn, "u[0]"), 0), 1840);
     CHECK_EQ_INT(phi_json_num(phi_json_get(turn, "$"), 0), 1840);
     CHECK_STR(phi_json_str(phi_json_path(entries, "[10].child"), ""), "child-1.sub.1");
     CHECK_STR(phi_json_str(phi_json_path(entries, "[4].m.i"), ""), "call_s-81_1");
@@ -391,7 +393,7 @@ TEST(what_the_sink_says_ends_the_trace_and_is_said_again) {
     sink = sink_of(&k, &memory);
     scene_many(&s, 300);
     k.fail_at = 2;
-    CHECK_EQ_INT(phi_trace_html(&s.thread, NULL, &sink), PHI_FULL);
+    CHECK_EQ_INT(trace_all(&s.thread, PHI_TRACE_HTML, NULL, &sink), PHI_FULL);
     k.calls = 0;
     k.fail_at = 0;
     REQUIRE(phi_trace_begin(&s.thread, PHI_TRACE_OTEL, NULL, &sink, &trace) == PHI_OK);
@@ -427,7 +429,7 @@ TEST(a_trace_survives_every_failed_allocation) {
         for (n = 0, tripped = true; tripped; n++) {
             phi_arena_init(&t.arena, &t.memory, 0);
             test_alloc_fail_at(n);
-            t.status = phi_trace_text(&s.thread, (phi_trace_kind)kind, &desc, &t.arena, &t.text);
+            t.status = trace_text(&s.thread, (phi_trace_kind)kind, &desc, &t.arena, &t.text);
             tripped = test_alloc_tripped();
             test_alloc_fail_at(-1);
             if (t.status == PHI_OK)
@@ -531,7 +533,7 @@ TEST(a_log_that_forgot_entries_is_traced_from_its_first_one_whatever_the_agent_s
     REQUIRE(first > 0);
     traced_make(&t, thread, PHI_TRACE_HTML, NULL);
     CHECK_EQ_INT(phi_json_count(traced_entries(&t, 0)), phi_thread_count(thread) - first);
-    CHECK_EQ_INT(phi_json_uint(phi_json_path(traced_entries(&t, 0), "[0].s"), 0), first);
+    CHECK_EQ_INT(phi__json_get_uint(phi_json_path(traced_entries(&t, 0), "[0].s"), 0), first);
     (void)views_hold(thread, &t);
     traced_free(&t);
     traced_make(&t, thread, PHI_TRACE_OTEL, NULL);

@@ -6,6 +6,8 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <unistd.h>
 
@@ -395,14 +397,13 @@ TEST(bad_arguments_are_refused) {
     sink.user_data = &bytes;
     memset(&desc, 0, sizeof desc);
     scene_open(&s, "s");
-    CHECK_EQ_INT(phi_trace_html(NULL, NULL, &sink), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_trace_otel(&s.thread, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(trace_all(NULL, PHI_TRACE_HTML, NULL, &sink), PHI_BAD_ARG);
+    CHECK_EQ_INT(trace_all(&s.thread, PHI_TRACE_OTEL, NULL, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_trace_begin(&s.thread, (phi_trace_kind)7, NULL, &sink, &trace), PHI_BAD_ARG);
     CHECK(trace == NULL);
     CHECK_EQ_INT(phi_trace_advance(NULL, 1), PHI_BAD_ARG);
     desc.child_count = 1;
-    CHECK_EQ_INT(phi_trace_html(&s.thread, &desc, &sink), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_trace_text(&s.thread, PHI_TRACE_HTML, NULL, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(trace_all(&s.thread, PHI_TRACE_HTML, &desc, &sink), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_trace_save(&s.thread, PHI_TRACE_HTML, NULL, "", words, sizeof words),
                  PHI_BAD_ARG);
     CHECK_EQ_STR(words, "an argument is missing or out of range");

@@ -31,19 +31,19 @@ TEST(a_policy_says_of_each_item_whether_it_was_sent) {
     /* the summary is sent, groups have no room, and the last question is sent */
     it = phi_json_each(phi_json_get(e, "g"));
     while ((row = phi_json_next(&it)) != NULL) {
-        uint64_t n = phi_json_uint(phi_json_at(row, 0), 0);
-        uint64_t verdict = phi_json_uint(phi_json_at(row, 1), 99);
+        uint64_t n = phi__json_get_uint(phi_json_at(row, 0), 0);
+        uint64_t verdict = phi__json_get_uint(phi_json_at(row, 1), 99);
         all += n;
         if (verdict == PHI__VERDICT_SHOWN) sent += n;
         if (verdict == PHI__VERDICT_BUDGET) left += n;
     }
     CHECK(left > 0 && sent + left == all);
     CHECK_EQ_INT(all, 13);
-    CHECK_EQ_INT(sent, phi_json_uint(phi_json_path(e, "x[2]"), 0));
-    CHECK_EQ_INT(phi_json_uint(phi_json_path(e, "x[1]"), 0), 130);
+    CHECK_EQ_INT(sent, phi__json_get_uint(phi_json_path(e, "x[2]"), 0));
+    CHECK_EQ_INT(phi__json_get_uint(phi_json_path(e, "x[1]"), 0), 130);
     traced_free(&t);
     policy.summary_role = (phi_role)77;
-    CHECK_EQ_INT(phi_trace_text(&s.thread, PHI_TRACE_HTML, &desc, scene_room(&s), &t.text),
+    CHECK_EQ_INT(trace_text(&s.thread, PHI_TRACE_HTML, &desc, scene_room(&s), &t.text),
                  PHI_BAD_ARG);
     scene_close(&s);
     scene_close(&helper);
@@ -112,13 +112,13 @@ TEST(the_budget_of_a_request_is_what_the_system_prompt_and_the_tools_left_of_it)
     desc.tools_tokens = 1000;
     traced_make(&t, &s.thread, PHI_TRACE_HTML, &desc);
     for (i = 0; i < 2; i++) {
-        CHECK_EQ_INT(phi_json_uint(phi_json_path(request_of(&t, i), "x[1]"), 0), 500);
-        CHECK(phi_json_uint(phi_json_path(request_of(&t, i), "x[0]"), 999) < 30);
+        CHECK_EQ_INT(phi__json_get_uint(phi_json_path(request_of(&t, i), "x[1]"), 0), 500);
+        CHECK(phi__json_get_uint(phi_json_path(request_of(&t, i), "x[0]"), 999) < 30);
     }
     traced_free(&t);
     desc.token_counter.count_text = a_token_each_ten_bytes;
     traced_make(&t, &s.thread, PHI_TRACE_HTML, &desc);
-    CHECK_EQ_INT(phi_json_uint(phi_json_path(request_of(&t, 1), "x[1]"), 0), 2000);
+    CHECK_EQ_INT(phi__json_get_uint(phi_json_path(request_of(&t, 1), "x[1]"), 0), 2000);
     traced_free(&t);
     scene_close(&s);
 }
@@ -134,8 +134,8 @@ TEST(a_request_out_of_another_log_has_no_system_prompt_to_count) {
     scene_ask(&s, "third", "three");
     desc.policy = &policy;
     traced_make(&t, &s.thread, PHI_TRACE_HTML, &desc);
-    CHECK_EQ_INT(phi_json_uint(phi_json_path(request_of(&t, 1), "x[1]"), 0), 1500);
-    CHECK_EQ_INT(phi_json_uint(phi_json_path(request_of(&t, 2), "x[1]"), 0), 4000);
+    CHECK_EQ_INT(phi__json_get_uint(phi_json_path(request_of(&t, 1), "x[1]"), 0), 1500);
+    CHECK_EQ_INT(phi__json_get_uint(phi_json_path(request_of(&t, 2), "x[1]"), 0), 4000);
     traced_free(&t);
     scene_close(&s);
 }
@@ -175,19 +175,19 @@ TEST(the_page_of_an_agent_has_the_figures_of_its_projection) {
         rig_says(r, "The second answer.");
         CHECK_EQ_INT(phi_prompt(agent, "The second question."), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 100), 0);
-        meta = phi_agent_projection(agent);
+        meta = phi_agent_get_info(agent).projection;
         CHECK(meta.tools_tokens > 0 && meta.system_tokens == (counted > 0 ? 100 : 250));
         (void)snprintf(path, sizeof path, "/tmp/phi_trace_request_%d.html", (int)getpid());
         CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
         traced_file(&t, path);
         x = phi_json_get(request_of(&t, 1), "x");
-        CHECK_EQ_INT(phi_json_uint(phi_json_at(x, 0), 0),
+        CHECK_EQ_INT(phi__json_get_uint(phi_json_at(x, 0), 0),
                      meta.estimated_tokens - meta.system_tokens - meta.tools_tokens);
-        CHECK_EQ_INT(phi_json_uint(phi_json_at(x, 1), 0), meta.budget_tokens);
-        CHECK_EQ_INT(phi_json_uint(phi_json_at(x, 2), 0), meta.messages_included);
+        CHECK_EQ_INT(phi__json_get_uint(phi_json_at(x, 1), 0), meta.budget_tokens);
+        CHECK_EQ_INT(phi__json_get_uint(phi_json_at(x, 2), 0), meta.messages_included);
         /* all of the view was sent */
-        CHECK_EQ_INT(phi_json_uint(phi_json_get(request_of(&t, 1), "tokens"), 0),
-                     phi_json_uint(phi_json_at(x, 0), 1));
+        CHECK_EQ_INT(phi__json_get_uint(phi_json_get(request_of(&t, 1), "tokens"), 0),
+                     phi__json_get_uint(phi_json_at(x, 0), 1));
         traced_free(&t);
         (void)unlink(path);
         rig_free(r);

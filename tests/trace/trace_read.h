@@ -2,6 +2,8 @@
 #ifndef PHI_TESTS_TRACE_TRACE_READ_H
 #define PHI_TESTS_TRACE_TRACE_READ_H
 
+#include "base/arena_in.h"
+#include "base/buf_in.h"
 #include "support/test.h"
 #include "text/json.h"
 #include "trace/trace.h"
@@ -28,12 +30,45 @@ static inline void traced_parse(traced *t) {
     if (phi_json_parse(&t->arena, t->json, 0, &t->root, NULL) != PHI_OK) t->root = NULL;
 }
 
+static inline phi_status traced_take(void *user_data, const char *bytes, size_t len) {
+    phi__buf *buf = (phi__buf *)user_data;
+    phi__buf_add(buf, bytes, len);
+    return buf->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* A whole trace, at once. */
+static inline phi_status trace_all(const phi_thread *thread, phi_trace_kind kind,
+                                   const phi_trace_desc *desc, const phi_trace_sink *sink) {
+    phi_trace *trace;
+    phi_status status = phi_trace_begin(thread, kind, desc, sink, &trace);
+    if (status != PHI_OK) return status;
+    status = phi_trace_advance(trace, SIZE_MAX);
+    while (status == PHI_BUSY) status = phi_trace_advance(trace, SIZE_MAX);
+    phi_trace_end(trace);
+    return status;
+}
+
+/* The same as text in the arena. */
+static inline phi_status trace_text(const phi_thread *thread, phi_trace_kind kind,
+                                    const phi_trace_desc *desc, phi_arena *arena, phi_str *out) {
+    phi_trace_sink sink;
+    phi__buf buf;
+    phi_status status;
+    phi__buf_init(&buf, arena->memory);
+    sink.write = traced_take;
+    sink.user_data = &buf;
+    status = trace_all(thread, kind, desc, &sink);
+    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status;
+}
+
 static inline void traced_make(traced *t, const phi_thread *thread, phi_trace_kind kind,
                                const phi_trace_desc *desc) {
     memset(t, 0, sizeof *t);
     phi_memory_init(&t->memory, NULL, 0);
     phi_arena_init(&t->arena, &t->memory, 0);
-    t->status = phi_trace_text(thread, kind, desc, &t->arena, &t->text);
+    t->status = trace_text(thread, kind, desc, &t->arena, &t->text);
     if (CHECK_EQ_INT(t->status, PHI_OK)) traced_parse(t);
     CHECK(t->root != NULL);
 }

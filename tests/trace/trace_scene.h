@@ -6,6 +6,7 @@
 #include "persist/persist_in.h"
 #include "support/test.h"
 #include "trace/trace.h"
+#include "model/event_parts.h"
 
 typedef struct scene {
     phi_memory memory;

@@ -51,7 +51,7 @@ static void check_text(phi_str got, const phi_json *want) {
 
 static void check_replay(stream *s, const phi_content *c, const phi_json *want) {
     if (phi_json_get(want, "replay") != NULL)
-        CHECK(phi_json_equal(read_json(s, c->replay), phi_json_get(want, "replay")));
+        CHECK(phi__json_get_equal(read_json(s, c->replay), phi_json_get(want, "replay")));
     else
         CHECK_EQ_INT(c->replay.len, 0);
 }
@@ -63,7 +63,7 @@ static void check_block(stream *s, const phi_content *c, const phi_json *want) {
         check_text(c->text, phi_json_get(want, "text"));
         check_text(c->signature, phi_json_get(want, "signature"));
         if (phi_json_get(want, "citations") != NULL)
-            CHECK(phi_json_equal(read_json(s, c->citations), phi_json_get(want, "citations")));
+            CHECK(phi__json_get_equal(read_json(s, c->citations), phi_json_get(want, "citations")));
         else
             CHECK_EQ_INT(c->citations.len, 0);
     } else if (phi__str_is(type, "opaque")) {
@@ -71,7 +71,7 @@ static void check_block(stream *s, const phi_content *c, const phi_json *want) {
         CHECK(!c->incomplete);
         check_text(c->name, phi_json_get(want, "name"));
         if (phi_json_get(want, "json") != NULL) {
-            CHECK(phi_json_equal(read_json(s, c->replay), phi_json_get(want, "json")));
+            CHECK(phi__json_get_equal(read_json(s, c->replay), phi_json_get(want, "json")));
             return;
         }
     } else if (phi__str_is(type, "thinking")) {
@@ -88,7 +88,7 @@ static void check_block(stream *s, const phi_content *c, const phi_json *want) {
             check_text(c->id, phi_json_get(want, "id"));
         check_text(c->name, phi_json_get(want, "name"));
         check_text(c->signature, phi_json_get(want, "signature"));
-        CHECK(phi_json_equal(read_json(s, c->arguments), phi_json_get(want, "arguments")));
+        CHECK(phi__json_get_equal(read_json(s, c->arguments), phi_json_get(want, "arguments")));
     }
     check_replay(s, c, want);
 }
@@ -120,14 +120,17 @@ static void check_answer(stream *s, const phi_json *want) {
     CHECK_EQ_STR(phi_stop_reason_text(s->message.stop_reason),
                  phi_json_str(phi_json_get(want, "stop_reason"), "").at);
     check_text(s->message.raw_stop_reason, phi_json_get(want, "raw_stop_reason"));
-    CHECK_EQ_INT(s->message.usage.input, phi_json_uint(phi_json_get(usage, "input"), 99));
-    CHECK_EQ_INT(s->message.usage.output, phi_json_uint(phi_json_get(usage, "output"), 99));
-    CHECK_EQ_INT(s->message.usage.reasoning, phi_json_uint(phi_json_get(usage, "reasoning"), 99));
-    CHECK_EQ_INT(s->message.usage.cache_read, phi_json_uint(phi_json_get(usage, "cache_read"), 99));
+    CHECK_EQ_INT(s->message.usage.input, phi__json_get_uint(phi_json_get(usage, "input"), 99));
+    CHECK_EQ_INT(s->message.usage.output, phi__json_get_uint(phi_json_get(usage, "output"), 99));
+    CHECK_EQ_INT(s->message.usage.reasoning,
+                 phi__json_get_uint(phi_json_get(usage, "reasoning"), 99));
+    CHECK_EQ_INT(s->message.usage.cache_read,
+                 phi__json_get_uint(phi_json_get(usage, "cache_read"), 99));
     CHECK_EQ_INT(s->message.usage.cache_write,
-                 phi_json_uint(phi_json_get(usage, "cache_write"), 99));
-    CHECK_EQ_INT(s->message.usage.total_tokens, phi_json_uint(phi_json_get(usage, "total"), 99));
-    if (phi_json_is_null(error)) {
+                 phi__json_get_uint(phi_json_get(usage, "cache_write"), 99));
+    CHECK_EQ_INT(s->message.usage.total_tokens,
+                 phi__json_get_uint(phi_json_get(usage, "total"), 99));
+    if (phi_json_is(error, PHI_JSON_NULL)) {
         CHECK_EQ_STR(phi_failure_kind_text(a->failure.kind), "");
         CHECK(a->terminal);
         return;
@@ -136,7 +139,7 @@ static void check_answer(stream *s, const phi_json *want) {
                  phi_json_str(phi_json_get(error, "kind"), "").at);
     check_text(a->failure.code, phi_json_get(error, "code"));
     CHECK_EQ_INT(a->failure.retryable, phi_json_bool(phi_json_get(error, "retryable"), false));
-    if (phi_json_is_string(phi_json_get(error, "message")))
+    if (phi_json_is(phi_json_get(error, "message"), PHI_JSON_STRING))
         check_text(a->failure.message, phi_json_get(error, "message"));
     else
         CHECK(a->failure.message.len > 0);
@@ -362,7 +365,7 @@ static void check_request(phi_model model, const char *fixture, const char *pref
     t.spec.session_id = phi_str_of("session-1");
     CHECK_EQ_INT(phi__preflight(codec_of(model.protocol), &t.spec, NULL, 0), PHI_OK);
     talk_render_ok(&t);
-    if (!CHECK(phi_json_equal(t.tree, phi_json_get(want, "body")))) printf("%s\n", t.body);
+    if (!CHECK(phi__json_get_equal(t.tree, phi_json_get(want, "body")))) printf("%s\n", t.body);
     CHECK(phi__str_find(phi_request_url(&t.encoder.request), 0,
                         phi_json_str(phi_json_get(want, "request_line"), "").at + 5) != SIZE_MAX);
     headers = phi_json_each(phi_json_get(want, "headers"));
@@ -452,8 +455,8 @@ static void check_error(phi_arena *arena, const phi_json *one) {
     printf("  %s\n", phi_json_str(phi_json_get(one, "name"), "").at);
     CHECK_EQ_STR(phi_failure_kind_text(got.kind), phi_json_str(phi_json_get(want, "kind"), "").at);
     CHECK_EQ_INT(got.retryable, phi_json_bool(phi_json_get(want, "retryable"), false));
-    CHECK_EQ_INT(got.has_retry_after, phi_json_is_number(delay));
-    CHECK_EQ_INT(got.retry_after_ms, phi_json_uint(delay, 0));
+    CHECK_EQ_INT(got.has_retry_after, phi_json_is(delay, PHI_JSON_NUMBER));
+    CHECK_EQ_INT(got.retry_after_ms, phi__json_get_uint(delay, 0));
     check_text(got.code, phi_json_get(want, "code"));
     CHECK(got.message.len > 0);
 }

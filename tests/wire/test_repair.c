@@ -207,7 +207,7 @@ TEST(a_repair_gives_json_or_nothing) {
             CHECK_EQ_INT(
                 phi_json_parse(&a.scratch, phi__buf_str(&a.drafts[0].bytes), 0, &node, NULL),
                 PHI_OK);
-            CHECK(phi_json_is_object(node));
+            CHECK(phi_json_is(node, PHI_JSON_OBJECT));
         }
         phi__assembly_free(&a);
     }

@@ -13,6 +13,7 @@
 #include "mcp/mcp_prompts.h"
 #include "mcp/mcp_resources.h"
 #include "mcp/mcp_tools.h"
+#include "loop/events.h"
 
 #include <curl/curl.h>
 #include <pthread.h>
@@ -490,6 +491,7 @@ static void end(client *c) {
 }
 
 int main(int argc, char **argv) {
+    phi_runtime_desc has = PHI_ZERO;
     static client c;
     const char *context = getenv("MCP_CONFORMANCE_CONTEXT");
     c.scenario = getenv("MCP_CONFORMANCE_SCENARIO");
@@ -501,7 +503,8 @@ int main(int argc, char **argv) {
     phi_memory_init(&c.memory, NULL, 0);
     phi_arena_init(&c.arena, &c.memory, 0);
     if (context != NULL) (void)phi_json_parse(&c.arena, phi_str_of(context), 0, &c.context, NULL);
-    c.rt = phi_runtime_new(NULL);
+    has.features = PHI_ALL_FEATURES;
+    c.rt = phi_runtime_new(&has);
     if (connected(&c, argv[1]))
         use(&c);
     else

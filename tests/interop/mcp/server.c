@@ -32,7 +32,7 @@
 static phi_mcp_server *server;
 
 static void finish(phi_call call, const char *text, bool is_error) {
-    (void)phi_call_finish(call, text, strlen(text), is_error);
+    (void)(is_error ? phi_call_fail(call, text) : phi_call_reply(call, text));
 }
 
 /* ---- answers at once ---- */
@@ -178,7 +178,7 @@ static void on_answer(void *user_data, phi_status status, const phi_json *result
         phi_str json = {"", 0};
         phi_memory_init(&memory, NULL, 0);
         phi_arena_init(&arena, &memory, 0);
-        if (phi_json_is_string(found))
+        if (phi_json_is(found, PHI_JSON_STRING))
             json = phi_json_str(found, NULL);
         else if (found != NULL)
             (void)phi_json_write(&arena, found, 0, &json);

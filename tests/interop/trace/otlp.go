@@ -1,4 +1,4 @@
-// Reads spans of phi_trace_otel by the collector's own reader, and compares what it has with what stands in the file, with the
+// Reads spans of PHI_TRACE_OTEL by the collector's own reader, and compares what it has with what stands in the file, with the
 // ids that the documents of the sessions give, and with the story that prog_trace.c tells.
 //
 //	otlp STORY.json MORE.json...

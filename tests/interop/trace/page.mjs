@@ -1,4 +1,4 @@
-// Opens the pages of phi_trace_html in headless Chromium: nothing is loaded, nothing attacked runs, keyboard, search,
+// Opens the pages of PHI_TRACE_HTML in headless Chromium: nothing is loaded, nothing attacked runs, keyboard, search,
 // axe-core, 10,000 entries timed, and pictures in light and dark.
 //     node trace_page.mjs DIRECTORY_OF_PAGES
 import chromium from "@sparticuz/chromium";

@@ -1,0 +1,36 @@
+/* reader.h - a text into the tree of json.h in slices, for a program that draws frames.
+
+       phi_reader *reader = phi_yaml_reader_new(&arena, text, NULL);
+       ...
+       if (phi_reader_advance(reader, 10000) != PHI_BUSY) // once a frame
+           status = phi_reader_result(reader, &root, &error);
+
+   Each format has a constructor; then advance until it is not PHI_BUSY, then result. The reader is
+   in the arena; it can be dropped at any time, and is freed with the arena. A constructor without
+   memory returns NULL, which every function here takes: the result is then PHI_NO_MEMORY.
+   Threads: a reader belongs to one at a time. */
+#ifndef PHI_FORMATS_READER_H
+#define PHI_FORMATS_READER_H
+
+#include "text/json.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_reader phi_reader;
+
+/* phi_json_parse in slices, with its flags. `text` is borrowed until the result, with
+   PHI_JSON_BORROW as long as the tree. */
+PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags);
+
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
+                                     phi_parse_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
