@@ -46,40 +46,19 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x64e63301
+#if PHI__PUB_BASE_BASE != 0x0637e20b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x525e35f2
+#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0xb330f486
+#if PHI__PUB_TEXT_JSON != 0xbf46a1e4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x6b7c9d09
+#if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xa9f8e27f
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_CODECS != 0xf6547e9a
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_LOG != 0x59f3fc55
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_HISTORY != 0x4ffbfb14
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_PERSIST != 0xd9ea1069
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_LOOP != 0x18b40ec1
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_FEATURES != 0x7a5734a5
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_AGENT != 0x5ec72c5c
+#if PHI__PUB_PHI_1 != 0x563b7994
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -96,12 +75,58 @@
 #pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
-#ifdef PHI__PUB_FORMATS
-#if PHI__PUB_FORMATS != 0x458768fe
-#error "phi: two versions of src/formats in one file"
+#ifdef PHI__PUB_FORMATS_READER
+#if PHI__PUB_FORMATS_READER != 0x9f567b84
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS 0x458768fe
+#define PHI__PUB_FORMATS_READER 0x9f567b84
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- src/formats/reader.h ---- */
+
+/* reader.h - a text into the tree of json.h in slices, for a program that draws frames.
+
+       phi_reader *reader = phi_yaml_reader_new(&arena, text, NULL);
+       ...
+       if (phi_reader_advance(reader, 10000) != PHI_BUSY) // once a frame
+           status = phi_reader_result(reader, &root, &error);
+
+   Each format has a constructor; then advance until it is not PHI_BUSY, then result. The reader is
+   in the arena; it can be dropped at any time, and is freed with the arena. A constructor without
+   memory returns NULL, which every function here takes: the result is then PHI_NO_MEMORY.
+   Threads: a reader belongs to one at a time. */
+
+typedef struct phi_reader phi_reader;
+
+/* phi_json_parse in slices, with its flags. `text` is borrowed until the result, with
+   PHI_JSON_BORROW as long as the tree. */
+PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags);
+
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
+                                     phi_parse_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PHI__PUB_FORMATS_READER */
+
+#ifdef PHI__PUB_FORMATS_TOML
+#if PHI__PUB_FORMATS_TOML != 0x6242b814
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_TOML 0x6242b814
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- src/formats/toml.h ---- */
 
@@ -118,14 +143,7 @@
    remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. */
-#ifndef PHI_FORMATS_TOML_H
-#define PHI_FORMATS_TOML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+   Threads: a tree is used by one at a time. */
 
 /* ---- reading ---- */
 
@@ -139,45 +157,9 @@ typedef struct phi_toml_options {
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_toml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at;            /* where the line begins */
-    struct phi__toml_frame *top;    /* open arrays and inline tables */
-    struct phi__toml_frame *unused; /* for later ones */
-    struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
-    phi_json *root;                 /* the table of the whole text */
-    phi_json *section;              /* the table of the last header */
-    phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
-    const char *key_at, *value_at;  /* where they begin */
-    const char *line_key_at;        /* where the key's first part begins */
-    phi_str key;                    /* the last part that was read */
-    size_t name_cap, name_count;
-    uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
-    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint32_t key_line, key_column, value_line, value_column;
-    uint8_t state, style, back; /* back: the state behind a comment */
-    bool in_header, tables_header, is_key, joined;
-    phi_status status;
-    phi_parse_error error;
-} phi_toml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI_API void phi_toml_reader_begin(phi_toml_reader *reader, phi_arena *arena, phi_str text,
-                                   const phi_toml_options *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
+/* The same in slices: see reader.h. `text` is borrowed until the result. */
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_options *options);
 
 /* ---- types and dates ---- */
 
@@ -251,6 +233,17 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_FORMATS_TOML */
+
+#ifdef PHI__PUB_FORMATS_YAML
+#if PHI__PUB_FORMATS_YAML != 0x6b564648
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_YAML 0x6b564648
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/formats/yaml.h ---- */
@@ -269,14 +262,7 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. */
-#ifndef PHI_FORMATS_YAML_H
-#define PHI_FORMATS_YAML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+   Threads: a tree is used by one at a time. */
 
 /* ---- reading ---- */
 
@@ -298,72 +284,9 @@ typedef struct phi_yaml_options {
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* Where an anchor or a tag stands before its node. */
-typedef struct phi__yaml_props {
-    phi_str anchor;
-    const char *at;        /* the first of them; NULL: there is none */
-    const char *anchor_at; /* NULL: no anchor */
-    uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
-} phi__yaml_props;
-
-/* A scalar under way, or a node that may yet become a key. */
-typedef struct phi__yaml_scalar {
-    const char *at, *line_at; /* of the node, properties included */
-    const char *mark, *last;  /* text not yet copied, and where it ends */
-    const char *string;       /* the value, terminated */
-    char *text, *to;          /* the copy: begin, end */
-    phi_json *node;           /* instead of a scalar: a collection or a copied node */
-    size_t len, breaks;
-    uint32_t line;
-    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
-    uint8_t style, chomp;   /* style 0: there is no node */
-    bool more_indented, started, is_alias;
-} phi__yaml_scalar;
-
-/* Texts by hash: keys of open mappings, anchors. */
-typedef struct phi__yaml_names {
-    struct phi__yaml_name *at;
-    uint32_t *table;
-    uint32_t count, cap, table_cap;
-} phi__yaml_names;
-
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_yaml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at; /* where the line begins */
-    struct phi__yaml_frame *top, *unused;
-    struct phi__yaml_handle *handles; /* of %TAG */
-    phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* of earlier lines, of this line */
-    phi__yaml_scalar scalar;
-    phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
-    phi_yaml_options options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
-    size_t alias_bytes;
-    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
-    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
-    uint8_t state, doc;
-    bool tab;       /* a tab was among the white space before the node */
-    bool may_block; /* a block collection may begin on this line */
-    bool fresh;     /* nothing but white space stood on this line yet */
-    bool has_version;
-    phi_status status;
-    phi_parse_error error;
-} phi_yaml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI_API void phi_yaml_reader_begin(phi_yaml_reader *reader, phi_arena *arena, phi_str text,
-                                   const phi_yaml_options *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
+/* The same in slices: see reader.h. `text` is borrowed until the result. */
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_options *options);
 
 /* ---- writing ---- */
 
@@ -378,27 +301,71 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* PHI__PUB_FORMATS_YAML */
 
-#endif /* PHI__PUB_FORMATS */
-
-#ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0xf4acbd73
-#error "phi: two versions of src/record in one file"
+#ifdef PHI__PUB_PHI_TOOLS_1
+#if PHI__PUB_PHI_TOOLS_1 != 0x9161a88f
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0xf4acbd73
-
-/* ---- src/record/event_json.h ---- */
-
-/* event_json.h - events as JSON: the interchange format of session files and logs. */
-#ifndef PHI_RECORD_EVENT_JSON_H
-#define PHI_RECORD_EVENT_JSON_H
-
+#define PHI__PUB_PHI_TOOLS_1 0x9161a88f
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- src/mock/mock.h ---- */
+
+/* mock.h - a scripted model, for the tests of a program that uses phi: no network, no key.
+
+       phi_mock *mock = phi_mock_new(rt);
+       phi_mock_call(mock, "look", "{\"place\":\"forge\"}");
+       phi_mock_text(mock, "The fire is out.");
+       desc.model = mock->model;
+       ... phi_prompt and phi_step, as with any model ...
+       assert(mock->request_count == 2 && mock->answers_left == 0);
+
+   Each call of the model takes the next answer of the script, whichever agent makes it. A text
+   comes a word in each phi_step, so the same steps bring the same events on every machine. Retries,
+   tools, hooks and limits are those of any model. When the script is over, a call fails with
+   "phi_mock: no answer is left for request 3: ...", and that is not tried again.
+   Ownership: the runtime owns a mock and frees it with itself. Texts are copied. When memory ends,
+   the next call of the model fails and says so.
+   Threads: the pumping thread. */
+
+typedef struct phi_mock {
+    phi_model model; /* for phi_agent_desc.model: its protocol is "mock", of a second one "mock2" */
+    /* or for phi_agent_desc.provider: it answers in place of whatever model the agent has */
+    phi_provider provider;
+    /* Read these: what was sent, in order: system prompt, messages and tools, copied. */
+    const phi_model_request *requests;
+    size_t request_count;
+    size_t answers_left; /* of the script */
+    /* Set these. The answers that are added from now on begin so much later, by the runtime's clock
+       (default 0). */
+    uint32_t delay_ms;
+    /* Called when a request finds no answer left; adds one, which may depend on the request
+       (default: none) */
+    void (*answer_fn)(void *user_data, struct phi_mock *mock, const phi_model_request *request);
+    void *user_data;
+} phi_mock;
+
+/* NULL: no memory. */
+PHI_API phi_mock *phi_mock_new(phi_runtime *rt);
+
+/* Adds an answer to the script: a text; or a call of a tool with its arguments, a JSON object
+   (NULL: {}). */
+PHI_API void phi_mock_text(phi_mock *mock, const char *text);
+PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments);
+/* Adds one more call to the answer that was added last, so that its tools run together. */
+PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments);
+/* Adds a failure. Those that pass with time are tried again, as phi_retry says, and take the next
+   answer: PHI_FAILURE_RATE_LIMITED, _SERVER, _NETWORK, _TIMEOUT. */
+PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *message);
+
+/* ---- src/record/event_json.h ---- */
+
+/* event_json.h - events as JSON: the interchange format of session files and logs. */
 
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
@@ -415,11 +382,6 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/record/session.h ---- */
 
 /* session.h - sessions: a record of agents' runs (Session > LoopRecord > Turn > events), and its
@@ -431,13 +393,6 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    owns all its data, which is freed with it; read it and do not change it. Times are Unix
    milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
    Threads: one at a time. */
-#ifndef PHI_RECORD_SESSION_H
-#define PHI_RECORD_SESSION_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- the model ---- */
 
@@ -579,19 +534,20 @@ PHI_API void phi_session_free(phi_session *session);
 /* The loop of that id, the latest of several; NULL: none. */
 PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id);
 
-/* These fill at most `cap` places of `out` (NULL where cap is 0), and return how many there are. */
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap); /* whose parent is not in the session */
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap);
-/* All of its group that are in the session, itself included. Without a group: none. */
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap);
-/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would
-   come again. */
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap);
-PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all loops */
+typedef enum phi_loop_relation {
+    PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; loop_id is not looked at */
+    PHI_LOOP_CHILDREN,
+    /* the loops of its group that are in the session, itself included; without a group none */
+    PHI_LOOP_SIBLINGS,
+    /* from the root to the loop, by parent_loop_id; ends where a parent is not in the session or
+       would come again */
+    PHI_LOOP_CHAIN
+} phi_loop_relation;
+
+/* The loops that stand to `loop_id` as `which` says. Fills at most `cap` places of `out` (NULL
+   where cap is 0), and returns how many there are. */
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap);
 
 /* ---- JSON ---- */
 
@@ -631,15 +587,10 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
    PrunApplied, of prunes that were not revoked. It has the id of the first run; each loop has its
    own session's. Messages that belong to no run, such as those that the host appended, are in none.
    A run that is active, or never ended, is RUNNING. Blocks describe what compactions did to runs
-   (phi_session_add_blocks). Caller frees with phi_session_free.
+   (phi_session_compact). Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; the store's status, when evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/record/recorder.h ---- */
 
@@ -660,13 +611,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    hands it over. A completed session that continues is open again. Links to the runs of sub-agents
    do not depend on the order of the events.
    Threads: one at a time. */
-#ifndef PHI_RECORD_RECORDER_H
-#define PHI_RECORD_RECORDER_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_recorder phi_recorder;
 
@@ -678,7 +622,7 @@ typedef struct phi_recorder_desc {
     /* keep requests (phi_agent_desc.options.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
-       phi_check_and_rotate has changed the session); else it begins by its first loop. */
+       the host has begun another session); else it begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;
@@ -698,14 +642,13 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of unknown or ended loops are ignored, except
-   that the end of a call that ran another agent links both runs even after the loop's end.
+/* Takes note of an event, which is copied: as it was popped, or as phi_event_from_json read it.
+   Events of unknown or ended loops are ignored, except that the end of a call that ran another
+   agent links both runs even after the loop's end.
    PHI_NO_MEMORY: nothing of this event is kept except its number in `sequence` (of a group: the
    loops that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was
    freed meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
-/* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
-PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
 /* Gives the recorder a loaded or drained session, to continue it. The recorder owns it from then
    on, as a completed session.
@@ -721,13 +664,8 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
-/* Sessions, completed ones first; NULL past the end. Valid until the next call but these four. */
-PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
-PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
-PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id);
-/* A running loop; NULL: none of that id runs. */
-PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
-                                                         phi_str loop_id);
+/* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
+PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
 
 /* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
    wait for their first loop; returns how many. */
@@ -737,11 +675,6 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder);
 /* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is
    none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/record/replay.h ---- */
 
@@ -768,13 +701,6 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
    With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
    budgets only divide the work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
-#ifndef PHI_RECORD_REPLAY_H
-#define PHI_RECORD_REPLAY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Pointers are borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
@@ -814,13 +740,10 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
 /* Recording: writes the last line. Playing: checks that everything was played. Before or after
    phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or write_fn's status: the tape ends
    early. Playing: PHI_REFUSED: the run differs from the recorded one, and *divergence, where given,
-   says where; PHI_PARSE: the tape was cut off, and everything before was played. */
+   says where. After a divergence every transfer of the run fails, calls that wait for a recorded
+   result get an error, and the clock leaps from timer to timer: the run ends; PHI_PARSE: the tape
+   was cut off, and everything before was played. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
-
-/* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence
-   every transfer of the run fails, calls that wait for a recorded result get an error, and the
-   clock leaps from timer to timer: the run ends. */
-PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *divergence);
 
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);
@@ -836,7 +759,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
     return phi_tape_play(&desc, text, error);
 }
 #endif
-#endif
 
 /* ---- src/record/session_context.h ---- */
 
@@ -851,13 +773,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    A thread does not need blocks: its compactions are rewrites. They are for files of the original,
    and for files that the original will read.
    Threads: one at a time. */
-#ifndef PHI_RECORD_SESSION_CONTEXT_H
-#define PHI_RECORD_SESSION_CONTEXT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A loop whose parent is not in the session continues the loop before it, as the prompts of one
    agent do (of a group: the selected one). Without it such a loop begins anew, as in the
@@ -901,19 +816,6 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size);
 
-/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
-   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
-   Messages stay as they are.
-   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
-   among them, with long results cut. keep_compacted: the turns between, as one summary
-   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
-   absent where there are none. No section parts a call from its result. at_ms: when. *made, where
-   given: how many loops got a block. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing changed. */
-PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, int64_t at_ms,
-                                       size_t *made);
-
 /* The argument of a host's strategy: one loop. */
 typedef struct phi_block_request {
     const phi_session *session;
@@ -923,7 +825,7 @@ typedef struct phi_block_request {
     phi_arena *arena;                    /* for its new messages; freed once the block is copied */
 } phi_block_request;
 
-/* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
+/* Zero means default for every field. Borrowed until phi_session_compact returns. */
 typedef struct phi_session_compaction {
     phi_str loop_id; /* (default: of the last loop that has messages) */
     uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
@@ -937,39 +839,31 @@ typedef struct phi_session_compaction {
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
                            phi_compaction_block *block);
     void *user_data;
+    /* The blocks of a session that was recorded from events describe what compactions of this
+       thread did to its loops' part of the active lane's view, in place of all fields above
+       (phi_session_of_thread has them already). The last loop that has messages gets up to three
+       sections. An earlier loop gets keep_compacted with all of its messages in view; so do the
+       loops before a loop that has a block, since the original expects that. A loop that no
+       compaction touched has no block. Loops of other lanes, and loops with another number of
+       messages than the log has of them, are left as they are. The store's status, where evicted
+       entries cannot be recalled; *made is 0 (default: none) */
+    const phi_thread *thread;
 } phi_session_compaction;
 
-/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's
-   own blocks. PHI_REFUSED: a block of the current loop has no messages, turns out of order, or a
-   message that no thread accepts. If block_fn returns anything but PHI_OK, that is returned. In
-   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
-   phi_session_compact. */
-PHI_API phi_status phi_session_compact_with(phi_session *session,
-                                            const phi_session_compaction *desc, size_t *made,
-                                            char *words, size_t words_size);
-
-/* Gives the loops of a session, recorded from events, blocks that describe their part of the active
-   lane's view, where compactions have changed it (phi_session_of_thread has them already). The last
-   loop that has messages gets up to three sections. An earlier loop gets keep_compacted with all of
-   its messages in view; so do the loops before a loop that has a block, since the original expects
-   that. A loop that no compaction touched has no block. Loops of other lanes, and loops with
-   another number of messages than the log has of them, are left as they are. PHI_NO_MEMORY,
-   PHI_BAD_ARG, the store's status: nothing changed. */
-PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_RECORD */
-
-#ifdef PHI__PUB_SUBAGENTS
-#if PHI__PUB_SUBAGENTS != 0x44225c1f
-#error "phi: two versions of src/subagents in one file"
-#endif
-#else
-#define PHI__PUB_SUBAGENTS 0x44225c1f
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
+   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
+   Messages stay as they are. desc NULL: the defaults.
+   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
+   among them, with long results cut. keep_compacted: the turns between, as one summary
+   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
+   absent where there are none. No section parts a call from its result. *made, where given: how
+   many loops got a block.
+   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: a block of block_fn for the
+   current loop has no messages, turns out of order, or a message that no thread accepts; what
+   block_fn returns is returned, too. For these `words` (may be NULL) say which loop and why. In all
+   cases nothing changed. */
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+                                       size_t *made, char *words, size_t words_size);
 
 /* ---- src/subagents/subagents.h ---- */
 
@@ -991,13 +885,6 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
    its parent. A snapshot of the caller holds the children at work, and those that are kept; the
    calls go on after phi_agent_restore with the same tools.
    Threads: the pumping thread. */
-#ifndef PHI_SUBAGENTS_SUBAGENTS_H
-#define PHI_SUBAGENTS_SUBAGENTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field but the name. Borrowed, with all it points to, until every
    agent with the tool is freed. */
@@ -1044,20 +931,6 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *t
    PHI_EV_SUBAGENT_END. */
 PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_SUBAGENTS */
-
-#ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0xaaba24cc
-#error "phi: two versions of src/evaluate in one file"
-#endif
-#else
-#define PHI__PUB_EVALUATE 0xaaba24cc
-
 /* ---- src/evaluate/evaluate.h ---- */
 
 /* evaluate.h - parallel evaluation: the same prompt under several configurations at once, of which
@@ -1077,13 +950,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
    were stopped count as failed. phi_agent_free of the agent frees its branches; a branch that the
    host frees counts as cancelled, and has no lane.
    Threads: the pumping thread. */
-#ifndef PHI_EVALUATE_EVALUATE_H
-#define PHI_EVALUATE_EVALUATE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { PHI_EVALUATE_MOST = 64 }; /* branches of one evaluation */
 
@@ -1187,16 +1053,6 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
     return phi_evaluate_resume(agent, &desc);
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_EVALUATE */
-
-#ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0xf31c36fd
-#error "phi: two versions of src/strategy in one file"
-#endif
-#else
-#define PHI__PUB_STRATEGY 0xf31c36fd
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -1208,13 +1064,6 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
    a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h and beside them; a host
    writes its own as examples/custom_strategy.c does.
    Threads: the pumping thread, inside phi_step. */
-#ifndef PHI_STRATEGY_MACHINE_H
-#define PHI_STRATEGY_MACHINE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define PHI_STRATEGY_COMMANDS 16u /* that one event may add, at most */
 
@@ -1361,24 +1210,12 @@ typedef struct phi_strategy {
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/aot.h ---- */
 
 /* aot.h - Algorithm-of-Thoughts: one model call that searches, with worked searches as examples.
 
    The prompt shows searches that try first operations, work them out, step back and finish with an
    explicit answer line; the model does the same for the problem. The answer is that line's. */
-#ifndef PHI_STRATEGY_AOT_H
-#define PHI_STRATEGY_AOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* How many of phi's worked examples are shown. */
 typedef enum phi_aot_profile {
@@ -1406,11 +1243,6 @@ typedef struct phi_aot_options {
 /* Static. Options: phi_aot_options. */
 PHI_API const phi_strategy *phi_strategy_aot(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/cot.h ---- */
 
 /* cot.h - Chain-of-Thought and Chain-of-Draft: one model call that thinks in steps.
@@ -1418,13 +1250,6 @@ PHI_API const phi_strategy *phi_strategy_aot(void);
    Chain-of-Thought asks for numbered steps and a marked conclusion, Chain-of-Draft for drafts of a
    few words and the answer behind "####". The call sees the conversation. The answer is the
    conclusion, or the whole text where none is marked. */
-#ifndef PHI_STRATEGY_COT_H
-#define PHI_STRATEGY_COT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For both. Zero means default for every field. */
 typedef struct phi_cot_options {
@@ -1438,11 +1263,6 @@ typedef struct phi_cot_options {
 /* Static. Options: phi_cot_options. */
 PHI_API const phi_strategy *phi_strategy_cot(void);
 PHI_API const phi_strategy *phi_strategy_cod(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/strategy/got.h ---- */
 
@@ -1460,13 +1280,6 @@ PHI_API const phi_strategy *phi_strategy_cod(void);
                   weight above 0, the heaviest first
    A composed answer has an edge from each thought that it was composed of.
    Thoughts are read as JSON, else as numbered lines; a text that is neither is one thought. */
-#ifndef PHI_STRATEGY_GOT_H
-#define PHI_STRATEGY_GOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_got_aggregation {
     PHI_GOT_SYNTHESIS = 0,
@@ -1495,11 +1308,6 @@ typedef struct phi_got_options {
 /* Static. Options: phi_got_options. */
 PHI_API const phi_strategy *phi_strategy_got(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/tot.h ---- */
 
 /* tot.h - Tree-of-Thoughts: a search whose steps a model proposes and scores.
@@ -1510,13 +1318,6 @@ PHI_API const phi_strategy *phi_strategy_got(void);
    whole solution before, is the answer. A search that ends before there is one says so: its best
    thought is unfinished. Answers are read as JSON, else line by line; an answer that is neither is
    sent back once to be repaired. */
-#ifndef PHI_STRATEGY_TOT_H
-#define PHI_STRATEGY_TOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_tot_traversal {
     PHI_TOT_BFS = 0, /* level by level; the best `beam_width` thoughts of a level are expanded */
@@ -1555,11 +1356,6 @@ typedef struct phi_tot_options {
 /* Static. Options: phi_tot_options. */
 PHI_API const phi_strategy *phi_strategy_tot(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/trm.h ---- */
 
 /* trm.h - TRM: the loop of Jolicoeur-Martineau 2025, "Less is More: Recursive Reasoning with Tiny
@@ -1572,13 +1368,6 @@ PHI_API const phi_strategy *phi_strategy_tot(void);
    scored, the last improvement too; the result is the one with the best score. The search ends when
    a score reaches `threshold`, when the last three scores lie within 0.02 of each other, or after
    `max_supervisions`. */
-#ifndef PHI_STRATEGY_TRM_H
-#define PHI_STRATEGY_TRM_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Strings are borrowed as the desc is. */
 typedef struct phi_trm_options {
@@ -1597,11 +1386,6 @@ typedef struct phi_trm_options {
 /* Static. Options: phi_trm_options. */
 PHI_API const phi_strategy *phi_strategy_trm(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/adaptive.h ---- */
 
 /* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
@@ -1619,13 +1403,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void);
    in the conversation with the agent's tools.
    In a run with tools only "react", and "tot" with `tools`, are chosen: the others could not use
    them. */
-#ifndef PHI_STRATEGY_ADAPTIVE_H
-#define PHI_STRATEGY_ADAPTIVE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Pointers are borrowed as the desc is. Names: "react", "cot",
    "cod", "aot", "tot", "got", "trm"; others count for nothing. */
@@ -1651,11 +1428,6 @@ typedef struct phi_adaptive_options {
    phi_strategy_worst has the largest of those that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/strategy.h ---- */
 
 /* strategy.h - reasoning strategies over the loop: an agent whose answers a machine works out.
@@ -1677,13 +1449,6 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void);
    (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
    not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
    a message. phi_step counts each call under way as a run. */
-#ifndef PHI_STRATEGY_STRATEGY_H
-#define PHI_STRATEGY_STRATEGY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field but strategy. */
 typedef struct phi_strategy_desc {
@@ -1728,20 +1493,6 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_STRATEGY */
-
-#ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x80d57994
-#error "phi: two versions of src/config in one file"
-#endif
-#else
-#define PHI__PUB_CONFIG 0x80d57994
-
 /* ---- src/config/config.h ---- */
 
 /* config.h - configuration files: TOML, YAML or JSON that says which agents there are.
@@ -1750,7 +1501,7 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
        from.path = "agent.toml";
        from.variable_fn = phi_config_environment;     // ${NAME} is read from the environment
        phi_config *config = phi_config_load(&from);
-       if (phi_config_status(config) != PHI_OK) show(phi_config_message(config));
+       if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
 
    A file is read whole and checked whole: every fault is a problem in a list, each with its file,
@@ -1766,13 +1517,6 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
    Loading reads the disk until it is done: it is for start-up.
    Ownership: a config owns all its memory, from its own allocator; every string it hands out is
    valid until phi_config_free. Threads: one at a time. */
-#ifndef PHI_CONFIG_CONFIG_H
-#define PHI_CONFIG_CONFIG_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_config phi_config;
 
@@ -1801,21 +1545,16 @@ typedef struct phi_config_desc {
        of it (default: none: a file that has one is an error with words) */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* of a file (default 4 MiB) */
-    uint32_t max_problems; /* kept; further ones are counted (default 1,000) */
+    uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
 
 /* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
 PHI_API const char *phi_config_environment(void *user_data, const char *name);
 
-/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_status says
-   whether it can be used. */
+/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
+   it can be used. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
-
-/* PHI_OK: no error (there may be warnings). PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax.
-   PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a field, a variable or a reference.
-   PHI_TOO_BIG, PHI_NO_MEMORY. It is the first error's. */
-PHI_API phi_status phi_config_status(const phi_config *config);
 
 typedef struct phi_config_problem {
     bool is_warning;
@@ -1828,12 +1567,12 @@ typedef struct phi_config_problem {
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;
 
-/* In the order of the text; false past the last. */
-PHI_API size_t phi_config_problem_count(const phi_config *config);
-PHI_API size_t phi_config_error_count(const phi_config *config);
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index, phi_config_problem *out);
-/* The first error's message, or "". */
-PHI_API const char *phi_config_message(const phi_config *config);
+/* The first error; NULL: the config can be used (there may be warnings). Its status: PHI_NOT_FOUND,
+   PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a
+   field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY (also of a config at NULL). */
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config);
+/* Errors and warnings, in the order of the text; NULL past the last. */
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* The values, variables replaced; NULL: it could not be read. Do not change it. */
 PHI_API const phi_json *phi_config_tree(const phi_config *config);
@@ -1846,7 +1585,6 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
 #ifdef __cplusplus
 }
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
-#endif
 #endif
 
 /* ---- src/config/config_agents.h ---- */
@@ -1876,13 +1614,6 @@ inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_con
    Ownership: it borrows the runtime and the config: free it before them. An agent may be freed by
    the host before; its handle is stale then.
    Threads: the pumping thread. */
-#ifndef PHI_CONFIG_CONFIG_AGENTS_H
-#define PHI_CONFIG_CONFIG_AGENTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_agents phi_agents;
 
@@ -1929,29 +1660,34 @@ typedef struct phi_agents_desc {
     bool hide_keys;
 } phi_agents_desc;
 
-/* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.
+/* Begins. A config with errors gives an object with the first one's status and all its problems.
    NULL: no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
-/* Frees the agents, and then all that they borrowed. NULL is harmless. Not inside a callback:
-   PHI_MISUSE, and nothing is freed. */
-PHI_API phi_status phi_agents_free(phi_agents *agents);
+/* Frees the agents, and then all that they borrowed. NULL is harmless. Inside a callback nothing is
+   freed, and phi_last_error says PHI_MISUSE. */
+PHI_API void phi_agents_free(phi_agents *agents);
 
 /* Does a bounded amount of work. PHI_BUSY: call phi_step, then this again. PHI_OK: all agents
    exist. All else stays: none exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
-   phi_config_problem_at; errors and warnings. False past the last. Of a config that has errors they
+   phi_config_problem_at; errors and warnings. NULL past the last. Of a config that has errors they
    are the config's own, all of them: show one of the two lists. */
-PHI_API size_t phi_agents_problem_count(const phi_agents *agents);
-PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index, phi_config_problem *out);
+PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name);
-PHI_API size_t phi_agents_count(const phi_agents *agents);
-PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index);
-PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
+
+typedef struct phi_named_agent {
+    phi_str name;
+    phi_agent agent;
+} phi_named_agent;
+
+/* The agents in the order of the file; NULL past the last, and before they exist. Valid until the
+   next call of this, phi_agents_reload or phi_agents_free. */
+PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index);
 
 /* Each agent of `to` goes on with what the agent of the same name in `from` has: its conversation,
    queues, spending, facts and run, in whatever state, as by phi_agent_snapshot and
@@ -1981,98 +1717,65 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/config/config_json.h ---- */
 
-/* config_json.h - settings as JSON, in the shapes of the interchange of histories: for a host that
-   keeps the settings of an agent beside its threads. A configuration file has shapes of its own
+/* config_json.h - the settings of an agent as JSON, in the shapes of the interchange of histories:
+   for a host that keeps them beside its threads. A configuration file has shapes of its own
    (config.h).
 
-       phi_json *node = phi_limits_to_json(&arena, &desc.limits);
+       phi_json *node = phi_settings_to_json(&arena, &settings, 0);
        const char *error;
-       if (phi_limits_from_json(node, &limits, &error) != PHI_OK) show(error);
+       if (phi_settings_from_json(node, &arena, &settings, &error) != PHI_OK) show(error); */
 
-   Writing has every member of the shape: a field that is zero is written as the default that it
-   means (of compaction: those without an agent), and NULL as a struct of zeros. A field that
-   the shape has no member for is added only where it is set, under a name that others ignore.
-   A member that is missing or null is left at zero, which means default; unknown ones are ignored.
-   A value that does not fit is PHI_BAD_ARG: *error is a static text that names the member and the
-   expectation (NULL is fine for `error`), and *out is as it was.
-   Ownership: trees are in the arena; NULL: no memory. Strings of a struct that was read are
-   the tree's. Threads: any, one at a time with an arena. */
-#ifndef PHI_CONFIG_CONFIG_JSON_H
-#define PHI_CONFIG_CONFIG_JSON_H
+/* As in phi_agent_desc, whose fields they fill. Zero means default for every field. */
+typedef struct phi_settings {
+    phi_limits limits;
+    phi_retry retry;
+    phi_cache cache;
+    phi_compaction_config compaction;
+    phi_tool_mode tool_mode;
+    uint32_t tool_batch; /* of PHI_TOOLS_BATCHED */
+    phi_thinking thinking;
+    phi_model model;
+} phi_settings;
 
+enum { PHI_SETTINGS_SECRETS = 1 /* api_key and the values of headers are written, too */ };
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+/* The settings as an object of these members:
 
-/* {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"}, "max_cost"}; of limits that
-   `disable` turns off: those that are unlimited. */
-PHI_API phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits);
-PHI_API phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error);
+   "limits"          {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"},
+                     "max_cost"}; of limits that `disable` turns off: those that are unlimited
+   "retry"           {"max_retries", "initial_delay_ms", "backoff_multiplier", "max_delay_ms"};
+                     max_retries 0 is `disable`
+   "cache"           {"enabled", "strategy": "auto", "disabled" or {"manual": {"cache_system",
+                     "cache_tools", "cache_messages"}}}, and "one_hour" where it is true
+   "context"         {"max_context_tokens", "system_prompt_tokens", "compaction": {...},
+                     "keep_recent", "keep_first", "tool_output_max_lines"}; keep_recent and
+                     keep_first are keep_recent_messages and keep_first_messages, the turns are in
+                     "compaction". Reading: tool_output_max_lines counts where "compaction" does
+                     not have it
+   "tool_execution"  {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3};
+                     a batch of 0, the default, is written as 4
+   "thinking_level"  "off", "minimal", "low", "medium", "high", "xhigh", "max"; any case
+   "model"           {"id", "name", "api", "provider", "base_url", "api_key", "reasoning",
+                     "context_window", "max_tokens", "cost": {"input_per_million"...}, "headers",
+                     "compat"}, and "api_version" where the model has one. "api" is
+                     "open_ai_completions" and so on; reading takes the names of configuration
+                     files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_; where it
+                     is, it says all
 
-/* {"max_retries", "initial_delay_ms", "backoff_multiplier", "max_delay_ms"}; max_retries 0 is
-   `disable`. */
-PHI_API phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry);
-PHI_API phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error);
-
-/* {"enabled", "strategy": "auto", "disabled" or {"manual": {"cache_system", "cache_tools",
-   "cache_messages"}}}, and "one_hour" where it is true. */
-PHI_API phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache);
-PHI_API phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error);
-
-/* {"max_context_tokens", "system_prompt_tokens", "compaction": {...}, "keep_recent", "keep_first",
-   "tool_output_max_lines"}. keep_recent and keep_first are keep_recent_messages and
-   keep_first_messages; the turns are in "compaction". Reading: the last one counts where
-   "compaction" does not have it. */
-PHI_API phi_json *phi_compaction_config_to_json(phi_arena *arena,
-                                                const phi_compaction_config *config);
-PHI_API phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
-                                                   const char **error);
-
-/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch:
-   phi_tool_options.batch; 0, the default, is written as 4, and comes back of other types. */
-PHI_API phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch);
-PHI_API phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode,
-                                           uint32_t *batch, const char **error);
-
-/* "off", "minimal", "low", "medium", "high", "xhigh", "max"; case makes no difference. */
-PHI_API phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level);
-PHI_API phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out,
+   A field that is zero is written as the default that it means (of "context": the default without
+   an agent). A field that the shape has no member for is added only where it is set. flags:
+   PHI_SETTINGS_SECRETS, or 0: api_key and the values of headers are "".
+   The tree is in the arena; NULL: no memory. Threads: any, one at a time with an arena. */
+PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
+                                       uint32_t flags);
+/* Reads settings. A member that is missing or null is left at zero, which means default; unknown
+   members are ignored. Strings are the tree's, and headers of the model are in the arena.
+   PHI_BAD_ARG: a value does not fit: *error (NULL: not wanted) is a static text that names the
+   member and the expectation. PHI_NO_MEMORY. In both cases *out is as it was. */
+PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
                                           const char **error);
-
-enum { PHI_MODEL_JSON_SECRETS = 1 /* api_key and the values of headers are written, too */ };
-
-/* {"id", "name", "api", "provider", "base_url", "api_key", "reasoning", "context_window",
-   "max_tokens", "cost": {"input_per_million"...}, "headers", "compat"}, and "api_version" where
-   the model has one. Without the flag api_key
-   and the values of headers are "". "api" is "open_ai_completions" and so on; reading takes the
-   names of configuration files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_;
-   where it is, it says all. */
-PHI_API phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags);
-/* Headers are in the arena. PHI_NO_MEMORY. */
-PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
-                                       const char **error);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_CONFIG */
-
-#ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0x8e6ec866
-#error "phi: two versions of src/permissions in one file"
-#endif
-#else
-#define PHI__PUB_PERMISSIONS 0x8e6ec866
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -2098,13 +1801,6 @@ PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, p
    This is no sandbox. Aliases, functions of a profile, values of variables, scripts that are
    written and then run, and whatever an allowed program does, are not seen; links in paths are not
    followed. Threads: the pumping thread. */
-#ifndef PHI_PERMISSIONS_PERMISSIONS_H
-#define PHI_PERMISSIONS_PERMISSIONS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_permission {
     PHI_PERMISSION_ASK = 0,
@@ -2212,15 +1908,16 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
-/* What the rules say of a call of one of the host's own tools, and why, in words (valid until the
-   next call of any function on these permissions). Without memory it is PHI_PERMISSION_ASK. */
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why);
+/* A tool call to decide on. */
+typedef struct phi_permission_call {
+    phi_str tool_name, arguments; /* arguments: JSON text */
+    phi_str source; /* as phi_hook and phi_pending_item have it; empty: the host's own */
+} phi_permission_call;
 
-/* The same of a tool of `source`, as phi_hook and phi_pending_item have it. */
-PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
-                                                  phi_str tool_name, phi_str arguments,
-                                                  phi_str *why);
+/* What the rules say of a call, and why, in words (valid until the next call of any function on
+   these permissions; why may be NULL). Without memory it is PHI_PERMISSION_ASK. */
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
+                                             const phi_permission_call *call, phi_str *why);
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
@@ -2228,19 +1925,13 @@ typedef enum phi_permission_scope {
 } phi_permission_scope;
 
 /* "Always allow this": the narrowest rules that allow a call, in the arena, to show and then
-   phi_permissions_add. None (count 0): it is allowed already. PHI_REJECTED: no rule should: it is
-   denied or asked about by a rule, a word is not known, or it deletes without asking; *why (or
-   NULL) says so, valid as above. PHI_NO_MEMORY. */
-PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
-                                          phi_str arguments, phi_permission_scope scope,
-                                          phi_arena *arena, phi_permission_rules *out,
-                                          phi_str *why);
-
-/* The same of a tool of `source`: the rules name it. */
-PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
-                                               phi_str tool_name, phi_str arguments,
-                                               phi_permission_scope scope, phi_arena *arena,
-                                               phi_permission_rules *out, phi_str *why);
+   phi_permissions_add; they name the call's source where it has one. None (count 0): it is allowed
+   already. PHI_REJECTED: no rule should: it is denied or asked about by a rule, a word is not
+   known, or it deletes without asking; *why (or NULL) says so, valid as above. PHI_NO_MEMORY. */
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
 }
@@ -2248,16 +1939,6 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
     return phi_permissions_new(&desc, status);
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_PERMISSIONS */
-
-#ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x060653f8
-#error "phi: two versions of src/tools in one file"
-#endif
-#else
-#define PHI__PUB_TOOLS 0x060653f8
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -2272,13 +1953,6 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
    They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
    of agents. */
-#ifndef PHI_TOOLS_CONTEXT_TOOLS_H
-#define PHI_TOOLS_CONTEXT_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is
    NULL. */
@@ -2288,165 +1962,6 @@ PHI_API phi_status phi_tools_prun(phi_tool *out);
    n12]".
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/tools/tools.h ---- */
-
-/* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
-
-       static phi_toolset set;
-       phi_tools_desc tools = PHI_ZERO;
-       tools.workspace = "/home/ada/project";
-       phi_tools_init(&set, &tools);
-       desc.tools = set.tools;                       // desc: a phi_agent_desc
-       desc.tool_count = set.count;
-
-   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
-   with ".." and all links, before it is compared, and then opened by descriptors, so that another
-   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
-   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
-   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
-   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
-   stop mistakes, not intent, for a shell can say a thing in endless ways.
-
-   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
-   searches inside a workspace or allowed paths; where every file may be used, `search` runs
-   ripgrep if there is one. The answers are the same.
-
-   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
-   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
-   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
-   written.
-   Threads: the pumping thread. */
-#ifndef PHI_TOOLS_TOOLS_H
-#define PHI_TOOLS_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-enum { PHI_TOOL_COUNT = 6 };
-
-/* The program that `search` runs. By each of the first, the second and the last the answers are the
-   same; grep reads another syntax of patterns and heeds no ignore files. */
-typedef enum phi_search_with {
-    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
-    PHI_SEARCH_AUTOMATIC,
-    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
-       directory and a link in the workspace can lead it outside */
-    PHI_SEARCH_RG,
-    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
-    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
-} phi_search_with;
-
-/* Zero means default for every field. All pointers are borrowed as long as the set is used. */
-typedef struct phi_tools_desc {
-    /* where relative paths start and commands run (default: the working directory, and then files
-       are not confined to it) */
-    const char *workspace;
-    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
-       there. With neither, every path may be used (default: none) */
-    const char *const *allowed_paths;
-    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
-    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
-       boundary: see above; an empty list denies nothing (default: phi_tools_deny_patterns) */
-    const char *const *deny_patterns;
-    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
-       longer than a frame needs a tool of the host's own. */
-    bool (*confirm_fn)(void *user_data, const char *command);
-    void *user_data; /* of confirm_fn */
-    /* NULL-ended names of the host's variables that commands get although they look like keys
-       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
-    const char *const *keep_keys;
-    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
-    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
-    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
-    uint32_t max_output_bytes;
-    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
-       it): phi_tool.max_result_bytes of bash */
-    uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
-    uint32_t max_files;      /* listed by list_files (default 200) */
-    uint32_t max_matches;    /* listed by search (default 50) */
-    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
-    phi_search_with search_with;
-} phi_tools_desc;
-
-/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
-   phi's. It must stay where it is until the last agent that uses it is freed. */
-typedef struct phi_toolset {
-    phi_tool tools[PHI_TOOL_COUNT];
-    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
-    phi_tools_desc desc;
-} phi_toolset;
-
-/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
-   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
-PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
-
-/* NULL-ended, static: "rm -rf /", "rm -rf /" with "*", "mkfs", "dd if=", and a fork bomb. The first
-   one also catches an rm of an absolute path whose flags are both r and f, in whatever order and
-   spelling; not one whose words come from a variable, a substitution or another program. */
-PHI_API const char *const *phi_tools_deny_patterns(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/tools/registry.h ---- */
-
-/* registry.h - tools by name, for hosts that put agents together from lists of names. */
-#ifndef PHI_TOOLS_REGISTRY_H
-#define PHI_TOOLS_REGISTRY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct phi_tool_registry phi_tool_registry;
-
-/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
-PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator);
-
-/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
-   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
-   (tools/context_tools.h), but only by name: they are not counted, nor found by
-   phi_tool_registry_at. */
-PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
-                                                           const phi_tools_desc *desc);
-PHI_API void phi_tool_registry_free(phi_tool_registry *registry); /* NULL is harmless */
-
-/* Adds a tool, or replaces the one of that name. The struct is copied; its pointers are borrowed
-   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
-   no start. */
-PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool);
-
-PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name);
-PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry);
-/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
-   add. */
-PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index);
-
-/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
-   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
-   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
-   how many names were unknown. */
-PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
-                                         const char *const *names, size_t count, phi_tool *out,
-                                         const char **unknown, size_t *unknown_count);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/tools/scripts.h ---- */
 
@@ -2478,15 +1993,8 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
    No shell reads a command unless `shell` is set. A script runs with the rights of the program; its
    environment is the program's, without variables whose names look like keys.
    Threads: the pumping thread. */
-#ifndef PHI_TOOLS_SCRIPTS_H
-#define PHI_TOOLS_SCRIPTS_H
-
 
 #ifndef PHI_NO_PROCESS
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_scripts phi_scripts;
 
@@ -2540,23 +2048,102 @@ PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
    desc. PHI_BAD_ARG. */
 PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 
-/* Scripts that run or wait for their start now. */
-PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 #endif
 
-#endif /* PHI__PUB_TOOLS */
+/* ---- src/tools/tools.h ---- */
 
-#ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xe5cfdea5
-#error "phi: two versions of src/mcp in one file"
-#endif
-#else
-#define PHI__PUB_MCP 0xe5cfdea5
+/* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
+
+       static phi_toolset set;
+       phi_tools_desc tools = PHI_ZERO;
+       tools.workspace = "/home/ada/project";
+       phi_tools_init(&set, &tools);
+       desc.tools = set.tools;                       // desc: a phi_agent_desc
+       desc.tool_count = set.count;
+
+   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
+   with ".." and all links, before it is compared, and then opened by descriptors, so that another
+   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
+   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
+   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
+   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
+   stop mistakes, not intent, for a shell can say a thing in endless ways.
+
+   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
+   searches inside a workspace or allowed paths; where every file may be used, `search` runs
+   ripgrep if there is one. The answers are the same.
+
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
+   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
+   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
+   written.
+   Threads: the pumping thread. */
+
+enum { PHI_TOOL_COUNT = 6 };
+
+/* The program that `search` runs. By each of the first, the second and the last the answers are the
+   same; grep reads another syntax of patterns and heeds no ignore files. */
+typedef enum phi_search_with {
+    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
+    PHI_SEARCH_AUTOMATIC,
+    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
+       directory and a link in the workspace can lead it outside */
+    PHI_SEARCH_RG,
+    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
+    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
+} phi_search_with;
+
+/* The default of phi_tools_desc.deny_patterns, for a longer list: {PHI_TOOLS_DENY_PATTERNS,
+   "shutdown", NULL}. The first pattern also catches an rm of an absolute path whose flags are both
+   r and f, in whatever order and spelling; not an rm whose words come from a variable, a
+   substitution or another program. */
+#define PHI_TOOLS_DENY_PATTERNS "rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"
+
+/* Zero means default for every field. All pointers are borrowed as long as the set is used. */
+typedef struct phi_tools_desc {
+    /* where relative paths start and commands run (default: the working directory, and then files
+       are not confined to it) */
+    const char *workspace;
+    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
+       there. With neither, every path may be used (default: none) */
+    const char *const *allowed_paths;
+    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
+    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
+       boundary: see above; an empty list denies nothing (default: PHI_TOOLS_DENY_PATTERNS) */
+    const char *const *deny_patterns;
+    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
+       longer than a frame needs a tool of the host's own. */
+    bool (*confirm_fn)(void *user_data, const char *command);
+    void *user_data; /* of confirm_fn */
+    /* NULL-ended names of the host's variables that commands get although they look like keys
+       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
+    const char *const *keep_keys;
+    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
+    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
+    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
+    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
+    uint32_t max_output_bytes;
+    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
+       it): phi_tool.max_result_bytes of bash */
+    uint32_t max_bash_result_bytes;
+    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;      /* listed by list_files (default 200) */
+    uint32_t max_matches;    /* listed by search (default 50) */
+    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
+    phi_search_with search_with;
+} phi_tools_desc;
+
+/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
+   phi's. It must stay where it is until the last agent that uses it is freed. */
+typedef struct phi_toolset {
+    phi_tool tools[PHI_TOOL_COUNT];
+    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
+    phi_tools_desc desc;
+} phi_toolset;
+
+/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
+   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
+PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -2584,13 +2171,6 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
    says and does is not.
 
    PHI_NO_MCP leaves all of it out; servers by argv need processes (PHI_NO_PROCESS). */
-#ifndef PHI_MCP_MCP_H
-#define PHI_MCP_MCP_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp phi_mcp;
 typedef struct phi_mcp_oauth_desc phi_mcp_oauth_desc; /* mcp/mcp_oauth.h */
@@ -2741,11 +2321,6 @@ typedef struct phi_mcp_request {
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_asks.h ---- */
 
 /* mcp_asks.h - what a server may ask of its client: directories, forms, answers of a model.
@@ -2766,23 +2341,11 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unk
    is the answer itself.
    PHI_DENY declines; with the reply "cancel" a form counts as dismissed. So it does after the
    deadline, and when the values do not fit the schema, which PHI_MCP_EV_WARNING reports. */
-#ifndef PHI_MCP_MCP_ASKS_H
-#define PHI_MCP_MCP_ASKS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Other directories from now on; copied. Servers with a handshake get a notification. PHI_MISUSE:
    the connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri
    that begins with "file:"; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/mcp/mcp_oauth.h ---- */
 
@@ -2803,13 +2366,6 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
    Addresses: https alone; plain http only where the MCP server itself has an http address of this
    machine. No redirects are followed. A server on a public address cannot send phi to private ones
    (docs/mcp.md, Authorization). */
-#ifndef PHI_MCP_MCP_OAUTH_H
-#define PHI_MCP_MCP_OAUTH_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* How a client with a secret proves itself at the token endpoint. */
 typedef enum phi_mcp_client_auth {
@@ -2916,23 +2472,11 @@ PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_prompts.h ---- */
 
 /* mcp_prompts.h - the prompts of an MCP server, and completion of arguments.
 
    Callbacks, statuses and ids: as mcp_resources.h says; phi_mcp_stop ends these, too. */
-#ifndef PHI_MCP_MCP_PROMPTS_H
-#define PHI_MCP_MCP_PROMPTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp_prompt_argument {
     phi_str name, title, description;
@@ -2954,7 +2498,7 @@ typedef struct phi_mcp_prompt_list {
     bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
 } phi_mcp_prompt_list;
 
-/* A prompt as messages of a user and an assistant, for phi_replace_messages. */
+/* A prompt as messages of a user and an assistant, for phi_agent_replace_messages. */
 typedef struct phi_mcp_prompted {
     phi_status status;
     phi_str message;
@@ -2997,11 +2541,6 @@ typedef struct phi_mcp_complete_desc {
 PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
                                     phi_mcp_completion_fn done, void *user_data, uint64_t *id);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_resources.h ---- */
 
 /* mcp_resources.h - the resources of an MCP server: what it lets hosts read, list and watch.
@@ -3015,13 +2554,6 @@ PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *d
    Statuses of the functions: PHI_MISUSE: the server is not ready; PHI_UNSUPPORTED: it has not
    declared that it offers this; PHI_BAD_ARG; PHI_FULL: 4,096 requests are under way; PHI_NO_MEMORY.
    Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_RESOURCES_H
-#define PHI_MCP_MCP_RESOURCES_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A resource, or a template of some. Empty strings: not given. */
 typedef struct phi_mcp_resource {
@@ -3079,11 +2611,6 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
    Unknown ids are harmless. */
 PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_serve.h ---- */
 
 /* mcp_serve.h - our own server of the Model Context Protocol: tools, resources and prompts of a
@@ -3111,13 +2638,6 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
    PHI_NO_MCP leaves it out; stdio needs processes (PHI_NO_PROCESS), http the listener
    (PHI_NO_LISTEN). */
-#ifndef PHI_MCP_MCP_SERVE_H
-#define PHI_MCP_MCP_SERVE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp_server phi_mcp_server;
 
@@ -3363,11 +2883,6 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
 PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_tools.h ---- */
 
 /* mcp_tools.h - the tools of an MCP server: a source for agents, a list for hosts.
@@ -3381,13 +2896,6 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
    or PDFs; links and other resources become a line with their type and size. Structured content is
    checked against the tool's output schema, and is kept in the details of the result:
    {"structuredContent": ..., "_meta": ...}. */
-#ifndef PHI_MCP_MCP_TOOLS_H
-#define PHI_MCP_MCP_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For phi_tool_options.sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
@@ -3425,27 +2933,14 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
 /* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
 PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_MCP */
-
-#ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0xe7a0cca9
-#error "phi: two versions of src/openapi in one file"
-#endif
-#else
-#define PHI__PUB_OPENAPI 0xe7a0cca9
-
 /* ---- src/openapi/openapi.h ---- */
 
 /* openapi.h - OpenAPI 3.0 and 3.1 documents as tools: one operation, one tool.
 
        phi_openapi_desc of = PHI_ZERO;
+       of.path = "petstore.json";
        of.auth.bearer_token = "sk-...";
-       phi_openapi *api = phi_openapi_from_file(rt, &of, "petstore.json");
+       phi_openapi *api = phi_openapi_new(rt, &of);
        while (phi_openapi_step(api) == PHI_BUSY) phi_step(rt, 10);
        phi_openapi_tools pets = PHI_ZERO;
        while (phi_openapi_select(api, NULL, &pets) == PHI_BUSY) phi_step(rt, 0);
@@ -3460,13 +2955,6 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
    Ownership: the object belongs to its runtime, and its memory is counted there. It borrows the
    runtime: free it first. Tools belong to the object.
    Threads:   the pumping thread. */
-#ifndef PHI_OPENAPI_OPENAPI_H
-#define PHI_OPENAPI_OPENAPI_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_openapi phi_openapi;
 
@@ -3488,8 +2976,15 @@ typedef struct phi_openapi_auth {
     const char *token_url;                 /* of oauth2 (default: the document's tokenUrl) */
 } phi_openapi_auth;
 
-/* Zero means default for every field. */
+/* Zero means default for every field but one of the first three. The document is JSON where its
+   first character is "{" or "[", else YAML. */
 typedef struct phi_openapi_desc {
+    phi_str text;     /* the document itself */
+    const char *path; /* or its file, read in slices */
+    /* or its address, http or https: by GET with `headers` and no credential of `auth`, through the
+       runtime's transport; phi_step must run. Five redirects are followed, without those headers,
+       and never from https to http */
+    const char *url;
     const char *base_url; /* instead of the document's servers (default: its first server) */
     phi_openapi_auth auth;
     const phi_openapi_pair *headers; /* of every request (default: none) */
@@ -3511,34 +3006,23 @@ typedef struct phi_openapi_desc {
     bool never_deferred; /* its tools are not; `deferred` wins */
 } phi_openapi_desc;
 
-/* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The
-   text is JSON where its first character is "{" or "[", else YAML.
-   _text: copied. _file: read in slices. _url: http or https, by GET with the headers of desc and
-   no credential of auth, through the runtime's transport; phi_step must run. Five redirects are
-   followed, without those headers, and never from https to http.
-   NULL: a bad argument, or no memory; phi_last_error names it. */
-PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           phi_str text);
-PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           const char *path);
-PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
-                                          const char *url);
+/* Begins to read a document; `desc` is copied, with all that it points to. NULL: a bad argument, or
+   no memory; phi_last_error names it. */
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
    else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (no OpenAPI
    3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
    PHI_REFUSED, and the statuses of a network. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api);
-/* The last status of phi_openapi_step, without doing anything. */
-PHI_API phi_status phi_openapi_status(const phi_openapi *api);
 /* The fault and its place; line 0: it has no place in the text. The message is empty where there is
    no fault. Valid until the object is freed. */
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api);
 
-/* Frees the object and every selection of it. PHI_MISUSE: calls of its tools are under way, and
-   nothing is freed; abort or free their agents first. After PHI_OK no agent may use the tools. NULL
-   is harmless. */
-PHI_API phi_status phi_openapi_free(phi_openapi *api);
+/* Frees the object and every selection of it. While calls of its tools are under way it frees
+   nothing, and phi_last_error says PHI_MISUSE; abort or free their agents first. Afterwards no
+   agent may use the tools. NULL is harmless. */
+PHI_API void phi_openapi_free(phi_openapi *api);
 
 /* ---- operations ---- */
 
@@ -3553,11 +3037,9 @@ typedef struct phi_openapi_operation {
     bool deprecated;
 } phi_openapi_operation;
 
-/* Before the object is ready there are none. */
-PHI_API size_t phi_openapi_count(const phi_openapi *api);
-/* The one at `index`, in the document's order. PHI_NOT_FOUND: no such index. */
-PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
-                                            phi_openapi_operation *out);
+/* The operation at `index`, in the document's order; NULL past the last, and before the object is
+   ready. Valid until the object is freed. */
+PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api, size_t index);
 
 /* ---- tools ---- */
 
@@ -3592,23 +3074,13 @@ typedef struct phi_openapi_tools {
    selection is freed and zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
-/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.
-   PHI_MISUSE while calls are under way: nothing is freed. */
-PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
 
 #ifdef __cplusplus
 }
+inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
+    return phi_openapi_new(rt, &desc);
+}
 #endif
-#endif
-
-#endif /* PHI__PUB_OPENAPI */
-
-#ifdef PHI__PUB_SKILLS
-#if PHI__PUB_SKILLS != 0xd7732f6d
-#error "phi: two versions of src/skills in one file"
-#endif
-#else
-#define PHI__PUB_SKILLS 0xd7732f6d
 
 /* ---- src/skills/skills.h ---- */
 
@@ -3635,15 +3107,8 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
    Threads:   one at a time; with agents, the pumping thread.
    SAFETY     Instructions of a skill are as trusted as the system prompt: load only directories
    that nobody else writes to. */
-#ifndef PHI_SKILLS_SKILLS_H
-#define PHI_SKILLS_SKILLS_H
-
 
 #ifndef PHI_NO_FILES
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_skills phi_skills;
 
@@ -3691,37 +3156,22 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
 
-/* One directory, whose skills get `label` as their source (copied; NULL: "dir:0"). PHI_NOT_FOUND,
-   PHI_IO: it does not exist or cannot be read, which is a problem in the list as well. */
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label);
-
-/* One skill, by its own directory. PHI_NOT_FOUND: no directory, or no SKILL.md in it; PHI_PARSE: it
-   was not loaded. The reason is in the list of problems. */
-PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label);
-
-/* phi_skills_load_dir in slices: begin, then advance until it is not PHI_BUSY. A unit is an entry
-   of the directory: a few system calls, and 64 KiB read at most. Skills appear as they are read.
-   begin: PHI_MISUSE while another load is under way. */
+/* One directory, in slices: begin, then advance until it is not PHI_BUSY; SIZE_MAX units are the
+   whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at most. Skills
+   appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A path that ends
+   in "/SKILL.md" is one skill, loaded by begin. begin: PHI_NOT_FOUND, PHI_IO: the directory, or
+   SKILL.md in it, does not exist or cannot be read;
+   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: another
+   load is under way; PHI_BAD_ARG. Both: PHI_NO_MEMORY, PHI_TOO_BIG. */
 PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label);
 PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units);
 
-/* Copies the skills and problems of `other`, whose skills replace those of the same name.
-   PHI_NO_MEMORY, PHI_TOO_BIG: only some were copied. PHI_BAD_ARG: the two are one. */
-PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other);
-
-/* Sorted by name, byte by byte; NULL past the last, or where there is no such skill. */
-PHI_API size_t phi_skills_count(const phi_skills *skills);
+/* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);
-PHI_API const phi_skill *phi_skills_find(const phi_skills *skills, phi_str name);
 
 /* In the order in which they were found, the first 1,000; NULL past the last. The struct is valid
-   until the next load or merge. */
-PHI_API size_t phi_skills_problem_count(const phi_skills *skills);
+   until the next load. */
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index);
-
-/* The index of all skills, <available_skills>...</available_skills>, in the arena (terminated);
-   empty without a skill. Of a description the first 1,024 characters stand in it. PHI_NO_MEMORY. */
-PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out);
 
 /* The text before the index in a prompt: how the model gets at the instructions. */
 typedef enum phi_skills_hint {
@@ -3730,11 +3180,10 @@ typedef enum phi_skills_hint {
     PHI_SKILLS_READ_FILE   /* for agents with read_file; its allowed_paths must hold the skills */
 } phi_skills_hint;
 
-/* The sentence of a hint; static. Empty for NO_HINT. */
-PHI_API const char *phi_skills_hint_text(phi_skills_hint hint);
-
-/* A system prompt: `base` (NULL: none), the hint, and the index, with a blank line between them, in
-   the arena (terminated). Without a skill it is `base` alone. PHI_NO_MEMORY. */
+/* A system prompt: `base` (NULL: none), the hint, and the index of all skills,
+   <available_skills>...</available_skills>, with a blank line between them, in the arena
+   (terminated). Of a description the first 1,024 characters stand in it. Without a skill it is
+   `base` alone. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out);
 
@@ -3743,20 +3192,7 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
    leave the directory of the skill, by ".." or by links. The tool borrows `skills`. PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 
-#ifdef __cplusplus
-}
 #endif
-#endif
-#endif
-
-#endif /* PHI__PUB_SKILLS */
-
-#ifdef PHI__PUB_SECTIONS
-#if PHI__PUB_SECTIONS != 0xe1d6c222
-#error "phi: two versions of src/sections in one file"
-#endif
-#else
-#define PHI__PUB_SECTIONS 0xe1d6c222
 
 /* ---- src/sections/sections.h ---- */
 
@@ -3768,13 +3204,6 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
        from.sections = phi_config_sections();
 
    docs/configuration.md lists their fields. */
-#ifndef PHI_SECTIONS_SECTIONS_H
-#define PHI_SECTIONS_SECTIONS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For phi_config_desc.sections and phi_config_schema. NULL-ended, static. Without the sections that
    a PHI_NO_ macro leaves out. */
@@ -3787,20 +3216,6 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_SECTIONS */
-
-#ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0xe818166a
-#error "phi: two versions of src/trace in one file"
-#endif
-#else
-#define PHI__PUB_TRACE 0xe818166a
 
 /* ---- src/trace/trace.h ---- */
 
@@ -3820,13 +3235,6 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
    A trace of 10,000 entries takes some megabytes: phi_trace_begin writes it in slices, piece by
    piece, and needs memory for one view of the thread, not for the trace.
    Threads: the pumping thread. */
-#ifndef PHI_TRACE_TRACE_H
-#define PHI_TRACE_TRACE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_trace_kind {
     PHI_TRACE_HTML = 0,
@@ -3873,15 +3281,8 @@ typedef struct phi_trace_desc {
 
 typedef struct phi_trace phi_trace;
 
-/* Writes a trace in one call. desc NULL: the defaults. PHI_BAD_ARG; PHI_NO_MEMORY; the sink's
-   status; the store's, where evicted entries cannot be recalled. The bytes written before a failure
-   are no whole trace. */
-PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out);
-PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out);
-
-/* The same in slices: begin, advance until it is not PHI_BUSY, end.
+/* Writes a trace in slices: begin, advance until it is not PHI_BUSY, end. desc NULL: the defaults.
+   The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
@@ -3893,17 +3294,16 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
 /* Writes about `units` entries, or turns of sessions with their captured requests, at least one; a
    request whose view was rewritten counts a unit for each 64 messages. PHI_BUSY: there is more;
    PHI_OK: all is written. Else it has failed, and repeats that status: PHI_NOT_FOUND: entries were
-   forgotten meanwhile; else as phi_trace_html. */
+   forgotten meanwhile; PHI_NO_MEMORY; the sink's status; the store's, where evicted entries cannot
+   be recalled. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
 
-/* The whole trace as text in the arena. As phi_trace_html. */
-PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out);
 /* Into a file, which is replaced when the trace is whole, and else left as it was; a new file has
    the mode of the process's umask. Blocks as long as the disk does. words (may be NULL) get a
    message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
-   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_html. */
+   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_begin and
+   phi_trace_advance. */
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
@@ -3915,9 +3315,7 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #ifdef __cplusplus
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_TRACE */
+#endif /* PHI__PUB_PHI_TOOLS_1 */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -3935,11 +3333,20 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x0b2b399e
+#if PHI__IMP_FORMATS != 0xeccb9893
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x0b2b399e
+#define PHI__IMP_FORMATS 0xeccb9893
+
+/* ---- src/formats/reader_in.h ---- */
+
+/* reader_in.h - a phi_reader inside: the head of each format's struct, and what the format does. */
+
+struct phi_reader {
+    phi_status (*advance)(phi_reader *reader, size_t units);
+    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
+};
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -3952,9 +3359,6 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
    Files, each using those before it alone: text, names, date, number, tree, string, read, write,
    change, array, edit, set. Every function of the reader leaves its verdict in the status:
    PHI_BUSY, while there is more to read. */
-#ifndef PHI_FORMATS_TOML_IN_H
-#define PHI_FORMATS_TOML_IN_H
-
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -3997,6 +3401,46 @@ enum phi__toml_how {
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__toml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at;            /* where the line begins */
+    struct phi__toml_frame *top;    /* open arrays and inline tables */
+    struct phi__toml_frame *unused; /* for later ones */
+    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    phi_json *root;                 /* the table of the whole text */
+    phi_json *section;              /* the table of the last header */
+    phi_json *table;                /* where the key under way belongs */
+    phi_json *spare, *spare_end;    /* room for nodes */
+    char *room, *room_end;          /* room for text */
+    char *string, *to;              /* a copy under way; NULL: none is needed yet */
+    const char *mark;               /* text not yet copied */
+    const char *key_at, *value_at;  /* where they begin */
+    const char *line_key_at;        /* where the key's first part begins */
+    phi_str key;                    /* the last part that was read */
+    size_t name_cap, name_count;
+    uint32_t max_depth, line, section_number;
+    uint32_t first_header;               /* its offset, where section_number is not 0 */
+    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
+    uint32_t key_line, key_column, value_line, value_column;
+    uint8_t state, style, back; /* back: the state behind a comment */
+    bool in_header, tables_header, is_key, joined;
+    phi_status status;
+    phi_parse_error error;
+} phi__toml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_toml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 typedef struct phi__toml_frame {
     struct phi__toml_frame *up;
     phi_json *node;
@@ -4013,43 +3457,43 @@ typedef struct phi__toml_name {
 
 /* ---- toml_text.c: errors, characters, lines, room ---- */
 
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
 /* At the part of a key that was read last, which stands between the two in the message. */
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind);
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r);
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind);
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r);
 /* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
    may have, and the error is set. Line breaks are none. */
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at);
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at);
 /* Skips spaces and tabs. True: something else, or the end of the text. */
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop);
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop);
 /* Whether a line break is at `at`. */
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at);
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at);
 /* Past the line break at r->at. */
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r);
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r);
 /* Adds to the copy under way. */
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len);
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len);
 /* Ends the copy of all up to `at`: terminated. */
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at);
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at);
 /* The text ended last is not needed. */
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text);
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text);
 
 static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
-static inline uint32_t phi__toml_column(const phi_toml_reader *r, const char *at) {
+static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
 /* ---- toml_names.c ---- */
 
 /* The member of that table, or NULL. */
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key);
 /* A member that is not in there; its key is in the node. False: no memory. */
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
 
 /* ---- toml_date.c ---- */
@@ -4071,35 +3515,35 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
 /* ---- toml_tree.c: tables, keys, values ---- */
 
 /* The root; false: no memory. */
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r);
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
 /* "[" or "[[" was read: parts of the key follow. */
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r);
 /* A key of the section, or of the inline table on top, begins. */
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r);
 /* A dot is behind the part that was read. */
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r);
 /* The part that was read was the header's last. */
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r);
 /* The part that was read was the key's last: its value may come. */
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r);
 /* A value begins here: remembers the place. */
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r);
 /* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
    set. */
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at);
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at);
 /* "[" or "{" of a value. */
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table);
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table);
 /* Its closing bracket at r->at. */
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
 /* The state behind a value. */
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r);
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
 /* ---- toml_string.c ---- */
 
 /* A quote at r->at, of a value or of a key. */
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key);
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop);
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key);
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop);
 
 /* ---- toml_write.c ---- */
 
@@ -4187,8 +3631,6 @@ PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, s
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
                                   const phi_json *before, size_t count, bool first);
 
-#endif
-
 /* ---- src/formats/yaml_in.h ---- */
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
@@ -4199,9 +3641,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
    further left, a flow collection at its bracket.
    Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
-#ifndef PHI_FORMATS_YAML_IN_H
-#define PHI_FORMATS_YAML_IN_H
-
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -4269,6 +3708,73 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
+/* Where an anchor or a tag stands before its node. */
+typedef struct phi__yaml_props {
+    phi_str anchor;
+    const char *at;        /* the first of them; NULL: there is none */
+    const char *anchor_at; /* NULL: no anchor */
+    uint32_t line, column; /* column: from 0 */
+    uint8_t tag;           /* 0: none */
+} phi__yaml_props;
+
+/* A scalar under way, or a node that may yet become a key. */
+typedef struct phi__yaml_scalar {
+    const char *at, *line_at; /* of the node, properties included */
+    const char *mark, *last;  /* text not yet copied, and where it ends */
+    const char *string;       /* the value, terminated */
+    char *text, *to;          /* the copy: begin, end */
+    phi_json *node;           /* instead of a scalar: a collection or a copied node */
+    size_t len, breaks;
+    uint32_t line;
+    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
+    uint8_t style, chomp;   /* style 0: there is no node */
+    bool more_indented, started, is_alias;
+} phi__yaml_scalar;
+
+/* Texts by hash: keys of open mappings, anchors. */
+typedef struct phi__yaml_names {
+    struct phi__yaml_name *at;
+    uint32_t *table;
+    uint32_t count, cap, table_cap;
+} phi__yaml_names;
+
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__yaml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at; /* where the line begins */
+    struct phi__yaml_frame *top, *unused;
+    struct phi__yaml_handle *handles; /* of %TAG */
+    phi__yaml_names keys, anchors;
+    phi__yaml_props outer, inner; /* of earlier lines, of this line */
+    phi__yaml_scalar scalar;
+    phi_json *root;
+    phi_json *spare, *spare_end; /* room for nodes */
+    char *room, *room_end;       /* room for text */
+    phi_yaml_options options;
+    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
+    size_t alias_bytes;
+    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
+    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
+    uint8_t state, doc;
+    bool tab;       /* a tab was among the white space before the node */
+    bool may_block; /* a block collection may begin on this line */
+    bool fresh;     /* nothing but white space stood on this line yet */
+    bool has_version;
+    phi_status status;
+    phi_parse_error error;
+} phi__yaml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_yaml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 typedef struct phi__yaml_frame {
     struct phi__yaml_frame *up;
     phi_json *node;
@@ -4291,29 +3797,29 @@ typedef struct phi__yaml_name {
 
 /* ---- yaml_text.c: errors, bytes, lines, room ---- */
 
-PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
 /* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what);
-PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what);
-PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
+PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
-PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
+PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
-PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
+PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
-PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
+PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
 /* The line break at r->at. */
-PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
 /* "---" or "..." at the start of a line. */
-PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at);
+PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
 /* Room for `more` bytes of the scalar's text and a terminator. */
-PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more);
-PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len);
+PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
 /* Ends the scalar's text: in scalar.string and scalar.len. */
-PHI__FN void phi__yaml_text_end(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
 static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
@@ -4321,18 +3827,18 @@ static inline bool phi__yaml_is_bracket(char c) {
     return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
 }
 /* White space, a line break or the end. */
-static inline bool phi__yaml_is_blank(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_blank(const phi__yaml_reader *r, const char *at) {
     return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
 }
 /* Where an indicator ends: before a blank, and in flow content before a bracket. */
-static inline bool phi__yaml_is_over(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) {
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
 /* White space, or nothing, stands before `at` on its line. */
-static inline bool phi__yaml_is_apart(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
-static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at) {
+static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at);
 }
 
@@ -4358,69 +3864,113 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind);
+PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
 /* The frame around all. False: no memory. */
-PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r);
+PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
 /* Opens a collection, which takes the properties that wait for it. */
-PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 /* A pair in a flow sequence, without properties of its own. */
-PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want);
+PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
 /* The collection on top is complete: it becomes the scalar's node. */
-PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
 /* A scalar without text begins and ends here. */
-PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
 /* The node read is a value of the frame on top, or its explicit key. */
-PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
 /* The node read is the key of the frame on top. */
-PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r);
-PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at);
+PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
+PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
 /* Copies about `units` nodes. True: the alias is complete. */
-PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units);
-PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r);
+PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
+PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
 /* ---- yaml_props.c: anchors, tags, directives ---- */
 
 /* An anchor or a tag at r->at. */
-PHI__FN void phi__yaml_props_read(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
 /* Those of this line belong to a node on a later one. */
-PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
 /* "*name" at r->at. */
-PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
 /* A directive at r->at; a comment, or nothing, is left of its line. */
-PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
 /* ---- yaml_scalar.c: plain and quoted ---- */
 
 /* A node begins at r->at: remembers where. */
-PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style);
-PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style);
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_block.c: literal and folded ---- */
 
-PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_flow.c ---- */
 
 /* "[" or "{" at r->at. */
-PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r);
-PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
+PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_lines.c: block content ---- */
 
-PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
 
-#endif
+/* ---- src/formats/reader.c ---- */
+
+/* reader.c - one reader in slices for all formats, and that of JSON. */
+
+#include <stdio.h>
+
+typedef struct phi__reader_json {
+    phi_reader head;
+    phi__json_reader reader;
+} phi__reader_json;
+
+static phi_status phi__reader_json_advance(phi_reader *reader, size_t units) {
+    return phi__json_read_advance(&((phi__reader_json *)reader)->reader, units);
+}
+
+static phi_status phi__reader_json_result(const phi_reader *reader, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__json_read_result(&((const phi__reader_json *)reader)->reader, out, error);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
+    phi__reader_json *r = (phi__reader_json *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__reader_json_advance;
+    r->head.result = phi__reader_json_result;
+    phi__json_read_begin(&r->reader, arena, text, flags, 0);
+    return &r->head;
+}
+
+PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
+    return reader == NULL ? PHI_NO_MEMORY : reader->advance(reader, units);
+}
+
+PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
+                                     phi_parse_error *error) {
+    if (reader != NULL) return reader->result(reader, out, error);
+    if (out != NULL) *out = NULL;
+    if (error != NULL) {
+        memset(error, 0, sizeof *error);
+        (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
+    }
+    return PHI_NO_MEMORY;
+}
 
 /* ---- src/formats/toml_array.c ---- */
 
@@ -4860,7 +4410,7 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
 typedef struct phi__toml_editor {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi__marks marks;
     phi__toml_change change;
     phi__toml_writer writer; /* into change.texts; its path is that of the table */
@@ -4924,7 +4474,7 @@ static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index 
     size_t probe = 0;
     const phi_json *node;
     if (index->map.cap == 0)
-        node = phi_json_get_n(index->object, key);
+        node = phi__json_get_n(index->object, key);
     else {
         hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
         while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
@@ -5021,7 +4571,7 @@ static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
     phi_toml_type type = phi_toml_type_of(a);
     if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
-    if (type != PHI_TOML_FLOAT) return phi_json_equal(a, b);
+    if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
 }
 
@@ -5055,8 +4605,8 @@ static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is_object(a)) return phi__toml_edit_equal_members(e, a, b);
-    if (!phi_json_is_array(a)) return phi__toml_edit_same(a, b);
+    if (phi_json_is(a, PHI_JSON_OBJECT)) return phi__toml_edit_equal_members(e, a, b);
+    if (!phi_json_is(a, PHI_JSON_ARRAY)) return phi__toml_edit_same(a, b);
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
         if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
@@ -5222,15 +4772,15 @@ static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *tab
 /* Whether an array can be one of tables: it has some, and nothing else. */
 static bool phi__toml_edit_is_list(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    if (!phi_json_is_array(node) || it.left == 0) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || it.left == 0) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_object(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_OBJECT)) return false;
     return true;
 }
 
 /* Whether the old member, which has a header or a dotted key, can become the new one. */
 static bool phi__toml_edit_stays(uint8_t how, const phi_json *now) {
-    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is_object(now);
+    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is(now, PHI_JSON_OBJECT);
 }
 
 /* A member that the old table has not, or not in a form that can be changed. */
@@ -5399,10 +4949,10 @@ static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi
     phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
-    phi_toml_reader_begin(&e->reader, arena, text, &options);
+    phi__toml_read_begin(&e->reader, arena, text, &options);
     e->reader.marks = &e->marks;
-    while (phi_toml_reader_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&e->reader, NULL, error);
+    while (phi__toml_read_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
+    status = phi__toml_read_result(&e->reader, NULL, error);
     return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
 }
 
@@ -5412,7 +4962,7 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     phi_arena scratch;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(tree)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(tree, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     memset(&e, 0, sizeof e);
     phi_arena_init(&scratch, arena->memory, 0);
@@ -5447,7 +4997,7 @@ static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
 }
 
 /* The slot of that member, or the free one where it would be. There is a free one. */
-static phi__toml_name *phi__toml_names_slot(const phi_toml_reader *r, const phi_json *table,
+static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi_json *table,
                                             phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
     for (;; i = (i + 1) & mask) {
@@ -5464,7 +5014,7 @@ static phi_str phi__toml_names_key(const phi_json *node) {
     return phi__str(node->key, phi__json_key_len(node));
 }
 
-static bool phi__toml_names_grow(phi_toml_reader *r) {
+static bool phi__toml_names_grow(phi__toml_reader *r) {
     phi__toml_name *old = r->names, *names;
     size_t cap = r->name_cap, i;
     size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
@@ -5481,7 +5031,7 @@ static bool phi__toml_names_grow(phi_toml_reader *r) {
     return true;
 }
 
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key) {
     phi__toml_name *name;
     if (r->name_cap == 0) return NULL;
@@ -5489,7 +5039,7 @@ PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi
     return name->table == NULL ? NULL : name;
 }
 
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how) {
     uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
     phi__toml_name *name;
@@ -5651,7 +5201,7 @@ enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 /* ---- keys ---- */
 
-static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_key(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     r->key_at = r->at;
     r->key_line = r->line;
@@ -5668,7 +5218,7 @@ static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "a key");
 }
 
-static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && phi__toml_is_bare(*at)) at++;
     r->at = at;
@@ -5681,7 +5231,7 @@ static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
     r->state = PHI__TOML_KEY_AFTER;
 }
 
-static void phi__toml_read_header_end(phi_toml_reader *r) {
+static void phi__toml_read_header_end(phi__toml_reader *r) {
     if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
         phi__toml_text_expected(r, r->at + 1, "']' right behind the first one");
         return;
@@ -5690,7 +5240,7 @@ static void phi__toml_read_header_end(phi_toml_reader *r) {
     phi__toml_tree_section(r);
 }
 
-static void phi__toml_read_key_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
     char c;
     if (!phi__toml_text_space(r, stop)) return;
     c = r->at < r->end ? *r->at : '\0';
@@ -5719,7 +5269,7 @@ static bool phi__toml_read_is_token(char c) {
 
 /* The bare value at r->at, at most one byte more than a number may have. A space may be between a
    date and its time. */
-static phi_str phi__toml_read_token(const phi_toml_reader *r) {
+static phi_str phi__toml_read_token(const phi__toml_reader *r) {
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
@@ -5730,7 +5280,7 @@ static phi_str phi__toml_read_token(const phi_toml_reader *r) {
     return phi__str(r->at, n);
 }
 
-static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
+static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
     phi_str text;
@@ -5755,7 +5305,7 @@ static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
 }
 
 /* The number without its underscores is in the room for text only until it is read. */
-static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
+static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
     uint32_t kind;
@@ -5774,7 +5324,7 @@ static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
     if (node != NULL) node->v = value;
 }
 
-static void phi__toml_read_value(phi_toml_reader *r) {
+static void phi__toml_read_value(phi__toml_reader *r) {
     phi_str token;
     char c = r->at < r->end ? *r->at : '\0';
     phi__toml_tree_value(r);
@@ -5800,13 +5350,13 @@ static void phi__toml_read_value(phi_toml_reader *r) {
 
 /* ---- containers ---- */
 
-static void phi__toml_read_comment_begin(phi_toml_reader *r) {
+static void phi__toml_read_comment_begin(phi__toml_reader *r) {
     r->back = r->state;
     r->state = PHI__TOML_COMMENT;
 }
 
 /* White space, line breaks and comments. True: something else, which is at r->at. */
-static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
+static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return false;
     if (r->at == r->end) {
         phi__toml_text_expected(r, r->at,
@@ -5822,7 +5372,7 @@ static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
     return false;
 }
 
-static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_item(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_tree_close(r);
@@ -5830,7 +5380,7 @@ static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
         phi__toml_read_value(r);
 }
 
-static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_item_after(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_tree_close(r);
@@ -5841,7 +5391,7 @@ static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "',' or ']'");
 }
 
-static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_member(phi__toml_reader *r, const char *stop) {
     bool first = r->state == PHI__TOML_FIRST_MEMBER;
     if (!phi__toml_text_space(r, stop)) return;
     if (phi__toml_text_at_break(r, r->at))
@@ -5854,7 +5404,7 @@ static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_key(r);
 }
 
-static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_member_after(phi__toml_reader *r, const char *stop) {
     char c;
     if (!phi__toml_text_space(r, stop)) return;
     c = r->at < r->end ? *r->at : '\0';
@@ -5871,7 +5421,7 @@ static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_line(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (r->at == r->end)
         r->status = PHI_OK;
@@ -5888,7 +5438,7 @@ static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_key(r);
 }
 
-static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#')
         phi__toml_read_comment_begin(r);
@@ -5903,7 +5453,7 @@ static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
 }
 
 /* Up to the end of the line, which is left for the state behind. */
-static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_comment(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && r->status == PHI_BUSY) {
         while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;
         if (r->at == stop || phi__toml_text_at_break(r, r->at)) break;
@@ -5912,7 +5462,7 @@ static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
     if (r->at == r->end || phi__toml_text_at_break(r, r->at)) r->state = r->back;
 }
 
-static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__TOML_LINE: phi__toml_read_line(r, stop); break;
     case PHI__TOML_KEY: phi__toml_read_key(r, stop); break;
@@ -5934,7 +5484,7 @@ static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
 }
 
 /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__toml_read_slack(phi_toml_reader *r) {
+static void phi__toml_read_slack(phi__toml_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
@@ -5942,8 +5492,8 @@ static void phi__toml_read_slack(phi_toml_reader *r) {
 
 /* ---- public ---- */
 
-PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str text,
-                                   const phi_toml_options *options) {
+PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
+                                  const phi_toml_options *options) {
     uint32_t depth = options == NULL ? 0 : options->max_depth;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -5961,7 +5511,7 @@ PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str
         r->at = r->line_at = text.at + 3;
 }
 
-PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -5972,8 +5522,8 @@ PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -5981,16 +5531,40 @@ PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **o
 
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
                                   phi_json **out, phi_parse_error *error) {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_toml_reader_begin(&reader, arena, text, options);
-    while ((status = phi_toml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_toml_reader_result(&reader, out, error);
+    phi__toml_read_begin(&reader, arena, text, options);
+    while ((status = phi__toml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__toml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
+}
+
+typedef struct phi__toml_slices {
+    phi_reader head;
+    phi__toml_reader reader;
+} phi__toml_slices;
+
+static phi_status phi__toml_read_slice(phi_reader *reader, size_t units) {
+    return phi__toml_read_advance(&((phi__toml_slices *)reader)->reader, units);
+}
+
+static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_json **out,
+                                               phi_parse_error *error) {
+    return phi__toml_read_result(&((const phi__toml_slices *)reader)->reader, out, error);
+}
+
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_options *options) {
+    phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__toml_read_slice;
+    r->head.result = phi__toml_read_slices_result;
+    phi__toml_read_begin(&r->reader, arena, text, options);
+    return &r->head;
 }
 
 /* ---- src/formats/toml_set.c ---- */
@@ -6012,17 +5586,17 @@ static bool phi__toml_set_step(const char **path, phi__json_step *step) {
 
 /* The node of a step, or NULL. */
 static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_at(node, step->index) : phi_json_get_n(node, step->key);
+    return step->is_index ? phi_json_at(node, step->index) : phi__json_get_n(node, step->key);
 }
 
 static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_is_array(node) : phi_json_is_object(node);
+    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
 }
 
 /* A new node where a step leads; node: of the right kind. */
 static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
                                     phi_json *value) {
-    if (!step->is_index) return phi_json_set_n(arena, node, step->key, value);
+    if (!step->is_index) return phi__json_edit_set(arena, node, step->key, value);
     return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
 }
 
@@ -6038,7 +5612,7 @@ static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
                                        const phi__json_step *step) {
     phi_str key;
     if (step->is_index)
-        return phi_json_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
     if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
     return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
 }
@@ -6049,7 +5623,7 @@ static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi
     phi_status status = PHI_OK;
     if (value == NULL) return phi__toml_set_remove(arena, node, step);
     if (child == NULL) {
-        child = phi_json_new_null(arena);
+        child = phi__json_edit_null(arena);
         status = phi__toml_set_add(arena, node, step, child);
     }
     if (status == PHI_OK) phi__toml_set_become(child, value);
@@ -6103,15 +5677,15 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
 
-static bool phi__toml_string_is_basic(const phi_toml_reader *r) {
+static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
 }
 
-static bool phi__toml_string_is_multi(const phi_toml_reader *r) {
+static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
 
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
     char quote = *r->at;
     bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
     if (is_key && multi) {
@@ -6128,7 +5702,7 @@ PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
 }
 
 /* The text ends at `at`; the value is complete at `behind`. */
-static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char *behind) {
+static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
     phi_str text = phi__toml_text_end(r, at);
     phi_json *node;
     if (r->status != PHI_BUSY) return;
@@ -6147,7 +5721,7 @@ static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char
 }
 
 /* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
-static void phi__toml_string_quotes(phi_toml_reader *r) {
+static void phi__toml_string_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
     if (!phi__toml_string_is_multi(r)) {
@@ -6161,7 +5735,7 @@ static void phi__toml_string_quotes(phi_toml_reader *r) {
         r->at += n;
 }
 
-static void phi__toml_string_break(phi_toml_reader *r) {
+static void phi__toml_string_break(phi__toml_reader *r) {
     if (!phi__toml_string_is_multi(r)) {
         phi__toml_text_wrong(r, r->at,
                              r->is_key ? "a key must end on its line"
@@ -6186,7 +5760,7 @@ static uint32_t phi__toml_string_letter(char c) {
 }
 
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
-static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
+static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
         phi__toml_text_wrong(r, r->at,
@@ -6199,7 +5773,7 @@ static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
     return r->status == PHI_BUSY ? code : UINT32_MAX;
 }
 
-static void phi__toml_string_escape(phi_toml_reader *r) {
+static void phi__toml_string_escape(phi__toml_reader *r) {
     char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
     size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
     uint32_t code;
@@ -6222,7 +5796,7 @@ static void phi__toml_string_escape(phi_toml_reader *r) {
     r->mark = r->at;
 }
 
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop) {
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (phi__toml_text_at_break(r, r->at)) {
         phi__toml_text_newline(r);
@@ -6244,7 +5818,7 @@ static const char *phi__toml_string_run(const char *at, const char *stop, char q
     return at;
 }
 
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
     char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         r->at = phi__toml_string_run(r->at, stop, quote);
@@ -6272,7 +5846,7 @@ enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
 
 /* ---- errors ---- */
 
-static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status status,
+static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = status;
@@ -6282,7 +5856,7 @@ static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status s
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -6302,11 +5876,11 @@ PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const c
     phi__toml_text_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
     phi__toml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind) {
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
     size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
     if (r->status != PHI_BUSY) return;
@@ -6322,17 +5896,17 @@ PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, co
     r->error.column = r->key_column;
 }
 
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
     phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r) {
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
     phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
 
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
@@ -6353,17 +5927,17 @@ PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop) {
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
     return r->at < stop || r->at == r->end;
 }
 
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at) {
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
     if (at >= r->end) return false;
     return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
 }
 
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
     r->at += *r->at == '\r' ? 2 : 1;
     r->line++;
     r->line_at = r->at;
@@ -6372,7 +5946,7 @@ PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
 /* ---- room ---- */
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
-static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
+static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
     size_t have, bytes;
     char *room;
     if (r->string == NULL) r->string = r->to = r->room;
@@ -6392,14 +5966,14 @@ static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len) {
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
     if (!phi__toml_text_room(r, len)) return false;
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;
 }
 
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
     phi_str text = phi__str("", 0);
     if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
@@ -6409,7 +5983,7 @@ PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
     return text;
 }
 
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
 
@@ -6419,7 +5993,7 @@ PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
 
 enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
 
-static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
@@ -6439,7 +6013,7 @@ static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
 /* ---- places ---- */
 
 /* The place of a value, or of a header, that begins at `value_at`. */
-static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const char *end) {
+static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->value_line, r->value_column);
@@ -6449,7 +6023,7 @@ static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const 
     entry->to = (uint32_t)(end - r->text);
 }
 
-static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
+static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
@@ -6458,7 +6032,7 @@ static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
 }
 
 /* The place of a header whose table is r->table. */
-static void phi__toml_tree_mark_header(phi_toml_reader *r) {
+static void phi__toml_tree_mark_header(phi__toml_reader *r) {
     const phi__marks_entry *before;
     phi__marks_entry *entry;
     phi__toml_tree_mark(r, r->table, r->at);
@@ -6469,7 +6043,7 @@ static void phi__toml_tree_mark_header(phi_toml_reader *r) {
 }
 
 /* A value ended at `end`: so does, for now, the section it is in. */
-static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, const char *end) {
+static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     entry = phi__marks_at(r->marks, node);
@@ -6481,7 +6055,7 @@ static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, co
 
 /* ---- tables ---- */
 
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
     r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
     if (r->root == NULL) return false;
     r->section = r->table = r->root;
@@ -6492,14 +6066,14 @@ PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
     return true;
 }
 
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
     r->in_header = true;
     r->table = r->root;
     r->table_depth = 1;
     r->state = PHI__TOML_KEY;
 }
 
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
     r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
@@ -6507,14 +6081,14 @@ PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
     r->state = PHI__TOML_KEY;
 }
 
-static bool phi__toml_tree_deeper(phi_toml_reader *r, uint32_t depth) {
+static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
     phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
     return false;
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
-static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_t how) {
+static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_tree_node(r, meta);
     if (node == NULL) return NULL;
     node->key = r->key.at;
@@ -6525,14 +6099,14 @@ static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_
     return node;
 }
 
-static void phi__toml_tree_enter(phi_toml_reader *r, phi_json *table, uint32_t deeper) {
+static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
     r->table = table;
     r->table_depth += deeper;
     (void)phi__toml_tree_deeper(r, r->table_depth);
 }
 
 /* The way of a header through a member that is there. */
-static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) {
+static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_text_wrong_key(r, "the key \"",
                                  phi__json_kind_of(name->node) == PHI__JSON_OBJECT
@@ -6546,7 +6120,7 @@ static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) 
 
 /* The way of a dotted key: only through tables that dotted keys of this section made, or that have
    no definition yet. */
-static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
         phi__toml_tree_pass(r, name);
@@ -6562,7 +6136,7 @@ static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name)
     phi__toml_tree_enter(r, name->node, 1);
 }
 
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     phi_json *node;
     if (name == NULL) {
@@ -6586,14 +6160,14 @@ PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
 }
 
 /* Another table at the end of an array of tables. */
-static void phi__toml_tree_another(phi_toml_reader *r, phi_json *list) {
+static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
     phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
     if (node == NULL) return;
     phi__json_append(list, node);
     phi__toml_tree_enter(r, node, 2);
 }
 
-static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *list =
         name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
                                              PHI__TOML_LIST)
@@ -6613,7 +6187,7 @@ static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
     if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
 }
 
-static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *node;
     if (name == NULL) {
         node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
@@ -6635,7 +6209,7 @@ static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
     if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
 }
 
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     if (r->tables_header)
         phi__toml_tree_list(r, name);
@@ -6653,7 +6227,7 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
     const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     if (name != NULL)
         phi__toml_text_wrong_key(r, "the key \"",
@@ -6661,18 +6235,18 @@ PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
     r->state = PHI__TOML_VALUE;
 }
 
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
     r->value_at = r->at;
     r->value_line = r->line;
     r->value_column = phi__toml_column(r, r->at);
 }
 
-static bool phi__toml_tree_in_array(const phi_toml_reader *r) {
+static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
 /* A new value in its table or array. */
-static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
     node = phi__toml_tree_node(r, meta);
@@ -6680,12 +6254,12 @@ static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
     return node;
 }
 
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r) {
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
     if (r->top == NULL) return PHI__TOML_REST;
     return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
 }
 
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at) {
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
     phi_json *node = phi__toml_tree_join(r, meta);
     if (node == NULL) return NULL;
     phi__toml_tree_mark(r, node, at);
@@ -6694,7 +6268,7 @@ PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const
     return node;
 }
 
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
     uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
     uint32_t meta =
         table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
@@ -6720,7 +6294,7 @@ PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
     r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
 }
 
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
     phi__toml_frame *frame = r->top;
     r->at++;
     r->top = frame->up;
@@ -7003,7 +6577,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     phi__toml_writer w;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(node)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     phi__toml_write_init(&w, &buf, flags);
@@ -7022,7 +6596,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
 /* The header behind "|" or ">". */
-static void phi__yaml_block_header(phi_yaml_reader *r) {
+static void phi__yaml_block_header(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t digit = 0;
     bool chomped = false;
@@ -7043,7 +6617,7 @@ static void phi__yaml_block_header(phi_yaml_reader *r) {
     s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
 }
 
-PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r) {
     phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
     r->at++;
     phi__yaml_block_header(r);
@@ -7053,14 +6627,14 @@ PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
     r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
 }
 
-static void phi__yaml_block_breaks(phi_yaml_reader *r, size_t breaks) {
+static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
     if (breaks == 0 || !phi__yaml_text_room(r, breaks)) return;
     memset(r->scalar.to, '\n', breaks);
     r->scalar.to += breaks;
 }
 
 /* The scalar is complete: back to the start of the line behind it. */
-static void phi__yaml_block_end(phi_yaml_reader *r) {
+static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
         phi__yaml_block_breaks(r, s->breaks);
@@ -7074,7 +6648,7 @@ static void phi__yaml_block_end(phi_yaml_reader *r) {
 
 /* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
    the first of several is dropped. */
-static void phi__yaml_block_join(phi_yaml_reader *r) {
+static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
     if (!s->started || !fold || more || s->more_indented)
@@ -7092,7 +6666,7 @@ static void phi__yaml_block_join(phi_yaml_reader *r) {
 }
 
 /* The first line with text says how far the text is indented. */
-static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
+static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
     phi__yaml_scalar *s = &r->scalar;
     if (spaces < r->need) return;
     s->indent = spaces;
@@ -7101,11 +6675,11 @@ static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
 }
 
 /* The spaces before a line of text, as far as is known. */
-static int32_t phi__yaml_block_least(const phi_yaml_reader *r) {
+static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
     return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
 }
 
-PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t spaces;
     while (r->at < stop && *r->at == ' ' &&
@@ -7135,12 +6709,12 @@ PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
         phi__yaml_block_join(r);
 }
 
-static bool phi__yaml_block_is_white(const phi_yaml_reader *r, const char *at) {
+static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) {
     while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
     return at == r->line_at;
 }
 
-PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_text_line(r, stop);
     if (at == NULL) return;
     (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
@@ -7332,7 +6906,7 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* yaml_flow.c - flow collections, token by token. */
 
-PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
     int32_t indent = r->top->indent;
     phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
@@ -7342,14 +6916,14 @@ PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
     r->fresh = false;
 }
 
-static void phi__yaml_flow_close(phi_yaml_reader *r) {
+static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
     phi__yaml_tree_close(r);
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
 /* What a frame wants once the node that begins now was read. */
-static void phi__yaml_flow_expect(phi_yaml_reader *r) {
+static void phi__yaml_flow_expect(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY)
         frame->want = PHI__YAML_WANT_COLON;
@@ -7358,7 +6932,7 @@ static void phi__yaml_flow_expect(phi_yaml_reader *r) {
 }
 
 /* A node, or properties of one, begins here. */
-static void phi__yaml_flow_node(phi_yaml_reader *r) {
+static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
     case '!': phi__yaml_props_read(r); return;
@@ -7395,7 +6969,7 @@ static void phi__yaml_flow_node(phi_yaml_reader *r) {
 /* ---- the tokens ---- */
 
 /* A colon that ends a key: behind quotes and brackets a blank need not follow. */
-static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
+static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (*r->at != ':') return false;
     if (phi__yaml_is_over(r, r->at + 1)) return true;
@@ -7404,7 +6978,7 @@ static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
 }
 
 /* "?" or ":" where an item may begin: a pair without braces. */
-static void phi__yaml_flow_pair(phi_yaml_reader *r) {
+static void phi__yaml_flow_pair(phi__yaml_reader *r) {
     bool explicit_key = *r->at == '?';
     if (!explicit_key) phi__yaml_tree_empty(r);
     r->top->want = PHI__YAML_WANT_NEXT;
@@ -7414,7 +6988,7 @@ static void phi__yaml_flow_pair(phi_yaml_reader *r) {
 }
 
 /* Behind an item of a sequence. */
-static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
+static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
         phi__yaml_tree_value(r);
         if (*r->at == ']') {
@@ -7438,7 +7012,7 @@ static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
     r->at++;
 }
 
-static void phi__yaml_flow_seq(phi_yaml_reader *r) {
+static void phi__yaml_flow_seq(phi__yaml_reader *r) {
     if (r->top->want == PHI__YAML_WANT_NEXT) {
         phi__yaml_flow_after_item(r);
         return;
@@ -7458,7 +7032,7 @@ static void phi__yaml_flow_seq(phi_yaml_reader *r) {
 }
 
 /* The end of a mapping, or of a pair at the sequence's comma or bracket. */
-static void phi__yaml_flow_end(phi_yaml_reader *r) {
+static void phi__yaml_flow_end(phi__yaml_reader *r) {
     if (r->top->kind == PHI__YAML_FLOW_MAP) {
         phi__yaml_flow_close(r);
         return;
@@ -7467,7 +7041,7 @@ static void phi__yaml_flow_end(phi_yaml_reader *r) {
 }
 
 /* Behind a value, or a key without one: a comma or the end, which was seen. */
-static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
+static void phi__yaml_flow_next_key(phi__yaml_reader *r) {
     bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
     if (*r->at == ',' && !pair) {
         r->top->want = PHI__YAML_WANT_KEY;
@@ -7477,7 +7051,7 @@ static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
 }
 
 /* At ",", "}" or, of a pair, "]": the part that is under way ends. */
-static void phi__yaml_flow_stop(phi_yaml_reader *r) {
+static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pending = r->inner.at != NULL;
     if (frame->want == PHI__YAML_WANT_KEY && !pending) {
@@ -7498,7 +7072,7 @@ static void phi__yaml_flow_stop(phi_yaml_reader *r) {
 }
 
 /* In a mapping, or a pair. */
-static void phi__yaml_flow_map(phi_yaml_reader *r) {
+static void phi__yaml_flow_map(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pair = frame->kind == PHI__YAML_FLOW_PAIR;
     if (*r->at == ',' || *r->at == (pair ? ']' : '}')) {
@@ -7529,7 +7103,7 @@ static void phi__yaml_flow_map(phi_yaml_reader *r) {
 }
 
 /* The first text of a line. */
-static void phi__yaml_flow_line(phi_yaml_reader *r) {
+static void phi__yaml_flow_line(phi__yaml_reader *r) {
     r->fresh = false;
     if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
         phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
@@ -7538,7 +7112,7 @@ static void phi__yaml_flow_line(phi_yaml_reader *r) {
             r, r->at, "a line inside of brackets must be indented more than the block around them");
 }
 
-PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end) {
         phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
@@ -7571,7 +7145,7 @@ PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
-static void phi__yaml_lines_fill(phi_yaml_reader *r) {
+static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_tree_empty(r);
@@ -7584,7 +7158,7 @@ static void phi__yaml_lines_fill(phi_yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_close(phi_yaml_reader *r) {
+static void phi__yaml_lines_close(phi__yaml_reader *r) {
     phi__yaml_lines_fill(r);
     if (r->status != PHI_BUSY) return;
     phi__yaml_tree_close(r);
@@ -7592,12 +7166,12 @@ static void phi__yaml_lines_close(phi_yaml_reader *r) {
 }
 
 /* The document ends: everything closes. */
-static void phi__yaml_lines_close_all(phi_yaml_reader *r) {
+static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
     if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
 }
 
-static void phi__yaml_lines_finish(phi_yaml_reader *r) {
+static void phi__yaml_lines_finish(phi__yaml_reader *r) {
     if (r->doc == PHI__YAML_DIRECTIVES)
         phi__yaml_text_expected(r, r->at, "'---' after the directives");
     phi__yaml_lines_close_all(r);
@@ -7608,11 +7182,11 @@ static void phi__yaml_lines_finish(phi_yaml_reader *r) {
 
 /* ---- documents ---- */
 
-static void phi__yaml_lines_second(phi_yaml_reader *r) {
+static void phi__yaml_lines_second(phi__yaml_reader *r) {
     phi__yaml_text_wrong(r, r->at, "a second document: only one is read");
 }
 
-static void phi__yaml_lines_marker(phi_yaml_reader *r) {
+static void phi__yaml_lines_marker(phi__yaml_reader *r) {
     bool start = *r->at == '-';
     if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
     if (r->status != PHI_BUSY) return;
@@ -7638,7 +7212,7 @@ static void phi__yaml_lines_marker(phi_yaml_reader *r) {
 }
 
 /* The line's text belongs to no collection. True: it may begin the document's node. */
-static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
+static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
@@ -7662,12 +7236,12 @@ static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
 
 /* ---- collections ---- */
 
-static void phi__yaml_lines_tab(phi_yaml_reader *r) {
+static void phi__yaml_lines_tab(phi__yaml_reader *r) {
     phi__yaml_text_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
-static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
+static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
     r->may_block = true;
@@ -7676,7 +7250,7 @@ static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
 }
 
 /* A block collection begins here. */
-static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
         phi__yaml_lines_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
@@ -7685,13 +7259,13 @@ static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *a
         phi__yaml_tree_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
-static void phi__yaml_lines_item(phi_yaml_reader *r) {
+static void phi__yaml_lines_item(phi__yaml_reader *r) {
     phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
     phi__yaml_lines_indicator(r);
 }
 
 /* A line at the column of the mapping on top. */
-static void phi__yaml_lines_member(phi_yaml_reader *r) {
+static void phi__yaml_lines_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
     bool indicator = phi__yaml_is_blank(r, r->at + 1);
@@ -7713,7 +7287,7 @@ static void phi__yaml_lines_member(phi_yaml_reader *r) {
 }
 
 /* A line at the column of the sequence on top. */
-static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
+static void phi__yaml_lines_next_item(phi__yaml_reader *r) {
     if (r->tab)
         phi__yaml_lines_tab(r);
     else
@@ -7723,7 +7297,7 @@ static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
 }
 
 /* Closes what the line's column leaves. False: an error was set. */
-static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
+static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
     bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
         phi__yaml_frame *frame = r->top;
@@ -7738,7 +7312,7 @@ static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
     return r->status == PHI_BUSY;
 }
 
-static void phi__yaml_lines_text(phi_yaml_reader *r) {
+static void phi__yaml_lines_text(phi__yaml_reader *r) {
     phi__yaml_frame *frame;
     if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
         phi__yaml_lines_marker(r);
@@ -7766,7 +7340,7 @@ static void phi__yaml_lines_text(phi_yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_lines_finish(r);
@@ -7780,12 +7354,12 @@ PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
 
 /* ---- nodes ---- */
 
-static bool phi__yaml_lines_wants_key(const phi_yaml_reader *r) {
+static bool phi__yaml_lines_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
 /* "-", "?" or ":" before a blank. */
-static void phi__yaml_lines_structure(phi_yaml_reader *r) {
+static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_lines_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
@@ -7812,7 +7386,7 @@ static void phi__yaml_lines_structure(phi_yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_node(phi_yaml_reader *r) {
+static void phi__yaml_lines_node(phi__yaml_reader *r) {
     char c = *r->at;
     if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
         phi__yaml_lines_structure(r);
@@ -7842,7 +7416,7 @@ static void phi__yaml_lines_node(phi_yaml_reader *r) {
     }
 }
 
-PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
@@ -7863,7 +7437,7 @@ PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
 /* ---- behind a node ---- */
 
 /* ":" behind a node: it is a key. */
-static void phi__yaml_lines_key(phi_yaml_reader *r) {
+static void phi__yaml_lines_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
         phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
@@ -7886,7 +7460,7 @@ static void phi__yaml_lines_key(phi_yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
@@ -7902,7 +7476,7 @@ PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_REST;
 }
 
-PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;
@@ -8009,7 +7583,7 @@ struct phi__yaml_handle {
 /* ---- names ---- */
 
 /* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
-static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool bracket_ends) {
+static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
         size_t n = phi__yaml_text_char(r, at, false);
@@ -8023,7 +7597,7 @@ static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool
     return at;
 }
 
-static void phi__yaml_props_mark(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
     if (r->inner.at != NULL) return;
     r->inner.at = at;
     r->inner.line = r->line;
@@ -8052,7 +7626,7 @@ static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
     return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
 }
 
-static const struct phi__yaml_handle *phi__yaml_props_handle(const phi_yaml_reader *r,
+static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
                                                              phi_str handle) {
     const struct phi__yaml_handle *at = r->handles;
     while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
@@ -8094,7 +7668,7 @@ static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
 }
 
 /* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
-static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_props_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
     const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
@@ -8119,7 +7693,7 @@ static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out)
 }
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
-static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     phi_str whole;
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
         phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
@@ -8134,7 +7708,7 @@ static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *o
     return true;
 }
 
-static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
     bool verbatim = at + 1 < r->end && at[1] == '<', good;
     const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
     const char *close;
@@ -8164,7 +7738,7 @@ static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
 
 /* ---- anchors ---- */
 
-static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
     const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
@@ -8181,7 +7755,7 @@ static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
     r->at = end;
 }
 
-PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
     const char *at = r->at;
     if (*at == '&')
         phi__yaml_props_anchor(r, at);
@@ -8191,7 +7765,7 @@ PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
         phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
 }
 
-PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (inner->at == NULL) return;
     if (outer->at == NULL)
@@ -8208,7 +7782,7 @@ PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
     memset(inner, 0, sizeof *inner);
 }
 
-PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
     const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
@@ -8226,7 +7800,7 @@ PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
 /* ---- directives ---- */
 
 /* The next word of the line: empty at its end or before a comment. */
-static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
+static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
     const char *at = r->at, *end;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
@@ -8236,7 +7810,7 @@ static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
 
-static void phi__yaml_props_version(phi_yaml_reader *r) {
+static void phi__yaml_props_version(phi__yaml_reader *r) {
     phi_str word = phi__yaml_props_word(r);
     size_t i, points = 0;
     if (r->status != PHI_BUSY) return;
@@ -8260,7 +7834,7 @@ static bool phi__yaml_props_is_handle(phi_str s) {
     return phi__yaml_props_handle_len(s) == s.len;
 }
 
-static void phi__yaml_props_declare(phi_yaml_reader *r) {
+static void phi__yaml_props_declare(phi__yaml_reader *r) {
     phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
@@ -8291,7 +7865,7 @@ static void phi__yaml_props_declare(phi_yaml_reader *r) {
     r->handles = declared;
 }
 
-PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
     phi_str name;
     r->at++;
     name = phi__yaml_props_word(r);
@@ -8315,7 +7889,7 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
 /* Up to the end of the line, which is left for the state behind. */
-static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
+static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_text_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
@@ -8325,12 +7899,12 @@ static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
 }
 
-static void phi__yaml_read_copy(phi_yaml_reader *r, size_t units) {
+static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
     if (!phi__yaml_tree_copy(r, units)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
-static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
+static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__YAML_LINE: phi__yaml_lines_line(r, stop); break;
     case PHI__YAML_GAP: phi__yaml_lines_gap(r, stop); break;
@@ -8349,14 +7923,14 @@ static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__yaml_read_slack(phi_yaml_reader *r) {
+static void phi__yaml_read_slack(phi__yaml_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
 }
 
 /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
-static void phi__yaml_read_encoding(phi_yaml_reader *r) {
+static void phi__yaml_read_encoding(phi__yaml_reader *r) {
     const unsigned char *p = (const unsigned char *)r->text;
     size_t len = (size_t)(r->end - r->text);
     if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
@@ -8368,8 +7942,8 @@ static void phi__yaml_read_encoding(phi_yaml_reader *r) {
 
 /* ---- public ---- */
 
-PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str text,
-                                   const phi_yaml_options *options) {
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
+                                  const phi_yaml_options *options) {
     phi_yaml_options *o = &r->options;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -8391,7 +7965,7 @@ PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str
         phi__yaml_read_encoding(r);
 }
 
-PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
     const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -8409,8 +7983,8 @@ PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -8418,16 +7992,40 @@ PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **o
 
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                                   phi_json **out, phi_parse_error *error) {
-    phi_yaml_reader reader;
+    phi__yaml_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_yaml_reader_begin(&reader, arena, text, options);
-    while ((status = phi_yaml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_yaml_reader_result(&reader, out, error);
+    phi__yaml_read_begin(&reader, arena, text, options);
+    while ((status = phi__yaml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__yaml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
+}
+
+typedef struct phi__yaml_slices {
+    phi_reader head;
+    phi__yaml_reader reader;
+} phi__yaml_slices;
+
+static phi_status phi__yaml_read_slice(phi_reader *reader, size_t units) {
+    return phi__yaml_read_advance(&((phi__yaml_slices *)reader)->reader, units);
+}
+
+static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_json **out,
+                                               phi_parse_error *error) {
+    return phi__yaml_read_result(&((const phi__yaml_slices *)reader)->reader, out, error);
+}
+
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_options *options) {
+    phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__yaml_read_slice;
+    r->head.result = phi__yaml_read_slices_result;
+    phi__yaml_read_begin(&r->reader, arena, text, options);
+    return &r->head;
 }
 #undef PHI__YAML_DEPTH
 #undef PHI__YAML_ALIAS_NODES
@@ -8440,7 +8038,7 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
    Text that is the same in the value stays where it is, from `mark` on; the first line break or
    escape begins the copy. */
 
-PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = r->inner.at != NULL ? r->inner.at : r->at;
@@ -8451,7 +8049,7 @@ PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
 }
 
 /* Line breaks between two lines of text: one is a space, more are one less. */
-static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
+static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     if (!phi__yaml_text_room(r, breaks)) return;
     if (breaks == 1)
         *r->scalar.to++ = ' ';
@@ -8462,13 +8060,13 @@ static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
 }
 
 /* The state behind a node. */
-static uint8_t phi__yaml_scalar_after(const phi_yaml_reader *r) {
+static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
     return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
 /* ---- plain ---- */
 
-PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
@@ -8485,7 +8083,7 @@ PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
 }
 
 /* The text of this line ended at `at`, white space not counted. */
-static void phi__yaml_scalar_plain_trim(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
@@ -8507,7 +8105,7 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
@@ -8540,7 +8138,7 @@ PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
-static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
+static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
     if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
@@ -8548,7 +8146,7 @@ static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
@@ -8575,7 +8173,7 @@ PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) 
 
 /* ---- quoted ---- */
 
-PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -8584,13 +8182,13 @@ PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
 }
 
 /* Copies the bytes between the mark and `at`. */
-static bool phi__yaml_scalar_flush(phi_yaml_reader *r, const char *at) {
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
     bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
     return good;
 }
 
-static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
     r->scalar.last = at;
     r->at = at + 1;
     if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
@@ -8598,7 +8196,7 @@ static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
 }
 
 /* A line ends at `at`. White space before it does not count; escapes are copied already. */
-static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     phi__yaml_scalar *s = &r->scalar;
     const char *last = at;
     while (last > s->mark && phi__yaml_is_space(last[-1])) last--;
@@ -8609,7 +8207,7 @@ static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -8637,7 +8235,7 @@ PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
 
 /* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
    one. Returns its bytes; 0: an error was set. */
-static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t *code) {
+static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     uint32_t low;
     *code = phi__json_text_hex(at + 2, r->end, digits);
@@ -8671,7 +8269,7 @@ static uint32_t phi__yaml_scalar_short(char c) {
 }
 
 /* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
-static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const char **next) {
+static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     uint32_t code;
     size_t n = 2;
@@ -8703,7 +8301,7 @@ static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const ch
     return true;
 }
 
-PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -8725,7 +8323,7 @@ PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Between the lines of a quoted scalar. */
-PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_text_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -8763,7 +8361,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
 
 /* ---- errors ---- */
 
-static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status status,
+static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = status;
@@ -8773,7 +8371,7 @@ static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status s
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -8790,11 +8388,11 @@ PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const c
     phi__yaml_text_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what) {
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what) {
     if (r->status != PHI_BUSY) return;
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
@@ -8802,11 +8400,11 @@ PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_
     r->error.column = column + 1;
 }
 
-PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what) {
+PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what) {
     phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r) {
     phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
@@ -8819,7 +8417,7 @@ static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
            ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe));
 }
 
-PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted) {
+PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
@@ -8848,7 +8446,7 @@ static const char *phi__yaml_text_run(const char *at, const char *stop) {
     return at;
 }
 
-PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
         size_t n;
@@ -8863,7 +8461,7 @@ PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
+PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     for (; at < stop; at++) {
         if (*at == ' ') continue;
@@ -8876,7 +8474,7 @@ PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
     return at < stop || at == r->end;
 }
 
-PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
     if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
     r->at++;
     r->line++;
@@ -8885,14 +8483,14 @@ PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
     r->fresh = true;
 }
 
-PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at) {
+PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
     return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
            phi__yaml_is_blank(r, at + 3);
 }
 
 /* ---- room ---- */
 
-PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
+PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
     phi__yaml_scalar *s = &r->scalar;
     size_t have, bytes;
     char *room;
@@ -8915,14 +8513,14 @@ PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len) {
+PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len) {
     if (!phi__yaml_text_room(r, len)) return false;
     if (len > 0) memcpy(r->scalar.to, at, len);
     r->scalar.to += len;
     return true;
 }
 
-PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     *s->to = '\0';
@@ -8940,7 +8538,7 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
+PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
@@ -8958,13 +8556,13 @@ PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
 }
 
 /* Where the scalar under way begins, on its line, from 0. */
-static uint32_t phi__yaml_tree_column(const phi_yaml_reader *r) {
+static uint32_t phi__yaml_tree_column(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     return s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0;
 }
 
 /* column: from 0 */
-static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32_t line,
+static void phi__yaml_tree_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
                                 uint32_t column) {
     if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
@@ -8974,7 +8572,7 @@ static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32
 static void phi__yaml_tree_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
 /* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
+static bool phi__yaml_tree_merge(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (outer->at == NULL) return true;
     if (inner->at == NULL) {
@@ -8995,11 +8593,11 @@ static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
     return true;
 }
 
-PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r) { return r->outer.at != NULL; }
+PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
 
 /* ---- anchors ---- */
 
-static bool phi__yaml_tree_anchor(phi_yaml_reader *r, const phi__yaml_props *props, phi_json *node,
+static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
                                   phi_str source) {
     phi__yaml_name *name;
     uint32_t hash;
@@ -9025,7 +8623,7 @@ static const char *phi__yaml_tree_tag_name(uint8_t tag) {
     return names[tag];
 }
 
-static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *props,
+static void phi__yaml_tree_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
                                     const char *what) {
     char message[96];
     const char *name = phi__yaml_tree_tag_name(props->tag);
@@ -9036,13 +8634,13 @@ static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *p
 }
 
 /* The scalar's text, as a terminated copy. */
-static bool phi__yaml_tree_text(phi_yaml_reader *r) {
+static bool phi__yaml_tree_text(phi__yaml_reader *r) {
     if (r->scalar.string == NULL) phi__yaml_text_end(r);
     return r->status == PHI_BUSY;
 }
 
 /* The kind of the scalar read, with *value; 0: an error was set. */
-static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *value) {
+static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *value) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
                                      : phi__str(s->mark, (size_t)(s->last - s->mark));
@@ -9064,7 +8662,7 @@ static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *valu
 }
 
 /* The scalar read as a node. Its properties are in `inner`. */
-static phi_json *phi__yaml_tree_scalar(phi_yaml_reader *r) {
+static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
     uint32_t kind = phi__yaml_tree_resolve(r, &value);
     phi_json *node;
@@ -9090,7 +8688,7 @@ static bool phi__yaml_tree_is_flow(uint8_t kind) {
     return kind >= PHI__YAML_FLOW_SEQ && kind <= PHI__YAML_FLOW_PAIR;
 }
 
-static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
+static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
     phi__yaml_frame *frame = r->unused;
     if (r->depth == r->options.max_depth) {
         phi__yaml_text_too_big(r, "collections are nested too deeply");
@@ -9115,7 +8713,7 @@ static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
     return frame;
 }
 
-PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
+PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_DOC);
     if (frame == NULL) return false;
     r->depth = 0;
@@ -9124,7 +8722,7 @@ PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
     return true;
 }
 
-static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
+static phi_json *phi__yaml_tree_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     phi__yaml_names_cut(&r->keys, frame->keys);
     if (phi__yaml_tree_is_flow(frame->kind)) r->flow_depth--;
@@ -9137,12 +8735,12 @@ static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection stand on earlier
    lines, since what stands on this one is its first key's. */
-static phi__yaml_props *phi__yaml_tree_props_of(phi_yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_tree_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_tree_merge(r) ? &r->inner : NULL;
 }
 
-PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
+PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
     phi__yaml_props *props = phi__yaml_tree_props_of(r, kind);
     phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_tree_push(r, kind);
@@ -9162,7 +8760,7 @@ PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t inden
     phi__yaml_tree_clear(props);
 }
 
-PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
+PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_FLOW_PAIR);
     if (frame == NULL) return;
     frame->want = want;
@@ -9173,7 +8771,7 @@ PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
         phi__yaml_tree_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
 }
 
-PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->line = r->top->line;
@@ -9185,7 +8783,7 @@ PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = s->mark = s->last = r->at;
@@ -9194,7 +8792,7 @@ PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
     s->style = PHI__YAML_STYLE_PLAIN;
 }
 
-static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
+static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
         r->root = node;
@@ -9216,7 +8814,7 @@ static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
     frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
 }
 
-PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r) {
     phi_json *node;
     if (r->status != PHI_BUSY) return;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -9239,12 +8837,12 @@ PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
 
 /* ---- keys ---- */
 
-static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
+static void phi__yaml_tree_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
     phi__yaml_text_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
-static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
+static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
@@ -9265,7 +8863,7 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
 }
 
 /* Checks a key of text; false: an error was set. */
-static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
+static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
     phi_json *node;
@@ -9285,7 +8883,7 @@ static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
     return true;
 }
 
-PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str key;
     if (r->status != PHI_BUSY) return;
@@ -9312,7 +8910,7 @@ PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
 /* ---- aliases ---- */
 
 /* A copy of a node without its children; texts are shared. */
-static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source) {
+static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
     phi_json *node;
@@ -9335,7 +8933,7 @@ static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source)
     return node;
 }
 
-static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source, phi_json *node) {
+static void phi__yaml_tree_copy_open(phi__yaml_reader *r, const phi_json *source, phi_json *node) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_ALIAS);
     if (frame == NULL) return;
     frame->node = node;
@@ -9343,7 +8941,7 @@ static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source,
     frame->source = source->v.last->next;
 }
 
-PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at) {
+PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at) {
     uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
     const phi__yaml_name *anchor =
         phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
@@ -9370,7 +8968,7 @@ PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *
         phi__yaml_tree_copy_open(r, anchor->node, s->node);
 }
 
-PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
+PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
     phi__yaml_frame *frame;
     phi_json *node;
     const phi_json *source;
@@ -9677,19 +9275,318 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 
 #endif /* PHI__IMP_FORMATS */
 
+#ifdef PHI__IMP_MOCK
+#if PHI__IMP_MOCK != 0x681e0319
+#error "phi: two versions of src/mock in one file"
+#endif
+#else
+#define PHI__IMP_MOCK 0x681e0319
+
+/* ---- src/mock/mock.c ---- */
+
+/* mock.c - a scripted model: a provider in the process, whose user data is the script. */
+
+
+#include <stdio.h>
+
+typedef struct phi__mock_toolcall {
+    struct phi__mock_toolcall *next;
+    phi_str tool, arguments;
+} phi__mock_toolcall;
+
+typedef struct phi__mock_answer {
+    struct phi__mock_answer *next;
+    phi_str text; /* of a failure its message */
+    phi__mock_toolcall *calls;
+    phi_failure_kind failure;
+    uint32_t delay_ms;
+} phi__mock_answer;
+
+typedef struct phi__mock {
+    phi_mock shown; /* first: a phi_mock is one of these */
+    phi_runtime *rt;
+    phi_arena arena;
+    phi__mock_answer *first, *last;
+    phi_model_request *requests;
+    size_t room;
+    uint32_t calls; /* tool calls made, which numbers them */
+    bool lost;      /* an answer was not added for want of memory */
+    char name[16];
+} phi__mock;
+
+/* An answer under way. */
+typedef struct phi__mock_talk {
+    const phi__mock_answer *answer; /* NULL: none was left */
+    size_t number;                  /* of its request, from 1 */
+    size_t at;                      /* bytes of the text that were said */
+    uint64_t from_us;
+} phi__mock_talk;
+
+/* ---- what was sent ---- */
+
+static bool phi__mock_keep_tools(phi_arena *arena, phi_model_request *to) {
+    phi_tool_spec *tools = (phi_tool_spec *)phi__arena_zero(
+        arena, phi__mul(phi__max(to->tool_count, 1), sizeof *tools));
+    size_t i;
+    if (tools == NULL) return false;
+    for (i = 0; i < to->tool_count; i++) {
+        const phi_tool_spec *from = &to->tools[i];
+        tools[i].strict = from->strict;
+        if (!phi__arena_str(arena, from->name, &tools[i].name) ||
+            !phi__arena_str(arena, from->description, &tools[i].description) ||
+            !phi__arena_str(arena, from->schema, &tools[i].schema) ||
+            !phi__arena_str(arena, from->raw, &tools[i].raw))
+            return false;
+    }
+    to->tools = tools;
+    return true;
+}
+
+static bool phi__mock_keep_messages(phi_arena *arena, phi_model_request *to) {
+    const phi_message **list = (const phi_message **)phi_arena_alloc(
+        arena, phi__mul(phi__max(to->message_count, 1), sizeof *list));
+    size_t i;
+    if (list == NULL) return false;
+    for (i = 0; i < to->message_count; i++) {
+        list[i] = phi_message_copy(to->messages[i], arena);
+        if (list[i] == NULL) return false;
+    }
+    to->messages = list;
+    return true;
+}
+
+static bool phi__mock_keep_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__mock_grow(phi__mock *m) {
+    size_t room = m->room > 0 ? phi__mul(m->room, 2) : 8;
+    phi_model_request *list;
+    if (m->shown.request_count < m->room) return true;
+    list = (phi_model_request *)phi_arena_alloc(&m->arena, phi__mul(room, sizeof *list));
+    if (list == NULL) return false;
+    if (m->room > 0) memcpy(list, m->requests, m->shown.request_count * sizeof *list);
+    m->requests = list;
+    m->shown.requests = list;
+    m->room = room;
+    return true;
+}
+
+static bool phi__mock_keep(phi__mock *m, const phi_model_request *request) {
+    phi_arena *arena = &m->arena;
+    phi_model_request *to;
+    if (!phi__mock_grow(m)) return false;
+    to = &m->requests[m->shown.request_count];
+    *to = *request;
+    to->model = &m->shown.model;
+    if (!phi__mock_keep_messages(arena, to) || !phi__mock_keep_tools(arena, to) ||
+        !phi__takes_copy(arena, &request->options, &to->options) ||
+        !phi__arena_str(arena, request->system_prompt, &to->system_prompt) ||
+        !phi__arena_str(arena, request->session_id, &to->session_id) ||
+        !phi__mock_keep_text(arena, &to->format.name) ||
+        !phi__mock_keep_text(arena, &to->format.schema))
+        return false;
+    m->shown.request_count++;
+    return true;
+}
+
+/* ---- the provider ---- */
+
+static phi_status phi__mock_open(void *user_data, const phi_model_request *request, void **call) {
+    phi__mock *m = (phi__mock *)user_data;
+    phi__mock_talk *talk = (phi__mock_talk *)phi__arena_zero(&m->arena, sizeof *talk);
+    if (talk == NULL || !phi__mock_keep(m, request)) return PHI_NO_MEMORY;
+    if (m->first == NULL && m->shown.answer_fn != NULL)
+        m->shown.answer_fn(m->shown.user_data, &m->shown, request);
+    if (m->lost) return PHI_NO_MEMORY;
+    talk->answer = m->first;
+    talk->number = m->shown.request_count;
+    talk->from_us = phi__io_now_us(m->rt->io);
+    if (m->first != NULL) {
+        talk->from_us += (uint64_t)m->first->delay_ms * 1000;
+        m->first = m->first->next;
+        m->shown.answers_left--;
+    }
+    *call = talk;
+    return PHI_OK;
+}
+
+static void phi__mock_none_left(const phi__mock *m, size_t number, phi_answer *answer) {
+    const phi_model_request *request = &m->requests[number - 1];
+    const phi_message *last =
+        request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
+    phi_str text =
+        last != NULL && last->content_count > 0 ? last->content[0].text : phi__str("", 0);
+    char words[256];
+    (void)snprintf(words, sizeof words, "phi_mock: no answer is left for request %u: %s \"%.*s\"",
+                   (unsigned)number,
+                   last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
+                   (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
+    phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
+}
+
+/* The next word with the blank behind it; the rest, if that is one word. */
+static phi_str phi__mock_word(phi_str text, size_t at) {
+    size_t end = at;
+    while (end < text.len && text.at[end] != ' ') end++;
+    while (end < text.len && text.at[end] == ' ') end++;
+    return phi__str(text.at + at, end - at);
+}
+
+static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_answer *answer) {
+    const phi__mock_toolcall *call;
+    for (call = said->calls; call != NULL; call = call->next) {
+        char id[32];
+        (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
+        phi_answer_call(answer, phi_str_of(id), call->tool);
+        phi_answer_arguments(answer, call->arguments);
+        phi_answer_call_end(answer);
+    }
+}
+
+static bool phi__mock_passes(phi_failure_kind kind) {
+    return kind == PHI_FAILURE_RATE_LIMITED || kind == PHI_FAILURE_SERVER ||
+           kind == PHI_FAILURE_NETWORK || kind == PHI_FAILURE_TIMEOUT;
+}
+
+static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) {
+    phi__mock *m = (phi__mock *)user_data;
+    phi__mock_talk *talk = (phi__mock_talk *)call;
+    const phi__mock_answer *said = talk->answer;
+    if (said == NULL) {
+        phi__mock_none_left(m, talk->number, answer);
+        return PHI_POLL_DONE;
+    }
+    if (phi__io_now_us(m->rt->io) < talk->from_us) return PHI_POLL_AGAIN;
+    if (said->failure != PHI_FAILURE_NONE) {
+        phi_answer_fail(answer, said->failure, phi__mock_passes(said->failure), said->text.at);
+        return PHI_POLL_DONE;
+    }
+    if (talk->at < said->text.len) {
+        phi_str word = phi__mock_word(said->text, talk->at);
+        phi_answer_text(answer, word);
+        talk->at += word.len;
+    }
+    if (talk->at < said->text.len) {
+        phi_wake(m->rt); /* the next word is ready */
+        return PHI_POLL_AGAIN;
+    }
+    phi__mock_say_calls(m, said, answer);
+    return PHI_POLL_DONE;
+}
+
+static void phi__mock_close(void *user_data, void *call) { (void)user_data, (void)call; }
+
+static void phi__mock_release(void *user_data) {
+    phi__mock *m = (phi__mock *)user_data;
+    phi_arena_free(&m->arena);
+    phi__free(&m->rt->memory, m, sizeof *m);
+}
+
+static void phi__mock_make_provider(phi__mock *m) {
+    phi_provider *provider = &m->shown.provider;
+    provider->protocol = m->name;
+    provider->user_data = m;
+    provider->open = phi__mock_open;
+    provider->poll = phi__mock_poll;
+    provider->close = phi__mock_close;
+    provider->release = phi__mock_release;
+}
+
+/* ---- the script ---- */
+
+static phi__mock_answer *phi__mock_add(phi__mock *m) {
+    phi__mock_answer *answer = (phi__mock_answer *)phi__arena_zero(&m->arena, sizeof *answer);
+    if (answer == NULL) {
+        m->lost = true;
+        return NULL;
+    }
+    answer->delay_ms = m->shown.delay_ms;
+    if (m->first == NULL)
+        m->first = answer;
+    else
+        m->last->next = answer;
+    m->last = answer;
+    m->shown.answers_left++;
+    return answer;
+}
+
+static void phi__mock_set_text(phi__mock *m, phi__mock_answer *answer, const char *text) {
+    if (answer != NULL && !phi__arena_str(&m->arena, phi_str_of(text), &answer->text))
+        m->lost = true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_mock *phi_mock_new(phi_runtime *rt) {
+    phi__mock *m;
+    unsigned n = 1;
+    if (rt == NULL) return NULL;
+    m = (phi__mock *)phi__alloc(&rt->memory, sizeof *m);
+    if (m == NULL) return NULL;
+    memset(m, 0, sizeof *m);
+    m->rt = rt;
+    phi_arena_init(&m->arena, &rt->memory, 0);
+    (void)snprintf(m->name, sizeof m->name, "mock");
+    while (phi__provider_find(rt, phi_str_of(m->name)) != NULL)
+        (void)snprintf(m->name, sizeof m->name, "mock%u", ++n);
+    m->shown.model.protocol = m->shown.model.id = m->name;
+    phi__mock_make_provider(m);
+    if (phi_register_provider(rt, &m->shown.provider) != PHI_OK) {
+        phi__mock_release(m);
+        return NULL;
+    }
+    return &m->shown;
+}
+
+PHI_API void phi_mock_text(phi_mock *mock, const char *text) {
+    phi__mock *m = (phi__mock *)(void *)mock;
+    if (m != NULL) phi__mock_set_text(m, phi__mock_add(m), text);
+}
+
+PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments) {
+    phi__mock *m = (phi__mock *)(void *)mock;
+    phi__mock_toolcall *call, **end;
+    if (m == NULL || m->first == NULL) return; /* the answer before was given already */
+    call = (phi__mock_toolcall *)phi__arena_zero(&m->arena, sizeof *call);
+    if (call == NULL || !phi__arena_str(&m->arena, phi_str_of(tool), &call->tool) ||
+        !phi__arena_str(&m->arena, phi_str_of(arguments), &call->arguments)) {
+        m->lost = true;
+        return;
+    }
+    for (end = &m->last->calls; *end != NULL; end = &(*end)->next) {}
+    *end = call;
+}
+
+PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments) {
+    phi__mock *m = (phi__mock *)(void *)mock;
+    if (m != NULL && phi__mock_add(m) != NULL) phi_mock_also_call(mock, tool, arguments);
+}
+
+PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *message) {
+    phi__mock *m = (phi__mock *)(void *)mock;
+    phi__mock_answer *answer = m != NULL ? phi__mock_add(m) : NULL;
+    if (answer == NULL) return;
+    answer->failure = kind != PHI_FAILURE_NONE ? kind : PHI_FAILURE_SERVER;
+    phi__mock_set_text(m, answer, message);
+}
+
+#endif /* PHI__IMP_MOCK */
+
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x2fe04b52
+#if PHI__IMP_RECORD != 0xed2098fc
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x2fe04b52
+#define PHI__IMP_RECORD 0xed2098fc
 
 /* ---- src/record/event_in.h ---- */
 
 /* event_in.h - the names and fields of events in JSON, for their writer and their reader. */
-#ifndef PHI_RECORD_EVENT_IN_H
-#define PHI_RECORD_EVENT_IN_H
-
 
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 /* the three deltas are "MessageUpdate" */
@@ -9722,17 +9619,12 @@ typedef enum phi__event_part {
 PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from);
 PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to);
 
-#endif
-
 /* ---- src/record/session_in.h ---- */
 
 /* session_in.h - the memory behind a session and its loops, for the files that make them.
 
    A session is one block of memory with an arena: all that it points to is in there, and arrays
    that grow leave their smaller selves behind until the session is freed. Loops never move. */
-#ifndef PHI_RECORD_SESSION_IN_H
-#define PHI_RECORD_SESSION_IN_H
-
 
 typedef struct phi__session_box phi__session_box;
 
@@ -9817,17 +9709,12 @@ typedef enum phi__session_part {
 PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, const void *from);
 PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to);
 
-#endif
-
 /* ---- src/record/recorder_in.h ---- */
 
 /* recorder_in.h - structs and functions that the files of the recorder share.
 
    Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
    in a table by id. */
-#ifndef PHI_RECORD_RECORDER_IN_H
-#define PHI_RECORD_RECORDER_IN_H
-
 
 struct phi_recorder {
     phi_memory memory;
@@ -9869,8 +9756,6 @@ PHI__FN bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, 
 /* The end of a call that ran another agent. */
 PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev);
 
-#endif
-
 /* ---- src/record/replay_in.h ---- */
 
 /* replay_in.h - structs and functions that the files of the tape share.
@@ -9888,9 +9773,6 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, c
    result, update                      of a call; start: given inside of its tool's start
    claimed a call was not started, or not ended: its result was on its way
    over    the end; idle: steps before it */
-#ifndef PHI_RECORD_REPLAY_IN_H
-#define PHI_RECORD_REPLAY_IN_H
-
 
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
@@ -10058,15 +9940,10 @@ PHI__FN void phi__tape_record_init(phi__tape *tape);
 PHI__FN void phi__tape_play_init(phi__tape *tape);
 PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything was played */
 
-#endif
-
 /* ---- src/record/session_context_in.h ---- */
 
 /* session_context_in.h - turns of a loop's messages, as blocks count them; and a loop's
    ancestors. */
-#ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
-#define PHI_RECORD_SESSION_CONTEXT_IN_H
-
 
 PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
@@ -10114,7 +9991,12 @@ typedef struct phi__session_context_cuts {
 } phi__session_context_cuts;
 PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block);
 
-#endif
+/* phi_session_compact of phi's own blocks, or of block_fn's. */
+PHI__FN phi_status phi__session_context_compact(phi_session *session,
+                                                const phi_session_compaction *desc, size_t *made,
+                                                char *words, size_t words_size);
+/* session_blocks.c: as phi_session_compaction.thread says. */
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
 
 /* ---- src/record/event_fields.c ---- */
 
@@ -10334,12 +10216,12 @@ static void phi__event_json_read_snapshot(phi__event_writer *w, phi_str config) 
     const phi_json *api;
     const char *known;
     phi_status status = phi_json_parse(w->scratch, config, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    if (status == PHI_OK && phi_json_is_object(root)) {
+    if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT)) {
         api = phi_json_get(root, "api");
         known = phi__message_read_api(phi_json_str(api, ""));
         if (api != NULL && known == NULL) (void)phi_json_remove(root, "api");
         if (known != NULL)
-            status = phi_json_set(w->scratch, root, "api", phi_json_new_text(w->scratch, known));
+            status = phi_json_set(w->scratch, root, "api", phi__json_edit_text(w->scratch, known));
         if (status == PHI_OK) status = phi_json_write(w->scratch, root, 0, &config);
         if (status == PHI_OK)
             (void)phi__message_put_json(&w->out, "config_snapshot", config, true, w->scratch);
@@ -10862,7 +10744,7 @@ static const phi_json *phi__event_read_get(const phi__event_reader *r, const cha
 /* JSON text of a value; null is nothing. */
 static phi_str phi__event_read_json(phi__event_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
-    if (node == NULL || phi_json_is_null(node)) return out;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
@@ -10903,7 +10785,7 @@ static phi_status phi__event_read_message(phi__event_reader *r, bool needed) {
     const phi_json *node = phi__event_read_get(r, "message");
     phi_message *message;
     phi_status status;
-    if (!needed && (node == NULL || phi_json_is_null(node))) return PHI_OK;
+    if (!needed && (node == NULL || phi_json_is(node, PHI_JSON_NULL))) return PHI_OK;
     message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     status = phi__message_read_get(node, r->arena, message, r->error);
@@ -10919,8 +10801,8 @@ static phi_status phi__event_read_messages(phi__event_reader *r, const char *key
     phi_status status = PHI_OK;
     char where[48];
     size_t n = 0;
-    if (array == NULL || phi_json_is_null(array)) return PHI_OK;
-    if (!phi_json_is_array(array))
+    if (array == NULL || phi_json_is(array, PHI_JSON_NULL)) return PHI_OK;
+    if (!phi_json_is(array, PHI_JSON_ARRAY))
         return phi__event_read_within(
             r, phi__event_read_bad(r, PHI_PARSE, "expected an array of messages"), key);
     if (phi_json_count(array) == 0) return PHI_OK;
@@ -10967,7 +10849,7 @@ static phi_status phi__event_read_end(phi__event_reader *r) {
     phi__event_read_usage(r);
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     r->out->source = phi__records_get_str(r->root, "abort_reason");
-    if (phi_json_is_string(phi__event_read_get(r, "rejection"))) {
+    if (phi_json_is(phi__event_read_get(r, "rejection"), PHI_JSON_STRING)) {
         r->out->rejection = phi__records_get_str(r->root, "rejection");
         r->out->status = PHI_REJECTED;
     }
@@ -11036,7 +10918,7 @@ static void phi__event_read_args(phi__event_reader *r, const char *none) {
 
 /* A call that was skipped has null, and no arguments. */
 static void phi__event_read_tool_start(phi__event_reader *r) {
-    if (!phi_json_is_null(phi__event_read_get(r, "args"))) phi__event_read_args(r, "{}");
+    if (!phi_json_is(phi__event_read_get(r, "args"), PHI_JSON_NULL)) phi__event_read_args(r, "{}");
 }
 
 /* ToolResult: makes a message of the event's fields. */
@@ -11044,7 +10926,7 @@ static phi_status phi__event_read_result(phi__event_reader *r, const char *key) 
     const phi_json *node = phi__event_read_get(r, key), *content = phi_json_get(node, "content");
     phi_message *message;
     phi_status status;
-    if (node == NULL || phi_json_is_null(node)) return PHI_OK;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     message->role = PHI_ROLE_TOOL_RESULT;
@@ -11114,8 +10996,8 @@ static phi_status phi__event_read_failure(phi__event_reader *r) {
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE, failure);
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
-    failure->has_retry_after = phi_json_is_number(after);
-    failure->retry_after_ms = phi_json_uint(after, 0);
+    failure->has_retry_after = phi_json_is(after, PHI_JSON_NUMBER);
+    failure->retry_after_ms = phi__json_get_uint(after, 0);
     r->out->failure = failure;
     r->out->status =
         phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
@@ -11155,7 +11037,7 @@ static phi_status phi__event_read_pruned(phi__event_reader *r) {
     phi_pruned *p = (phi_pruned *)phi__event_read_alloc(r, sizeof *p);
     const phi_json *times = phi__event_read_get(r, "pruned_timestamps"), *node;
     phi_json_iter it = phi_json_each(times);
-    size_t n = phi_json_is_array(times) ? phi_json_count(times) : 0;
+    size_t n = phi_json_is(times, PHI_JSON_ARRAY) ? phi_json_count(times) : 0;
     int64_t *ms = (int64_t *)phi__event_read_alloc(r, phi__mul(n, sizeof *ms));
     if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
     phi__event_fields_get(r->root, PHI__EVENT_PRUNED, p);
@@ -11171,8 +11053,8 @@ static phi_status phi__event_read_pruned(phi__event_reader *r) {
 static phi_str phi__event_read_node(phi__event_reader *r, const phi_json *node) {
     char text[PHI__STEP_BYTES];
     phi_str out = phi_json_str(node, "");
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
-    if (n == UINT64_MAX && phi_json_uint(node, 0) == 0) return out;
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
+    if (n == UINT64_MAX && phi__json_get_uint(node, 0) == 0) return out;
     (void)snprintf(text, sizeof text, "n%llu", (unsigned long long)n);
     if (!phi__arena_str(r->arena, phi_str_of(text), &out)) r->no_memory = true;
     return out;
@@ -11182,7 +11064,7 @@ static phi_status phi__event_read_reverted(phi__event_reader *r) {
     phi_reverted *v = (phi_reverted *)phi__event_read_alloc(r, sizeof *v);
     const phi_json *ids = phi__event_read_get(r, "abandoned_node_ids"), *node;
     phi_json_iter it = phi_json_each(ids);
-    size_t n = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    size_t n = phi_json_is(ids, PHI_JSON_ARRAY) ? phi_json_count(ids) : 0;
     phi_str *names = (phi_str *)phi__event_read_alloc(r, phi__mul(n, sizeof *names));
     if (v == NULL || names == NULL) return PHI_NO_MEMORY;
     v->category = phi__records_get_str(r->root, "category");
@@ -11246,7 +11128,7 @@ static phi_status phi__event_read_strategy(phi__event_reader *r) {
     progress = (phi_strategy_progress *)phi__event_read_alloc(r, sizeof *progress);
     if (progress == NULL) return PHI_NO_MEMORY;
     phi__event_fields_get(r->root, PHI__EVENT_STRATEGY, progress);
-    progress->has_score = phi_json_is_number(phi__event_read_get(r, "score"));
+    progress->has_score = phi_json_is(phi__event_read_get(r, "score"), PHI_JSON_NUMBER);
     progress->score = phi_json_num(phi__event_read_get(r, "score"), 0.0);
     r->out->text = phi__records_get_str(r->root, "best");
     r->out->strategy = progress;
@@ -11257,7 +11139,7 @@ static phi_status phi__event_read_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__event_read_alloc(r, sizeof *p);
     const phi_json *ids = phi__event_read_get(r, "loop_ids"), *id;
     phi_json_iter it = phi_json_each(ids);
-    size_t count = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    size_t count = phi_json_is(ids, PHI_JSON_ARRAY) ? phi_json_count(ids) : 0;
     phi_str *to = NULL;
     if (count > 0) to = (phi_str *)phi__event_read_alloc(r, phi__mul(count, sizeof *to));
     if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
@@ -11362,9 +11244,9 @@ static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
 static phi_status phi__event_read_whole(phi__event_reader *r) {
     const phi_json *type = phi__event_read_get(r, "type");
     phi_status status;
-    if (!phi_json_is_object(r->root))
+    if (!phi_json_is(r->root, PHI_JSON_OBJECT))
         return phi__event_read_bad(r, PHI_PARSE, "expected an object: an event");
-    if (!phi_json_is_string(type))
+    if (!phi_json_is(type, PHI_JSON_STRING))
         return phi__event_read_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
     status = phi__event_read_kind(r, phi_json_str(type, ""));
     if (status != PHI_OK) return status;
@@ -11557,7 +11439,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
     to->started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
-    if (!phi_json_is_object(config)) return true;
+    if (!phi_json_is(config, PHI_JSON_OBJECT)) return true;
     to->config = phi__session_config(box, config);
     return to->config != NULL;
 }
@@ -11893,37 +11775,6 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
     return phi__recorder_event(recorder, &read, json);
 }
 
-/* A type that is not known: only its loop is. */
-static phi_status phi__recorder_unknown(phi_recorder *rec, phi_str json, phi_event *out) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(&rec->scratch, json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    if (status != PHI_OK) return status;
-    memset(out, 0, sizeof *out);
-    out->loop_id = phi_json_str(phi_json_get(root, "loop_id"), "");
-    return PHI_OK;
-}
-
-/* As one line of valid UTF-8. */
-static phi_status phi__recorder_clean(phi_recorder *rec, phi_str *json) {
-    phi_json *root = NULL;
-    phi_status status =
-        phi_json_parse(&rec->scratch, *json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    return status == PHI_OK ? phi_json_write(&rec->scratch, root, 0, json) : status;
-}
-
-PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
-    phi_event read;
-    phi_status status;
-    if (recorder == NULL) return PHI_BAD_ARG;
-    if (recorder->busy) return PHI_MISUSE;
-    phi__arena_rewind(&recorder->scratch);
-    status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
-    if (status == PHI_UNSUPPORTED) status = phi__recorder_unknown(recorder, json, &read);
-    if (status == PHI_OK) status = phi__recorder_clean(recorder, &json);
-    if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__recorder_event(recorder, &read, json) : status;
-}
-
 /* Its memory counts in its budget, and in the recorder's while that owns it. */
 static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
@@ -11963,31 +11814,12 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
-    phi__session_box *box = NULL;
-    size_t n = 0;
-    while (recorder != NULL && (box = phi__recorder_known_each(recorder, box)) != NULL) n++;
-    return n;
-}
-
-PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i) {
+PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i) {
     phi__session_box *box = NULL;
     if (recorder == NULL) return NULL;
     do box = phi__recorder_known_each(recorder, box);
     while (box != NULL && i-- > 0);
     return box != NULL ? &box->pub : NULL;
-}
-
-PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id) {
-    phi__session_box *box =
-        recorder != NULL ? phi__recorder_known_session(recorder, session_id) : NULL;
-    return box != NULL ? &box->pub : NULL;
-}
-
-PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
-                                                         phi_str loop_id) {
-    phi__loop_box *loop = recorder != NULL ? phi__recorder_known_running(recorder, loop_id) : NULL;
-    return loop != NULL ? &loop->pub : NULL;
 }
 
 /* Begun by hand, and nothing has come of it yet. */
@@ -12317,7 +12149,7 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
 /* ---- the settings of a run ---- */
 
 static uint32_t phi__session_u32(const phi_json *node, bool *has) {
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
     *has = n <= UINT32_MAX;
     return *has ? (uint32_t)n : 0;
 }
@@ -12340,13 +12172,13 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
         !phi__session_member(box, node, "thinking_level", &config->thinking_level))
         return NULL;
     config->provider = phi__message_read_provider(config->provider, config->api);
-    config->has_reasoning = phi_json_is_bool(reasoning);
+    config->has_reasoning = phi_json_is(reasoning, PHI_JSON_BOOL);
     config->reasoning = phi_json_bool(reasoning, false);
     config->context_window =
         phi__session_u32(phi_json_get(node, "context_window"), &config->has_context_window);
     config->max_tokens =
         phi__session_u32(phi_json_get(node, "max_tokens"), &config->has_max_tokens);
-    config->has_temperature = phi_json_is_number(temperature);
+    config->has_temperature = phi_json_is(temperature, PHI_JSON_NUMBER);
     config->temperature = phi_json_num(temperature, 0);
     return config;
 }
@@ -12386,10 +12218,10 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
     ++*count;
 }
 
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap) {
+static size_t phi__session_roots(const phi_session *session, const phi_loop_record **out,
+                                 size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && i < session->loop_count; i++) {
+    for (i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
         if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
@@ -12397,17 +12229,17 @@ PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop
     return n;
 }
 
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap) {
+static size_t phi__session_children(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && loop_id.len > 0 && i < session->loop_count; i++)
+    for (i = 0; loop_id.len > 0 && i < session->loop_count; i++)
         if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
             phi__session_put(out, cap, &n, session->loops[i]);
     return n;
 }
 
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap) {
+static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t i, n = 0;
     for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
@@ -12437,8 +12269,8 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
     }
 }
 
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap) {
+static size_t phi__session_way(const phi_session *session, phi_str loop_id,
+                               const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
     while (i-- > 0) {
@@ -12448,13 +12280,16 @@ PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_i
     return n;
 }
 
-PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
-    phi_usage total;
-    size_t i;
-    memset(&total, 0, sizeof total);
-    for (i = 0; session != NULL && i < session->loop_count; i++)
-        phi_usage_add(&total, &session->loops[i]->usage);
-    return total;
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap) {
+    if (session == NULL) return 0;
+    switch (which) {
+    case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
+    case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
+    case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
+    case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
+    }
+    return 0;
 }
 
 /* ---- src/record/session_blocks.c ---- */
@@ -12885,9 +12720,7 @@ static phi_status phi__session_blocks_go(phi__session_blocks *s) {
     return phi__session_blocks_share_out(s) ? phi__session_blocks_make_all(s) : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread) {
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread) {
     phi__session_blocks s;
     phi_status status;
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
@@ -12898,6 +12731,17 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     status = phi__session_blocks_go(&s);
     phi_arena_free(&s.scratch);
     return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+                                       size_t *made, char *words, size_t words_size) {
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (made != NULL) *made = 0;
+    if (session == NULL) return PHI_BAD_ARG;
+    if (desc != NULL && desc->thread != NULL) return phi__session_blocks_add(session, desc->thread);
+    return phi__session_context_compact(session, desc, made, words, words_size);
 }
 
 /* ---- src/record/session_context.c ---- */
@@ -13404,29 +13248,9 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count) {
-    phi__session_context_way way;
-    phi_arena scratch;
-    phi_status status;
-    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    *out = NULL;
-    *count = 0;
-    phi__session_context_begin(&way, config, counter);
-    phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
-    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_session_compact_with(phi_session *session,
-                                            const phi_session_compaction *desc, size_t *made,
-                                            char *words, size_t words_size) {
+PHI__FN phi_status phi__session_context_compact(phi_session *session,
+                                                const phi_session_compaction *desc, size_t *made,
+                                                char *words, size_t words_size) {
     phi_session_compaction none;
     phi__session_context_way way;
     phi__session_context_job job;
@@ -13435,6 +13259,7 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     size_t n = 0;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (session == NULL) return PHI_BAD_ARG;
+    if (made != NULL) *made = 0;
     memset(&none, 0, sizeof none);
     memset(&job, 0, sizeof job);
     job.desc = desc != NULL ? desc : &none;
@@ -13453,18 +13278,24 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     return status;
 }
 
-PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
-                                       const phi_token_counter *counter, int64_t at_ms,
-                                       size_t *made) {
-    phi_session_compaction desc;
-    memset(&desc, 0, sizeof desc);
-    desc.loop_id = loop_id;
-    desc.flags = flags;
-    desc.config = config;
-    desc.counter = counter;
-    desc.at_ms = at_ms;
-    return phi_session_compact_with(session, &desc, made, NULL, 0);
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       const phi_message **out, size_t *count) {
+    phi__session_context_way way;
+    phi_arena scratch;
+    phi_status status;
+    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    *count = 0;
+    phi__session_context_begin(&way, config, counter);
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
+    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
+    phi_arena_free(&scratch);
+    return status;
 }
 
 /* ---- src/record/session_fields.c ---- */
@@ -13592,7 +13423,7 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     phi_arena_init(&scratch, &box->memory, 0);
     done = phi_json_parse(&scratch, note, 0, &root, NULL) != PHI_NO_MEMORY;
     selected = phi__records_get_str(root, "selected_loop_id");
-    if (done && phi_json_is_array(phi_json_get(root, "loop_ids"))) {
+    if (done && phi_json_is(phi_json_get(root, "loop_ids"), PHI_JSON_ARRAY)) {
         group.selected_index = phi__records_get_size(root, "selected_index");
         group.evaluation_usage =
             phi__message_read_get_usage(phi_json_get(root, "evaluation_usage"));
@@ -13920,10 +13751,10 @@ static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id
     if (status != PHI_OK || s->count + count == 0) return status;
     s->base = phi_thread_count(s->thread);
     if (s->count == 0) /* there is nothing but the block */
-        return phi_thread_append_messages(s->thread, shown, count, 0, s->base, NULL);
+        return phi_thread_append(s->thread, shown, count, NULL);
     phi__session_import_plan(s);
     if (s->no_memory) return PHI_NO_MEMORY;
-    status = phi_thread_append_messages(s->thread, s->messages, s->count, 0, s->base, NULL);
+    status = phi_thread_append(s->thread, s->messages, s->count, NULL);
     if (status == PHI_OK) status = phi__session_import_prune(s);
     return status == PHI_OK ? phi__session_import_rewrite(s, shown, count) : status;
 }
@@ -14687,7 +14518,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
             status = phi__session_log_revoke(box, thread, &entry);
     }
-    if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
+    if (status == PHI_OK) status = phi__session_blocks_add(&box->pub, thread);
     if (status == PHI_OK)
         *out = &box->pub;
     else
@@ -14894,13 +14725,13 @@ static void *phi__session_read_alloc(phi__session_reader *r, size_t count, size_
 
 /* Items of an array; 0 for anything else. */
 static size_t phi__session_read_count(const phi_json *array) {
-    return phi_json_is_array(array) ? phi_json_count(array) : 0;
+    return phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
 }
 
 /* JSON text of a value; null is nothing. */
 static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
-    if (node == NULL || phi_json_is_null(node)) return out;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(&r->box->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
@@ -15002,7 +14833,7 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     phi__session_fields_get(node, PHI__SESSION_TURN_TIMES, to);
     to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
-    if (answer == NULL || phi_json_is_null(answer)) return PHI_OK;
+    if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
     output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
@@ -15037,8 +14868,8 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
     while ((node = phi_json_next(&it)) != NULL) {
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
-        if (!phi_json_is_object(event)) continue;
-        to->sequence = phi_json_uint(phi_json_get(node, "sequence"), loop->sequence);
+        if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
+        to->sequence = phi__json_get_uint(phi_json_get(node, "sequence"), loop->sequence);
         to->json = phi__session_read_json(r, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
             loop->sequence = to->sequence + 1;
@@ -15063,7 +14894,7 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
 
 static void phi__session_read_group(phi__session_reader *r, const phi_json *node,
                                     phi_loop_record *to) {
-    if (!phi_json_is_object(node)) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
     to->group = (phi_loop_group *)phi__session_read_alloc(r, 1, sizeof *to->group);
     if (to->group == NULL) return;
     to->group->loop_ids =
@@ -15075,13 +14906,13 @@ static void phi__session_read_group(phi__session_reader *r, const phi_json *node
 }
 
 static void phi__session_read_range(const phi_json *node, phi_block_section *to) {
-    to->present = phi_json_is_object(node);
+    to->present = phi_json_is(node, PHI_JSON_OBJECT);
     phi__session_fields_get(node, PHI__SESSION_RANGE, to);
 }
 
 static phi_status phi__session_read_section(phi__session_reader *r, const phi_json *node,
                                             phi_block_section *to) {
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi__session_read_range(phi_json_get(node, "range"), to);
     to->present = true;
     return phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
@@ -15091,7 +14922,7 @@ static phi_status phi__session_read_block(phi__session_reader *r, const phi_json
                                           phi_loop_record *to) {
     phi_compaction_block *block;
     phi_status status;
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     block = (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
     phi__session_read_range(phi_json_get(node, "keep_first"), &block->keep_first);
@@ -15113,7 +14944,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi_loop_record *to;
     phi_status status;
     if (loop == NULL) return PHI_NO_MEMORY;
-    if (!phi_json_is_string(phi_json_get(node, "loop_id")))
+    if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "loop_id: expected a string");
     to = &loop->pub;
     phi__session_fields_get(node, PHI__SESSION_LOOP, to);
@@ -15121,11 +14952,11 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     to->started_ms = phi__records_get_time(node, "started_at");
     to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
     to->status = phi__session_read_status(phi__records_get_str(node, "status"));
-    if (phi_json_is_string(phi_json_get(node, "rejection")))
+    if (phi_json_is(phi_json_get(node, "rejection"), PHI_JSON_STRING))
         to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     to->metadata = phi__session_read_json(r, phi_json_get(node, "metadata"));
-    if (phi_json_is_object(config)) {
+    if (phi_json_is(config, PHI_JSON_OBJECT)) {
         to->config = phi__session_config(r->box, config);
         if (to->config == NULL) return PHI_NO_MEMORY;
     }
@@ -15160,7 +14991,7 @@ static void phi__session_read_formation(const phi_json *node, phi_formation *to)
 }
 
 static void phi__session_read_parent(const phi_json *node, phi__session_box *box) {
-    if (!phi_json_is_object(node)) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
     phi__session_fields_get(node, PHI__SESSION_SPAWN, &box->parent);
     box->pub.parent = &box->parent;
 }
@@ -15171,15 +15002,16 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     phi_json_iter it = phi_json_each(loops);
     phi_status status = PHI_OK;
     size_t i = 0;
-    if (!phi_json_is_object(root)) return phi__session_read_bad(r, "expected an object: a session");
-    if (!phi_json_is_string(phi_json_get(root, "session_id")))
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__session_read_bad(r, "expected an object: a session");
+    if (!phi_json_is(phi_json_get(root, "session_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "session_id: expected a string");
     phi__session_fields_get(root, PHI__SESSION_SESSION, to);
     phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
     phi__session_read_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
     if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))
         to->scope = PHI_SESSION_PERSISTENT;
-    if (!phi_json_is_array(loops)) return PHI_OK;
+    if (!phi_json_is(loops, PHI_JSON_ARRAY)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
         status = phi__session_read_loop(r, node);
     return phi__session_read_within(r, status, "loops", i - 1);
@@ -15192,7 +15024,7 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
                                          phi_parse_error *error) {
     phi__session_reader r;
     phi_parse_error unheard;
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status = PHI_BUSY;
     if (out == NULL) return PHI_BAD_ARG;
@@ -15202,10 +15034,10 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
     memset(r.error, 0, sizeof *r.error);
     r.box = phi__session_make(allocator, limit_bytes, NULL);
     if (r.box == NULL) return PHI_NO_MEMORY;
-    phi_json_reader_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI_JSON_MAX_DEPTH);
-    while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
-    (void)phi_json_reader_result(&reader, &root, r.error);
+    phi__json_read_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI_JSON_MAX_DEPTH);
+    while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
+    (void)phi__json_read_result(&reader, &root, r.error);
     if (status == PHI_OK) status = phi__session_read_whole(&r, root);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     if (status == PHI_OK && r.no_memory) status = PHI_NO_MEMORY;
@@ -15288,7 +15120,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_allocator allocator =
-        desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
+        desc->allocator.realloc_fn != NULL ? desc->allocator : phi__allocator_default();
     phi__tape *tape = (phi__tape *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *tape);
     if (tape == NULL) return NULL;
     memset(tape, 0, sizeof *tape);
@@ -15358,13 +15190,6 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     if (tape->parted.yes) return PHI_REFUSED;
     if (tape->failed != PHI_OK) return tape->failed;
     return tape->torn ? PHI_PARSE : PHI_OK;
-}
-
-PHI_API bool phi_tape_diverged(const phi_tape *base, phi_tape_divergence *divergence) {
-    const phi__tape *tape = (const phi__tape *)base;
-    if (tape == NULL) return false;
-    phi__tape_divergence_of(tape, divergence);
-    return tape->parted.yes;
 }
 
 PHI_API void phi_tape_free(phi_tape *base) {
@@ -15671,7 +15496,7 @@ static bool phi__tape_match_same(const phi_json *then, const phi_json *now, cons
     size_t i;
     for (i = 0; i < PHI__COUNT(members); i++) {
         *what = words[i];
-        if (!phi_json_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
+        if (!phi__json_get_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
             return false;
     }
     return true;
@@ -15845,7 +15670,7 @@ static bool phi__tape_play_runs(const phi__tape *tape, const phi__toolcall *call
 }
 
 static bool phi__tape_play_is_call(const phi__toolcall *call, const phi_json *root) {
-    uint64_t agent = phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX);
+    uint64_t agent = phi__json_get_uint(phi_json_get(root, "agent"), UINT64_MAX);
     return call->run->agent->handle.index == agent &&
            phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
 }
@@ -16478,7 +16303,7 @@ static const char *phi__tape_read_flaw(phi__tape *tape, const phi__tape_line *li
     phi_parse_error why;
     phi_message message;
     if (line->kind == PHI__TAPE_BYTES && phi_json_get(root, "text") == NULL &&
-        !phi_json_is_string(phi_json_get(root, "base64")))
+        !phi_json_is(phi_json_get(root, "base64"), PHI_JSON_STRING))
         return "bytes: text or base64 is missing";
     if (line->kind != PHI__TAPE_RESULT &&
         (line->kind != PHI__TAPE_UPDATE || phi_json_get(root, "result") == NULL))
@@ -17091,9 +16916,9 @@ PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_li
                                       stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
     } else if (line->kind == PHI__TAPE_ANSWER) {
         text = phi_json_str(phi_json_get(root, "headers"), "");
-        (void)phi__transfer_head_now(flow->transfer,
-                                     (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
-                                     text.at, text.len);
+        (void)phi__transfer_head_now(
+            flow->transfer, (int)(phi__json_get_uint(phi_json_get(root, "status"), 0) % 1000),
+            text.at, text.len);
     } else {
         int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
         flow->live = false;
@@ -17323,11 +17148,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xa0a1dff5
+#if PHI__IMP_SUBAGENTS != 0xc2a5f443
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xa0a1dff5
+#define PHI__IMP_SUBAGENTS 0xc2a5f443
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17338,9 +17163,6 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
    call, or to the host (phi_spawn), or has finished and is kept.
    Callbacks into the host may free the calling agent: its phi__children stays until the step ends,
    but its phi__child may be gone. */
-#ifndef PHI_SUBAGENTS_CHILD_IN_H
-#define PHI_SUBAGENTS_CHILD_IN_H
-
 
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
@@ -17447,8 +17269,6 @@ PHI__FN void phi__children_sweep(phi__children *all);
 PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
 /* Begins a run of it. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
-
-#endif
 
 /* ---- src/subagents/child.c ---- */
 
@@ -17702,7 +17522,8 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     phi__child *child;
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
-    if (!phi_json_is_object(phi_json_get(node, "agent")) && !phi__records_get_bool(node, "fault"))
+    if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) &&
+        !phi__records_get_bool(node, "fault"))
         return true;
     child = phi__child_make(all);
     if (child == NULL) return false;
@@ -18181,7 +18002,7 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
     if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||
         !phi__arena_str(room, phi_str_of(child->desc->name), &event.tool_name))
         return false;
-    *usage = phi_agent_run_usage(child->agent->handle);
+    *usage = child->agent->spent.run_usage;
     event.kind = PHI_EV_SUBAGENT_END;
     event.text = result->text;
     event.status = result->status;
@@ -18467,11 +18288,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x0df0de84
+#if PHI__IMP_EVALUATE != 0x61d1a958
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x0df0de84
+#define PHI__IMP_EVALUATE 0x61d1a958
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18481,9 +18302,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
    next evaluation begins. Each branch, and the judge, is a child agent; its seat follows it. The
    children belong to the evaluation while it is active. At its end they are left as agents of one
    run are: each goes when its events were popped. */
-#ifndef PHI_EVALUATE_EVALUATION_IN_H
-#define PHI_EVALUATE_EVALUATION_IN_H
-
 
 typedef struct phi__evaluation phi__evaluation;
 
@@ -18556,14 +18374,9 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e);
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
 PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
-#endif
-
 /* ---- src/evaluate/branches_in.h ---- */
 
 /* branches_in.h - makes the agents of branches and judges, names their runs, and starts them. */
-#ifndef PHI_EVALUATE_BRANCHES_IN_H
-#define PHI_EVALUATE_BRANCHES_IN_H
-
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
@@ -18588,15 +18401,10 @@ PHI__FN bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reaso
 PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *content, size_t count,
                                    char *reason, size_t size);
 
-#endif
-
 /* ---- src/evaluate/conclude_in.h ---- */
 
 /* conclude_in.h - the end of an evaluation: its branches become lanes, and one of them the active
    lane. */
-#ifndef PHI_EVALUATE_CONCLUDE_IN_H
-#define PHI_EVALUATE_CONCLUDE_IN_H
-
 
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
@@ -18604,15 +18412,10 @@ PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
    does. What the branches did is in the log in any case, as far as memory goes. */
 PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selected);
 
-#endif
-
 /* ---- src/evaluate/judge_in.h ---- */
 
 /* judge_in.h - the judge's part of an evaluation that needs no model: its prompt, the fitting of
    that prompt into the judge's window, and the reading of its verdict. Pure functions. */
-#ifndef PHI_EVALUATE_JUDGE_IN_H
-#define PHI_EVALUATE_JUDGE_IN_H
-
 
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
@@ -18641,14 +18444,9 @@ PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
    count. 0 where there is none. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
-#endif
-
 /* ---- src/evaluate/judging_in.h ---- */
 
 /* judging_in.h - lets a judge compare the branches of an evaluation. */
-#ifndef PHI_EVALUATE_JUDGING_IN_H
-#define PHI_EVALUATE_JUDGING_IN_H
-
 
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
@@ -18659,14 +18457,9 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e);
 PHI__FN size_t phi__judging_selected(const phi__evaluation *e);
 PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many may win */
 
-#endif
-
 /* ---- src/evaluate/saving_in.h ---- */
 
 /* saving_in.h - an active evaluation in a snapshot of its agent. */
-#ifndef PHI_EVALUATE_SAVING_IN_H
-#define PHI_EVALUATE_SAVING_IN_H
-
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
@@ -18678,14 +18471,9 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count);
 PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
                                    const phi__child_watch *watch);
 
-#endif
-
 /* ---- src/evaluate/select_in.h ---- */
 
 /* select_in.h - the evaluations that look at figures alone. Pure functions. */
-#ifndef PHI_EVALUATE_SELECT_IN_H
-#define PHI_EVALUATE_SELECT_IN_H
-
 
 /* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
    did. */
@@ -18693,8 +18481,6 @@ PHI__FN bool phi__select_may_win(const phi_branch *branches, size_t count, size_
 /* The branch that wins by `by`, which is neither JUDGE nor CUSTOM; and the first that may. */
 PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count);
 PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
-
-#endif
 
 /* ---- src/evaluate/branches.c ---- */
 
@@ -20017,7 +19803,7 @@ static phi_status phi__saving_parse(phi__agent *agent, phi_arena *arena, phi_jso
     phi_str text = phi__attached_saved(agent, "phi.evaluation");
     phi_status status = PHI_NOT_FOUND;
     if (text.len > 0) status = phi_json_parse(arena, text, 0, root, NULL);
-    if (status == PHI_OK && !phi_json_is_object(*root)) status = PHI_NOT_FOUND;
+    if (status == PHI_OK && !phi_json_is(*root, PHI_JSON_OBJECT)) status = PHI_NOT_FOUND;
     return status;
 }
 
@@ -20061,7 +19847,7 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
     phi_status status = PHI_NO_MEMORY;
     phi_agent child;
     phi__buf text;
-    if (!phi_json_is_object(node)) return PHI_OK; /* the host had freed it */
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK; /* the host had freed it */
     phi__buf_init(&text, &e->agent->memory);
     if (phi__json_write(&text, node, 0) == PHI_OK) {
         child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);
@@ -20208,18 +19994,15 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x7ed9ddc9
+#if PHI__IMP_STRATEGY != 0xe7666ee6
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x7ed9ddc9
+#define PHI__IMP_STRATEGY 0xe7666ee6
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
 /* adaptive_in.h - how Adaptive chooses. */
-#ifndef PHI_STRATEGY_ADAPTIVE_IN_H
-#define PHI_STRATEGY_ADAPTIVE_IN_H
-
 
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
@@ -20240,14 +20023,9 @@ PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
 /* "react" as a machine: one call. Options: phi_adaptive_options. */
 PHI__FN const phi_strategy *phi__adaptive_react(void);
 
-#endif
-
 /* ---- src/strategy/aot_in.h ---- */
 
 /* aot_in.h - what Algorithm-of-Thoughts reads in an answer. */
-#ifndef PHI_STRATEGY_AOT_IN_H
-#define PHI_STRATEGY_AOT_IN_H
-
 
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
@@ -20257,14 +20035,9 @@ typedef struct phi__aot_parsed {
 
 PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 
-#endif
-
 /* ---- src/strategy/cot_in.h ---- */
 
 /* cot_in.h - what Chain-of-Thought reads in an answer. */
-#ifndef PHI_STRATEGY_COT_IN_H
-#define PHI_STRATEGY_COT_IN_H
-
 
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
@@ -20275,14 +20048,9 @@ typedef struct phi__cot_parsed {
 /* False: no memory. The text is borrowed. */
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
-#endif
-
 /* ---- src/strategy/machine_in.h ---- */
 
 /* machine_in.h - for phi's own machines: texts and JSON into an arena. */
-#ifndef PHI_STRATEGY_MACHINE_IN_H
-#define PHI_STRATEGY_MACHINE_IN_H
-
 
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
@@ -20306,8 +20074,6 @@ PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_c
 /* Adds PHI_STRATEGY_EMIT. */
 PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase);
 
-#endif
-
 /* ---- src/strategy/got_in.h ---- */
 
 /* got_in.h - the graph of Graph-of-Thoughts, and what it reads in answers.
@@ -20315,9 +20081,6 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
    Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
    parent is "generates" below the problem and "refines" below a thought; connections are kept as
    edges of their own. All memory is the machine's arena's. */
-#ifndef PHI_STRATEGY_GOT_IN_H
-#define PHI_STRATEGY_GOT_IN_H
-
 
 /* ---- the graph: got_graph.c ---- */
 
@@ -20410,16 +20173,11 @@ PHI__FN phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options 
 PHI__FN uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o);
 PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out);
 
-#endif
-
 /* ---- src/strategy/parse_in.h ---- */
 
 /* parse_in.h - what strategies read out of a model's text. Nothing fails: any bytes are a text.
 
    Results are parts of the text that was given. */
-#ifndef PHI_STRATEGY_PARSE_IN_H
-#define PHI_STRATEGY_PARSE_IN_H
-
 
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
@@ -20457,8 +20215,6 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
    none. */
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
 
-#endif
-
 /* ---- src/strategy/strategy_in.h ---- */
 
 /* strategy_in.h - a strategy at work: its machine, and the model calls under way.
@@ -20467,9 +20223,6 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
    arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
    each, for one run. Answers go to the machine in the order in which their calls were made,
    whichever came first, so that a run does not depend on the network's timing. */
-#ifndef PHI_STRATEGY_STRATEGY_IN_H
-#define PHI_STRATEGY_STRATEGY_IN_H
-
 
 #define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
 
@@ -20538,17 +20291,12 @@ PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strate
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 
-#endif
-
 /* ---- src/strategy/tot_in.h ---- */
 
 /* tot_in.h - the tree of Tree-of-Thoughts, and what it reads in answers.
 
    Nodes are numbered in the order of their making; node 0 is the problem. All memory is the
    machine's arena's. */
-#ifndef PHI_STRATEGY_TOT_IN_H
-#define PHI_STRATEGY_TOT_IN_H
-
 
 /* ---- answers: tot_parse.c ---- */
 
@@ -20651,14 +20399,9 @@ PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
                                         const phi_tot_options *options);
 
-#endif
-
 /* ---- src/strategy/trm_in.h ---- */
 
 /* trm_in.h - what TRM reads in a supervisor's text. */
-#ifndef PHI_STRATEGY_TRM_IN_H
-#define PHI_STRATEGY_TRM_IN_H
-
 
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
@@ -20668,8 +20411,6 @@ typedef struct phi__trm_parsed {
 
 /* Never fails: any bytes are a text. */
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
-
-#endif
 
 /* ---- src/strategy/adaptive.c ---- */
 
@@ -20785,7 +20526,7 @@ static phi_json *phi__adaptive_loop_save(const void *state, phi_arena *arena) {
 static phi_status phi__adaptive_loop_load(void *state, const phi_json *saved,
                                           const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > 2) return PHI_PARSE;
     loop->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &loop->answer))
@@ -20951,7 +20692,7 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
     phi__adaptive *a = (phi__adaptive *)state;
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
     phi_strategy_env inner;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (phi_json_count(saved) == 0) return PHI_OK;
     a->chosen = phi__adaptive_named(phi__records_get_str(saved, "strategy"));
     if (a->chosen == NULL) return PHI_PARSE;
@@ -21498,7 +21239,7 @@ static phi_json *phi__aot_save(const void *state, phi_arena *arena) {
 static phi_status phi__aot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__aot *a = (phi__aot *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__AOT_OVER) return PHI_PARSE;
     a->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &a->problem) ||
@@ -21792,7 +21533,7 @@ static phi_json *phi__cot_save(const void *state, phi_arena *arena) {
 
 static phi_status phi__cot_load_as(phi__cot *c, bool draft, const phi_json *saved,
                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__COT_OVER) return PHI_PARSE;
     c->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))
@@ -22171,7 +21912,7 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
     size_t count;
     const phi__field *fields = phi__got_fields(&count);
     phi_status status;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, fields, count, g, env->arena)) return PHI_NO_MEMORY;
     status = phi__got_graph_get(&g->graph, env->arena, saved);
     if (status != PHI_OK) return status;
@@ -22360,7 +22101,7 @@ PHI__FN void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out) {
 
 static phi_status phi__got_graph_get_node(phi__got_graph *graph, phi_arena *arena,
                                           const phi_json *item) {
-    uint64_t parent = phi_json_uint(phi_json_get(item, "parent"), UINT64_MAX);
+    uint64_t parent = phi__json_get_uint(phi_json_get(item, "parent"), UINT64_MAX);
     const phi_json *weight = phi_json_get(item, "weight");
     phi__got_node *node;
     if (graph->count == 0 ? parent != 0 : parent >= graph->count) return PHI_PARSE;
@@ -22932,7 +22673,7 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
         payload.len == 0 ? PHI_PARSE
                          : phi_json_parse(arena, payload, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_NO_MEMORY) *no_memory = true;
-    return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
+    return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }
 
 /* ---- src/strategy/strategy.c ---- */
@@ -23669,8 +23410,7 @@ static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__
     size_t before = phi__strategy_call_before(request), i;
     phi_status status = PHI_OK;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "a strategy",
-                                     request->messages[i]);
+        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
     return status;
 }
 
@@ -24453,8 +24193,9 @@ static bool phi__tot_parse_items(const phi_json *items, phi_arena *arena, phi_st
     phi_json_iter it = phi_json_each(items);
     const phi_json *item;
     while (read->count < most && (item = phi_json_next(&it)) != NULL) {
-        const phi_json *content = phi_json_is_object(item) ? phi_json_get(item, "content") : item;
-        if (!phi_json_is_string(content)) continue;
+        const phi_json *content =
+            phi_json_is(item, PHI_JSON_OBJECT) ? phi_json_get(item, "content") : item;
+        if (!phi_json_is(content, PHI_JSON_STRING)) continue;
         if (!phi__tot_parse_keep(phi_json_str(content, ""), arena, out, read)) return false;
     }
     return true;
@@ -24490,7 +24231,7 @@ PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, ph
     read.json = read.count > 0;
     if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
         read.no_memory = true;
-    read.none = read.count == 0 && phi_json_is_array(items) && phi_json_count(items) == 0;
+    read.none = read.count == 0 && phi_json_is(items, PHI_JSON_ARRAY) && phi_json_count(items) == 0;
     return read;
 }
 
@@ -24503,11 +24244,11 @@ static double phi__tot_parse_clamp(double score) {
 
 static bool phi__tot_parse_value(const phi_json *node, double *out) {
     phi_str text = phi_json_str(node, ""), rest;
-    if (phi_json_is_number(node)) {
+    if (phi_json_is(node, PHI_JSON_NUMBER)) {
         *out = phi_json_num(node, 0.5);
         return true;
     }
-    return phi_json_is_string(node) && phi__parse_number(text, out, &rest) &&
+    return phi_json_is(node, PHI_JSON_STRING) && phi__parse_number(text, out, &rest) &&
            phi__parse_plain(rest).len == 0;
 }
 
@@ -24518,9 +24259,9 @@ static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_st
     size_t len = 1, digits = index + 1, left;
     for (left = digits; left > 0; left /= 10) len++;
     for (left = len - 1; left > 0; left--, digits /= 10) key[left] = (char)('0' + digits % 10);
-    return phi__tot_parse_value(phi_json_get_n(scores, phi__str(key, len)), out) ||
-           phi__tot_parse_value(phi_json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
-           phi__tot_parse_value(phi_json_get_n(scores, content), out);
+    return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, content), out);
 }
 
 static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen, double *out) {
@@ -24550,7 +24291,8 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
     scores = phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
     for (i = 0; i < count; i++) {
         out[i] = 0.5;
-        if (!phi_json_is_object(scores) || !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
+        if (!phi_json_is(scores, PHI_JSON_OBJECT) ||
+            !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
             continue;
         out[i] = phi__tot_parse_clamp(score);
         read.count++;
@@ -24757,7 +24499,7 @@ PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena) {
 
 static bool phi__tot_result_load_pending(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_array(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
     const phi_json *item;
     if (count == 0) return true;
     t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
@@ -24783,7 +24525,7 @@ static bool phi__tot_result_load_sums(phi__tot *t, const phi_json *items) {
 
 static bool phi__tot_result_load_recent(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_array(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
     const phi_json *item;
     if (count == 0) return true;
     t->recent = (double *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->recent));
@@ -24796,7 +24538,7 @@ static bool phi__tot_result_load_recent(phi__tot *t, const phi_json *items, phi_
 
 static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_object(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_OBJECT) ? phi_json_count(items) : 0;
     const phi_json *item;
     uint64_t id;
     if (count == 0) return true;
@@ -24806,7 +24548,7 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
     while ((item = phi_json_next(&it)) != NULL) {
         if (!phi__str_to_u64(it.key, &id) || id > UINT32_MAX) continue;
         t->rounds[t->round_count].call_id = (uint32_t)id;
-        t->rounds[t->round_count++].rounds = (uint32_t)phi_json_uint(item, 0);
+        t->rounds[t->round_count++].rounds = (uint32_t)phi__json_get_uint(item, 0);
     }
     return true;
 }
@@ -24814,7 +24556,7 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
                                         const phi_tot_options *options) {
     phi_status status;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t,
                           arena))
         return PHI_NO_MEMORY;
@@ -24988,7 +24730,7 @@ static phi_status phi__tot_tree_get_frontier(phi__tot_tree *tree, phi_arena *are
     phi_json_iter it = phi_json_each(saved);
     const phi_json *item;
     while ((item = phi_json_next(&it)) != NULL) {
-        uint64_t node = phi_json_uint(item, 0);
+        uint64_t node = phi__json_get_uint(item, 0);
         void *grown;
         if (node == 0 || node >= tree->count || tree->frontier_count >= tree->count)
             return PHI_PARSE;
@@ -25005,18 +24747,19 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
                                      const phi_tot_options *options) {
     const phi_json *nodes = phi_json_get(saved, "nodes"), *item;
     phi_json_iter it = phi_json_each(nodes);
-    if (!phi_json_is_array(nodes)) return PHI_PARSE;
+    if (!phi_json_is(nodes, PHI_JSON_ARRAY)) return PHI_PARSE;
     while ((item = phi_json_next(&it)) != NULL) {
-        uint64_t parent = phi_json_uint(phi_json_at(item, 0), UINT64_MAX);
+        uint64_t parent = phi__json_get_uint(phi_json_at(item, 0), UINT64_MAX);
         double score = phi_json_num(phi_json_at(item, 1), -1.0);
         const phi_json *content = phi_json_at(item, 2);
-        if (!phi_json_is_string(content) || !(score >= 0.0 && score <= 1.0)) return PHI_PARSE;
+        if (!phi_json_is(content, PHI_JSON_STRING) || !(score >= 0.0 && score <= 1.0))
+            return PHI_PARSE;
         if (tree->count == 0 ? parent != 0 : parent >= tree->count) return PHI_PARSE;
         if (!phi__tot_tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, ""),
                                options))
             return PHI_NO_MEMORY;
         tree->nodes[tree->count - 1].stop_reason =
-            (phi_stop_reason)phi_json_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
+            (phi_stop_reason)phi__json_get_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
     }
     return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }
@@ -25410,7 +25153,7 @@ static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
 static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__trm *t = (phi__trm *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__TRM_OVER || !phi__trm_load_scores(t, saved)) return PHI_PARSE;
     t->phase = (uint32_t)phase;
     t->calls = phi__records_get_u32(saved, "calls");
@@ -25439,11 +25182,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x5d47d95c
+#if PHI__IMP_CONFIG != 0x4052453c
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x5d47d95c
+#define PHI__IMP_CONFIG 0x4052453c
 
 /* ---- src/config/config_in.h ---- */
 
@@ -25454,9 +25197,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
    A table lists the fields of one kind of TOML table. phi__config_take checks a node against a
    table and fills the struct that the table describes. Sections of phi_tools.h have tables of the
    same kind in their phi_config_section. */
-#ifndef PHI_CONFIG_CONFIG_IN_H
-#define PHI_CONFIG_CONFIG_IN_H
-
 
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
@@ -25650,11 +25390,11 @@ PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const p
                                          const char *words);
 /* Into the order of the text; problems without a place come last. */
 PHI__FN void phi__config_problems_sort(phi__config_problems *problems);
-/* PHI_OK: there is no error; else the first error's. */
+/* The first error; NULL: there is none. problems NULL: there was no memory for them. */
+PHI__FN const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems);
 PHI__FN phi_status phi__config_problems_status(const phi__config_problems *problems);
-PHI__FN const char *phi__config_problems_message(const phi__config_problems *problems);
-PHI__FN bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
-                                      phi_config_problem *out);
+PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                           size_t index);
 
 /* ---- names that are nearly right (config_nearest.c) ---- */
 
@@ -25662,15 +25402,10 @@ PHI__FN bool phi__config_problems_get(const phi__config_problems *problems, size
 enum { PHI__CONFIG_FAR = 3 };
 PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 
-#endif
-
 /* ---- src/config/config_section_in.h ---- */
 
 /* config_section_in.h - a section of the configuration that a room above brings: its table, and the
    functions that give agents what the section says. */
-#ifndef PHI_CONFIG_CONFIG_SECTION_IN_H
-#define PHI_CONFIG_CONFIG_SECTION_IN_H
-
 
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {
@@ -25772,8 +25507,6 @@ PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_jso
 /* The name most like `name`, for "did you mean"; NULL: none is near. */
 PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names, size_t count);
 
-#endif
-
 /* ---- src/config/config_tables_in.h ---- */
 
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
@@ -25781,9 +25514,6 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
    Each begins with `set` (config_in.h). A member of a public type has that type's meaning of zero;
    what a file says in another way (has_temperature, keep_no_first, disable) is for the caller to
    fill out of `set`. */
-#ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
-#define PHI_CONFIG_CONFIG_TABLES_IN_H
-
 
 typedef struct phi__config_top {
     uint64_t set;
@@ -26147,8 +25877,6 @@ PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
 PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
 PHI__FN const phi__config_choice *phi__config_tables_include(void);
 
-#endif
-
 /* ---- src/config/config_agents_in.h ---- */
 
 /* config_agents_in.h - shared by the files that make agents out of a configuration.
@@ -26156,9 +25884,6 @@ PHI__FN const phi__config_choice *phi__config_tables_include(void);
    A job is an agent, or the settings of a sub-agent, that is being put together. Jobs are made from
    [agent.instances]; sub-agents add theirs behind. When every job is complete and no problem is an
    error, the agents are made, all or none. */
-#ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
-#define PHI_CONFIG_CONFIG_AGENTS_IN_H
-
 
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
@@ -26176,6 +25901,7 @@ typedef struct phi__config_job {
     bool begun;
     size_t section; /* that is next */
     phi_agent agent;
+    phi_named_agent shown; /* by phi_agents_at */
 } phi__config_job;
 
 /* A sub-agent that agents may share. */
@@ -26309,15 +26035,10 @@ PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *ta
 PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
                                   uint32_t bits, const char *key, phi_json *out);
 
-#endif
-
 /* ---- src/config/config_json_in.h ---- */
 
 /* config_json_in.h - members of settings as JSON: read with the first error kept, and written until
    there is no memory. */
-#ifndef PHI_CONFIG_CONFIG_JSON_IN_H
-#define PHI_CONFIG_CONFIG_JSON_IN_H
-
 
 typedef struct phi__config_json {
     const char *error; /* the first; static */
@@ -26364,15 +26085,38 @@ PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *k
 /* The tree; NULL: no memory. */
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w);
 
-#endif
+/* ---- the parts: members as phi_settings_to_json says ---- */
+
+/* A struct at NULL is written as a struct of zeros. Reading: as phi_settings_from_json. */ PHI__FN
+phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits);
+PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits *out,
+                                                const char **error);
+PHI__FN phi_json *phi__config_json_retry_write(phi_arena *arena, const phi_retry *retry);
+PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *out,
+                                               const char **error);
+PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache);
+PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *out,
+                                               const char **error);
+PHI__FN phi_json *phi__config_json_compaction_write(phi_arena *arena,
+                                                    const phi_compaction_config *config);
+PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
+                                                    phi_compaction_config *out, const char **error);
+PHI__FN phi_json *phi__config_json_tool_mode_write(phi_arena *arena, phi_tool_mode mode,
+                                                   uint32_t batch);
+PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
+                                                   uint32_t *batch, const char **error);
+PHI__FN phi_json *phi__config_json_thinking_write(phi_arena *arena, phi_thinking level);
+PHI__FN phi_status phi__config_json_thinking_read(const phi_json *node, phi_thinking *out,
+                                                  const char **error);
+PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model *model,
+                                               uint32_t flags);
+PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
+                                               phi_model *out, const char **error);
 
 /* ---- src/config/config_own_in.h ---- */
 
 /* config_own_in.h - a phi_config, and what its files share. The agents made of it see config_in.h
    alone. */
-#ifndef PHI_CONFIG_CONFIG_OWN_IN_H
-#define PHI_CONFIG_CONFIG_OWN_IN_H
-
 
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
@@ -26502,8 +26246,6 @@ PHI__FN const phi__config_entity *phi__config_refs_entity(const phi_config *conf
 PHI__FN void phi__config_cycles_check(phi_config *config);
 /* config_rules.c: what single values do not show. */
 PHI__FN void phi__config_rules_check(phi_config *config);
-
-#endif
 
 /* ---- src/config/config_agents.c ---- */
 
@@ -26700,23 +26442,27 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__config_problems_init(&a->problems, &a->memory, 0);
-    a->status = phi_config_status(config);
-    a->refused = a->status != PHI_OK;
-    if (a->refused) return a;
+    if (phi_config_error(config) != NULL) {
+        a->status = phi_config_error(config)->status;
+        a->refused = true;
+        return a;
+    }
     a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
-PHI_API phi_status phi_agents_free(phi_agents *agents) {
+PHI_API void phi_agents_free(phi_agents *agents) {
     phi_runtime *rt;
-    if (agents == NULL) return PHI_OK;
+    if (agents == NULL) return;
     rt = agents->maker.ground.rt;
-    if (rt->in_step) return phi__config_agents_misuse(agents, "phi_agents_free");
+    if (rt->in_step) {
+        (void)phi__config_agents_misuse(agents, "phi_agents_free");
+        return;
+    }
     phi__config_agents_drop(agents);
     phi__config_problems_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
-    return PHI_OK;
 }
 
 PHI_API phi_status phi_agents_step(phi_agents *agents) {
@@ -26805,46 +26551,35 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     return status;
 }
 
-PHI_API size_t phi_agents_problem_count(const phi_agents *agents) {
-    if (agents == NULL) return 0;
-    if (agents->refused) return phi_config_problem_count(agents->maker.ground.config);
-    return agents->problems.count;
+PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
+    if (agents == NULL) return NULL;
+    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index);
+    return phi__config_problems_get(&agents->problems, index);
 }
 
-PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index,
-                                   phi_config_problem *out) {
-    if (agents == NULL || out == NULL) return false;
-    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index, out);
-    return phi__config_problems_get(&agents->problems, index, out);
-}
-
-PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index) {
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return agents != NULL && index < agents->agent_count ? agents->agents[index]->agent : none;
+PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
+    phi__config_job *job;
+    if (agents == NULL || index >= agents->agent_count) return NULL;
+    job = agents->agents[index];
+    job->shown.name = phi_str_of(job->making.name);
+    job->shown.agent = job->agent;
+    return &job->shown;
 }
 
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
+    phi_agent none = PHI_ZERO;
     size_t i;
-    for (i = 0; name != NULL && i < phi_agents_count(agents); i++)
-        if (strcmp(agents->agents[i]->making.name, name) == 0) return agents->agents[i]->agent;
-    return phi_agents_at(agents, name == NULL ? 0 : SIZE_MAX);
-}
-
-PHI_API size_t phi_agents_count(const phi_agents *agents) {
-    return agents != NULL ? agents->agent_count : 0;
-}
-
-PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index) {
-    bool is = agents != NULL && index < agents->agent_count;
-    return is ? phi_str_of(agents->agents[index]->making.name) : PHI__LIT("");
+    for (i = 0; agents != NULL && i < agents->agent_count; i++)
+        if (name == NULL || strcmp(agents->agents[i]->making.name, name) == 0)
+            return agents->agents[i]->agent;
+    return none;
 }
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     phi__config_ground *ground;
     const phi_json *node;
     if (agents == NULL || name == NULL || out == NULL ||
-        phi_config_status(agents->maker.ground.config) != PHI_OK)
+        phi_config_error(agents->maker.ground.config) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     ground = &agents->maker.ground;
@@ -26873,14 +26608,14 @@ static void phi__config_check_invalid(phi__config_walk *walk, const phi__config_
                                       const phi_json *node, const char *expected,
                                       const char *hint) {
     phi__buf *words;
-    if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is_object(node) &&
-        !phi_json_is_array(node) && !phi__config_raws_hide(walk->config, node))
+    if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is(node, PHI_JSON_OBJECT) &&
+        !phi_json_is(node, PHI_JSON_ARRAY) && !phi__config_raws_hide(walk->config, node))
         walk->config->problems.no_memory = true;
     words = phi__config_path_words(walk);
     phi__buf_printf(words, "Invalid value for %s: ", phi__config_path_text(walk));
     phi__config_raws_show(walk->config, node, words);
     phi__buf_printf(words, " (expected %s)%s", expected, hint);
-    if ((field->flags & PHI__CONFIG_LENIENT) != 0 && phi_json_is_string(node)) {
+    if ((field->flags & PHI__CONFIG_LENIENT) != 0 && phi_json_is(node, PHI_JSON_STRING)) {
         phi__buf_printf(words, "; %s is used", field->fallback);
         phi__config_path_warning(walk, node);
     } else
@@ -26921,7 +26656,8 @@ static void phi__config_check_convert(phi__config_walk *walk, const phi__config_
     const char *bad, *end;
     phi__json_number n = PHI_ZERO;
     phi__json_value none = PHI_ZERO;
-    if (!phi_json_is_string(node) || !phi__config_raws_find(walk->config, node, &raw)) return;
+    if (!phi_json_is(node, PHI_JSON_STRING) || !phi__config_raws_find(walk->config, node, &raw))
+        return;
     if (field->kind == PHI__CONFIG_BOOL) {
         if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
             phi__config_check_as(
@@ -26934,7 +26670,7 @@ static void phi__config_check_convert(phi__config_walk *walk, const phi__config_
 }
 
 static bool phi__config_check_no_limit(const phi__config_field *field, const phi_json *node) {
-    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && phi_json_is_string(node) &&
+    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && phi_json_is(node, PHI_JSON_STRING) &&
            phi__str_is_nocase(phi__json_text_of(node), "unlimited");
 }
 
@@ -26948,19 +26684,19 @@ static void phi__config_check_number(phi__config_walk *walk, const phi__config_f
                                                             : "a number";
     const char *hint = "";
     if (phi__config_check_no_limit(field, node)) return;
-    if (phi_json_is_number(node) && (!whole || phi_json_is_integer(node)) && value >= field->min &&
-        value <= (field->max > 0 ? field->max : most))
+    if (phi_json_is(node, PHI_JSON_NUMBER) && (!whole || phi_json_is(node, PHI_JSON_INTEGER)) &&
+        value >= field->min && value <= (field->max > 0 ? field->max : most))
         return;
-    if (phi_json_is_number(node) && field->max <= 0 && value > most) {
+    if (phi_json_is(node, PHI_JSON_NUMBER) && field->max <= 0 && value > most) {
         phi__config_field bounded = *field;
         bounded.max = most;
         phi__config_check_bounds(&bounded, what, expected, sizeof expected);
     } else
         phi__config_check_bounds(field, what, expected, sizeof expected);
-    if (phi_json_is_number(node) && value <= 0 && field->min > 0 &&
+    if (phi_json_is(node, PHI_JSON_NUMBER) && value <= 0 && field->min > 0 &&
         strcmp(field->fallback, "null") == 0 && strncmp(field->key, "max_", 4) == 0)
         hint = ": leave it out where there is no limit";
-    if (phi_json_is_string(node)) {
+    if (phi_json_is(node, PHI_JSON_STRING)) {
         phi__json_number n;
         const char *bad;
         phi_str text = phi__json_text_of(node);
@@ -26974,8 +26710,8 @@ static void phi__config_check_text(phi__config_walk *walk, const phi__config_fie
                                    const phi_json *node) {
     phi_str text = phi__json_text_of(node);
     bool is_id = (field->flags & (PHI__CONFIG_ID | PHI__CONFIG_NAME)) != 0;
-    if (!phi_json_is_string(node)) {
-        bool scalar = phi_json_is_number(node) || phi_json_is_bool(node);
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
+        bool scalar = phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL);
         phi__config_check_invalid(walk, field, node, "a text",
                                   scalar ? ": write it in quotes" : "");
         return;
@@ -27011,7 +26747,7 @@ static void phi__config_check_choice(phi__config_walk *walk, const phi__config_f
     unsigned best = PHI__CONFIG_FAR + 1, count = 0;
     char hint[80] = "";
     phi__buf expected;
-    if (phi_json_is_string(node) && phi__config_take_choice(choice, text) != NULL) return;
+    if (phi_json_is(node, PHI_JSON_STRING) && phi__config_take_choice(choice, text) != NULL) return;
     phi__buf_init(&expected, &walk->config->memory);
     phi__buf_text(&expected, what);
     for (; choice->name[0] != '\0'; choice++) {
@@ -27045,10 +26781,10 @@ static void phi__config_check_texts(phi__config_walk *walk, const phi__config_fi
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     size_t i = 0;
-    if (!phi_json_is_array(node)) {
-        phi__config_check_invalid(walk, field, node, "an array of texts",
-                                  phi_json_is_string(node) ? ": write it in brackets, as [\"a\"]"
-                                                           : "");
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) {
+        phi__config_check_invalid(
+            walk, field, node, "an array of texts",
+            phi_json_is(node, PHI_JSON_STRING) ? ": write it in brackets, as [\"a\"]" : "");
         return;
     }
     while ((item = phi_json_next(&it)) != NULL) {
@@ -27132,7 +26868,7 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
                                         const phi_json *node) {
     char expected[120], several[240];
     const char *hint = "";
-    if (phi_json_is_object(node)) {
+    if (phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_check_table(walk, field->table(), node, false);
         return;
     }
@@ -27140,11 +26876,11 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
         snprintf(expected, sizeof expected, "a table, as [%s]", field->table()->name);
     else
         snprintf(expected, sizeof expected, "a table of fields");
-    if (strcmp(field->key, "profile") == 0 && phi_json_is_string(node))
+    if (strcmp(field->key, "profile") == 0 && phi_json_is(node, PHI_JSON_STRING))
         hint = ": a reference to a profile is written agent_profile = \"{{name}}\"";
-    if (hint[0] == '\0' && !phi_json_is_array(node))
+    if (hint[0] == '\0' && !phi_json_is(node, PHI_JSON_ARRAY))
         hint = phi__config_check_fields(field->table(), several, sizeof several);
-    if (phi_json_is_array(node) && walk->config->format == PHI_CONFIG_TOML) {
+    if (phi_json_is(node, PHI_JSON_ARRAY) && walk->config->format == PHI_CONFIG_TOML) {
         bool alone = field->table()->count == 1 && field->table()->base == NULL;
         hint = ": write single brackets";
         snprintf(several, sizeof several,
@@ -27154,7 +26890,7 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
         if (phi__config_fields_find(field->table(), PHI__LIT("instances"), NULL) != NULL)
             hint = several;
     }
-    if (phi_json_is_string(node) && walk->config->format == PHI_CONFIG_YAML &&
+    if (phi_json_is(node, PHI_JSON_STRING) && walk->config->format == PHI_CONFIG_YAML &&
         phi__str_find(phi__json_text_of(node), 0, ":") != SIZE_MAX)
         hint = ": write a blank behind the colon";
     phi__config_check_invalid(walk, field, node, expected, hint);
@@ -27171,17 +26907,17 @@ static void phi__config_check_tables(phi__config_walk *walk, const phi__config_f
         snprintf(expected, sizeof expected, "an array of tables, as [[%s]]", field->table()->name);
     else
         snprintf(expected, sizeof expected, "an array of tables");
-    if (!phi_json_is_array(node)) {
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) {
         bool toml = walk->config->format == PHI_CONFIG_TOML;
         phi__config_check_invalid(walk, field, node, expected,
-                                  !phi_json_is_object(node) ? ""
-                                  : toml                    ? ": write double brackets"
-                                                            : ": put the table into an array");
+                                  !phi_json_is(node, PHI_JSON_OBJECT) ? ""
+                                  : toml                              ? ": write double brackets"
+                                         : ": put the table into an array");
         return;
     }
     while ((item = phi_json_next(&it)) != NULL) {
         size_t len = phi__config_path_index(walk, i++);
-        if (phi_json_is_object(item))
+        if (phi_json_is(item, PHI_JSON_OBJECT))
             phi__config_check_table(walk, field->table(), item, false);
         else
             phi__config_check_invalid(walk, field, item, "a table of fields",
@@ -27204,7 +26940,7 @@ static void phi__config_check_map(phi__config_walk *walk, const phi__config_fiel
                                   const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
-    if (!phi_json_is_object(node)) {
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_check_invalid(
             walk, field, node,
             field->kind == PHI__CONFIG_MAP ? "a table of texts" : "a table of tables", "");
@@ -27216,7 +26952,7 @@ static void phi__config_check_map(phi__config_walk *walk, const phi__config_fiel
         phi__config_check_key(walk, it.key, item);
         if (field->kind == PHI__CONFIG_MAP)
             phi__config_check_text(walk, field, item);
-        else if (phi_json_is_object(item))
+        else if (phi_json_is(item, PHI_JSON_OBJECT))
             phi__config_check_table(walk, field->table(), item, false);
         else
             phi__config_check_invalid(walk, field, item, "a table of fields", "");
@@ -27230,19 +26966,21 @@ static void phi__config_check_value(phi__config_walk *walk, const phi__config_fi
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     size_t i = 0;
-    if (phi_json_is_string(node)) phi__config_check_text(walk, &phi__config_check_plain, node);
-    if (field->table != NULL && phi_json_is_object(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
+        phi__config_check_text(walk, &phi__config_check_plain, node);
+    if (field->table != NULL && phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_check_table(walk, field->table(), node, false);
-    while (phi_json_is_array(node) && (item = phi_json_next(&it)) != NULL) {
+    while (phi_json_is(node, PHI_JSON_ARRAY) && (item = phi_json_next(&it)) != NULL) {
         size_t len = phi__config_path_index(walk, i++);
-        if (phi_json_is_string(item)) phi__config_check_text(walk, &phi__config_check_plain, item);
+        if (phi_json_is(item, PHI_JSON_STRING))
+            phi__config_check_text(walk, &phi__config_check_plain, item);
         phi__config_path_back(walk, len);
     }
 }
 
 static const char *phi__config_check_bool_hint(const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    if (!phi_json_is_string(node)) return "";
+    if (!phi_json_is(node, PHI_JSON_STRING)) return "";
     if (phi__str_is_nocase(text, "yes") || phi__str_is_nocase(text, "on")) return ": write true";
     if (phi__str_is_nocase(text, "no") || phi__str_is_nocase(text, "off")) return ": write false";
     return phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false")
@@ -27259,7 +26997,7 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
     switch (field->kind) {
     case PHI__CONFIG_TEXT: phi__config_check_text(walk, field, node); break;
     case PHI__CONFIG_BOOL:
-        if (!phi_json_is_bool(node))
+        if (!phi_json_is(node, PHI_JSON_BOOL))
             phi__config_check_invalid(walk, field, node, "true or false",
                                       phi__config_check_bool_hint(node));
         break;
@@ -27282,7 +27020,8 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
 /* A key that no field has, of a table that takes texts by any name. */
 static void phi__config_check_open(phi__config_walk *walk, phi_str key, const phi_json *node) {
     size_t len = phi__config_path_name(walk, key);
-    if (!phi_json_is_null(node)) phi__config_check_text(walk, &phi__config_check_plain, node);
+    if (!phi_json_is(node, PHI_JSON_NULL))
+        phi__config_check_text(walk, &phi__config_check_plain, node);
     phi__config_path_back(walk, len);
 }
 
@@ -27346,7 +27085,7 @@ static void phi__config_check_member(phi__config_walk *walk, const phi__config_t
     len = phi__config_path_name(walk, key);
     if (field != NULL && (*set >> i & 1) != 0)
         phi__config_check_twice(walk, field, node);
-    else if (!phi_json_is_null(node)) {
+    else if (!phi_json_is(node, PHI_JSON_NULL)) {
         if (field != NULL) *set |= (uint64_t)1 << i;
         phi__config_check_field(walk, field != NULL ? field : section, node);
     }
@@ -27625,7 +27364,8 @@ typedef struct phi__config_cycles {
 
 /* The item after `item` (NULL: the first); NULL: none. */
 static const phi_json *phi__config_cycles_item(const phi_json *list, const phi_json *item) {
-    if (!phi_json_is_array(list) || phi_json_count(list) == 0 || item == list->v.last) return NULL;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0 || item == list->v.last)
+        return NULL;
     return item != NULL ? item->next : list->v.last->next;
 }
 
@@ -27644,7 +27384,7 @@ static phi__config_entity *phi__config_cycles_next(const phi_config *config,
         if (is_list) value = step->item = phi__config_cycles_item(value, step->item);
         if (!is_list || value == NULL) step->field++;
         step->place = value;
-        if (phi_json_is_string(value)) {
+        if (phi_json_is(value, PHI_JSON_STRING)) {
             const phi__config_entity *to =
                 phi__config_refs_entity(config, field->space, phi__json_text_of(value));
             if (to != NULL) return (phi__config_entity *)(uintptr_t)to;
@@ -27792,7 +27532,7 @@ static void phi__config_entities_instance(phi__config_walk *walk, const phi__con
             const phi_json *id;
             if ((field->flags & flags[f]) == 0) continue;
             id = phi_json_get(node, field->key);
-            if (!phi_json_is_string(id)) continue;
+            if (!phi_json_is(id, PHI_JSON_STRING)) continue;
             phi__config_entities_add(walk, table, field, node, id);
             return;
         }
@@ -27806,7 +27546,7 @@ static void phi__config_entities_field(phi__config_walk *walk, const phi__config
     size_t len = phi__config_path_name(walk, phi_str_of(field->key)), i = 0;
     if (field->kind == PHI__CONFIG_TABLE)
         phi__config_entities_table(walk, field->table(), node, depth + 1);
-    else if (phi_json_is_array(node)) {
+    else if (phi_json_is(node, PHI_JSON_ARRAY)) {
         phi_json_iter it = phi_json_each(node);
         const phi_json *child;
         while ((child = phi_json_next(&it)) != NULL) {
@@ -27823,7 +27563,7 @@ static void phi__config_entities_table(phi__config_walk *walk, const phi__config
                                        const phi_json *node, int depth) {
     const phi__config_field *field;
     size_t i;
-    if (depth > PHI__CONFIG_DEEPEST || !phi_json_is_object(node)) return;
+    if (depth > PHI__CONFIG_DEEPEST || !phi_json_is(node, PHI_JSON_OBJECT)) return;
     for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         const phi_json *child;
         if (field->kind != PHI__CONFIG_TABLE && field->kind != PHI__CONFIG_TABLES) continue;
@@ -27984,7 +27724,7 @@ static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config
         if (!phi__config_take(arena, nodes[i], phi__config_tables_profile(), out))
             return PHI_NO_MEMORY;
         if (phi_json_str(text, "").len > 0) *prompt = text;
-        if (phi_json_is_string(workspace)) *place = workspace;
+        if (phi_json_is(workspace, PHI_JSON_STRING)) *place = workspace;
     }
     return PHI_OK;
 }
@@ -28202,7 +27942,7 @@ PHI__FN phi_status phi__config_json_end(const phi__config_json *r, const char **
 /* The member, or NULL where it is missing or null. */
 PHI__FN const phi_json *phi__config_json_get(const phi_json *node, const char *key) {
     const phi_json *member = phi_json_get(node, key);
-    return phi_json_is_null(member) ? NULL : member;
+    return phi_json_is(member, PHI_JSON_NULL) ? NULL : member;
 }
 
 PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, const char *key,
@@ -28210,12 +27950,12 @@ PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, co
                                    const char *error) {
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return false;
-    if (!phi_json_is_integer(member) || phi_json_num(member, -1) < 0 ||
-        phi_json_uint(member, 0) < least || phi_json_uint(member, 0) > most) {
+    if (!phi_json_is(member, PHI_JSON_INTEGER) || phi_json_num(member, -1) < 0 ||
+        phi__json_get_uint(member, 0) < least || phi__json_get_uint(member, 0) > most) {
         phi__config_json_fail(r, error);
         return false;
     }
-    *out = phi_json_uint(member, 0);
+    *out = phi__json_get_uint(member, 0);
     return true;
 }
 
@@ -28232,7 +27972,7 @@ PHI__FN void phi__config_json_num(phi__config_json *r, const phi_json *node, con
     const phi_json *member = phi__config_json_get(node, key);
     double value = phi_json_num(member, -1);
     if (member == NULL) return;
-    if (phi_json_is_number(member) && value >= least && value <= most)
+    if (phi_json_is(member, PHI_JSON_NUMBER) && value >= least && value <= most)
         *out = value;
     else
         phi__config_json_fail(r, error);
@@ -28242,7 +27982,7 @@ PHI__FN void phi__config_json_bool(phi__config_json *r, const phi_json *node, co
                                    bool *out, const char *error) {
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return;
-    if (phi_json_is_bool(member))
+    if (phi_json_is(member, PHI_JSON_BOOL))
         *out = phi_json_bool(member, false);
     else
         phi__config_json_fail(r, error);
@@ -28253,7 +27993,8 @@ PHI__FN void phi__config_json_text(phi__config_json *r, const phi_json *node, co
     const phi_json *member = phi__config_json_get(node, key);
     phi_str text = phi_json_str(member, "");
     if (member == NULL) return;
-    if (phi_json_is_string(member) && (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
+    if (phi_json_is(member, PHI_JSON_STRING) &&
+        (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
         *out = text.at;
     else
         phi__config_json_fail(r, error);
@@ -28268,7 +28009,7 @@ static void phi__config_json_duration(phi__config_json *r, const phi_json *node,
         "max_duration: expected {\"secs\": 600, \"nanos\": 0}, above 0 and below 4294967 seconds";
     uint64_t secs = 0, nanos = 0, ms;
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, error);
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, error);
     (void)phi__config_json_uint(r, node, "secs", 0, 4294967, &secs, error);
     (void)phi__config_json_uint(r, node, "nanos", 0, 999999999, &nanos, error);
     ms = secs * PHI__CONFIG_JSON_MS + nanos / PHI__CONFIG_JSON_NANOS;
@@ -28293,7 +28034,7 @@ PHI__FN void phi__config_json_put(phi__config_json_writer *w, const char *key, p
 
 PHI__FN void phi__config_json_put_uint(phi__config_json_writer *w, const char *key,
                                        uint64_t value) {
-    phi__config_json_put(w, key, phi_json_new_uint(w->arena, value));
+    phi__config_json_put(w, key, phi__json_edit_uint(w->arena, value));
 }
 
 PHI__FN void phi__config_json_put_or(phi__config_json_writer *w, const char *key, uint64_t value,
@@ -28311,8 +28052,9 @@ PHI__FN void phi__config_json_put_bool(phi__config_json_writer *w, const char *k
 
 PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *key,
                                        const char *value) {
-    phi__config_json_put(
-        w, key, value != NULL ? phi_json_new_text(w->arena, value) : phi_json_new_null(w->arena));
+    phi__config_json_put(w, key,
+                         value != NULL ? phi__json_edit_text(w->arena, value)
+                                       : phi__json_edit_null(w->arena));
 }
 
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
@@ -28321,7 +28063,7 @@ PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
 
 /* ---- limits ---- */
 
-phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
+PHI__FN phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits) {
     phi__config_json_writer w = phi__config_json_begin(arena), time = phi__config_json_begin(arena);
     phi_limits l = PHI_ZERO;
     uint64_t ms;
@@ -28345,11 +28087,13 @@ phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error) {
+PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits *out,
+                                                const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_limits l = PHI_ZERO;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "limits: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "limits: expected an object");
     (void)phi__config_json_u32(&r, node, "max_turns", 1, &l.max_turns,
                                "max_turns: expected an integer from 1 to 4294967295");
     (void)phi__config_json_uint(&r, node, "max_total_tokens", 1, UINT64_MAX, &l.max_tokens,
@@ -28365,7 +28109,7 @@ phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const cha
 
 /* ---- retries ---- */
 
-phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
+PHI__FN phi_json *phi__config_json_retry_write(phi_arena *arena, const phi_retry *retry) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_retry v = PHI_ZERO;
     if (retry != NULL) v = *retry;
@@ -28382,11 +28126,12 @@ phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error) {
+PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_retry v = PHI_ZERO;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "retry: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "retry: expected an object");
     if (phi__config_json_u32(&r, node, "max_retries", 0, &v.max_retries,
                              "max_retries: expected an integer from 0 to 4294967295"))
         v.disable = v.max_retries == 0;
@@ -28405,7 +28150,7 @@ phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char 
 
 /* ---- caching ---- */
 
-phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache) {
+PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache) {
     phi__config_json_writer w = phi__config_json_begin(arena), manual, marks;
     phi_cache c = PHI_ZERO;
     if (cache != NULL) c = *cache;
@@ -28435,7 +28180,7 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
         out->mode = PHI_CACHE_DISABLED;
         return;
     }
-    if (!phi_json_is_object(marks)) {
+    if (!phi_json_is(marks, PHI_JSON_OBJECT)) {
         phi__config_json_fail(r,
                               "strategy: expected \"auto\", \"disabled\" or {\"manual\": {...}}");
         return;
@@ -28449,12 +28194,13 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
                           "cache_messages: expected true or false");
 }
 
-phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error) {
+PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_cache c = PHI_ZERO;
     bool enabled = true;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "cache: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "cache: expected an object");
     phi__config_json_bool(&r, node, "enabled", &enabled, "enabled: expected true or false");
     phi__config_json_bool(&r, node, "one_hour", &c.one_hour, "one_hour: expected true or false");
     phi__config_json_strategy(&r, phi__config_json_get(node, "strategy"), &c);
@@ -28469,7 +28215,8 @@ phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char 
 
 /* ---- tools and thinking ---- */
 
-phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch) {
+PHI__FN phi_json *phi__config_json_tool_mode_write(phi_arena *arena, phi_tool_mode mode,
+                                                   uint32_t batch) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi__config_json_put_text(&w, "type",
                               mode == PHI_TOOLS_SEQUENTIAL ? "sequential"
@@ -28479,8 +28226,8 @@ phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t b
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, uint32_t *batch,
-                                   const char **error) {
+PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
+                                                   uint32_t *batch, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_str type = phi_json_str(phi_json_get(node, "type"), "");
     phi_tool_mode m = PHI_TOOLS_PARALLEL;
@@ -28502,20 +28249,22 @@ phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, ui
     return status;
 }
 
-phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level) {
+PHI__FN phi_json *phi__config_json_thinking_write(phi_arena *arena, phi_thinking level) {
     const phi__config_choice *choice = phi__config_tables_thinking();
     while (choice->name[0] != '\0' && (choice->alias || choice->value != (int)level)) choice++;
-    return phi_json_new_text(arena, choice->name[0] != '\0' ? choice->name : "off");
+    return phi__json_edit_text(arena, choice->name[0] != '\0' ? choice->name : "off");
 }
 
-phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const char **error) {
+PHI__FN phi_status phi__config_json_thinking_read(const phi_json *node, phi_thinking *out,
+                                                  const char **error) {
     phi__config_json r = PHI_ZERO;
     const phi__config_choice *choice =
         phi__config_take_choice(phi__config_tables_thinking(), phi_json_str(node, ""));
     if (choice != NULL)
         *out = (phi_thinking)choice->value;
     else
-        phi__config_json_fail(&r, "expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
+        phi__config_json_fail(
+            &r, "thinking_level: expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
     return phi__config_json_end(&r, error);
 }
 
@@ -28535,7 +28284,7 @@ enum {
 static phi_json *phi__config_json_compaction_scope(phi_arena *arena,
                                                    const phi_compaction_config *c) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    if (c->scope == PHI_COMPACTION_TOKENS) return phi_json_new_text(arena, "TokenBudget");
+    if (c->scope == PHI_COMPACTION_TOKENS) return phi__json_edit_text(arena, "TokenBudget");
     phi__config_json_put_uint(&w, "FixedCount",
                               c->scope_runs == PHI_COMPACTION_NO_RUNS ? 0
                               : c->scope_runs != 0                    ? c->scope_runs
@@ -28607,7 +28356,8 @@ static void phi__config_json_compaction_read_kept(phi__config_json *r, const phi
 static void phi__config_json_compaction_read_inner(phi__config_json *r, const phi_json *inner,
                                                    phi_compaction_config *c) {
     if (inner == NULL) return;
-    if (!phi_json_is_object(inner)) phi__config_json_fail(r, "compaction: expected an object");
+    if (!phi_json_is(inner, PHI_JSON_OBJECT))
+        phi__config_json_fail(r, "compaction: expected an object");
     phi__config_json_num(r, inner, "compact_at_pct", 1e-9, 1, &c->compact_at_pct,
                          "compact_at_pct: expected a number above 0, at most 1");
     phi__config_json_num(r, inner, "compact_budget_threshold_pct", 1e-9, 1,
@@ -28624,9 +28374,8 @@ static void phi__config_json_compaction_read_inner(phi__config_json *r, const ph
     phi__config_json_bool(r, inner, "disable", &c->disable, "disable: expected true or false");
 }
 
-/* ---- public ---- */
-
-phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_config *config) {
+PHI__FN phi_json *phi__config_json_compaction_write(phi_arena *arena,
+                                                    const phi_compaction_config *config) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_compaction_config c = PHI_ZERO;
     if (config != NULL) c = *config;
@@ -28641,13 +28390,15 @@ phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_c
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
-                                           const char **error) {
+PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
+                                                    phi_compaction_config *out,
+                                                    const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_compaction_config c = PHI_ZERO;
     const phi_json *inner = phi__config_json_get(node, "compaction");
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "context: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "context: expected an object");
     (void)phi__config_json_uint(&r, node, "max_context_tokens", 1, UINT64_MAX,
                                 &c.max_context_tokens,
                                 "max_context_tokens: expected an integer of at least 1");
@@ -28691,7 +28442,7 @@ static phi_json *phi__config_json_model_put_extra(phi_arena *arena, const char *
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, phi_str_of(extra), 0, &root, NULL);
     if (status == PHI_NO_MEMORY) return NULL;
-    return status == PHI_OK ? root : phi_json_new_text(arena, extra);
+    return status == PHI_OK ? root : phi__json_edit_text(arena, extra);
 }
 
 static const char *phi__config_json_model_format(uint64_t quirks) {
@@ -28721,7 +28472,7 @@ static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint64_t qu
     phi__config_json_put_text(&w, "thinking_format", phi__config_json_model_format(quirks));
     for (; list != NULL && names->name[0] != '\0'; names++)
         if ((quirks & phi__config_tables_quirk_bit(names)) != 0 &&
-            phi_json_add(list, phi_json_new_text(arena, names->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(arena, names->name)) != PHI_OK)
             return NULL;
     phi__config_json_put(&w, "quirks", list);
     return phi__config_json_tree(&w);
@@ -28743,7 +28494,7 @@ static void phi__config_json_model_api(phi__config_json *r, const phi_json *node
 static void phi__config_json_model_read_cost(phi__config_json *r, const phi_json *node,
                                              phi_cost *out) {
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, "cost: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, "cost: expected an object");
     phi__config_json_num(r, node, "input_per_million", 0, 1e9, &out->input,
                          "cost.input_per_million: expected a number of at least 0");
     phi__config_json_num(r, node, "output_per_million", 0, 1e9, &out->output,
@@ -28763,12 +28514,12 @@ static bool phi__config_json_model_headers(phi__config_json *r, const phi_json *
     size_t n = phi_json_count(node), i = 0;
     phi_str name;
     if (node == NULL) return true;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, error);
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, error);
     if (n == 0 || r->error != NULL) return true;
     headers = (phi_model_header *)phi_arena_alloc(arena, phi__mul(n, sizeof *headers));
     if (headers == NULL) return false;
     while ((value = phi_json_next(&it)) != NULL) {
-        if (!phi_json_is_string(value)) phi__config_json_fail(r, error);
+        if (!phi_json_is(value, PHI_JSON_STRING)) phi__config_json_fail(r, error);
         if (!phi__arena_str(arena, it.key, &name)) return false;
         headers[i].name = name.at;
         headers[i++].value = phi_json_str(value, "").at;
@@ -28820,12 +28571,14 @@ static void phi__config_json_model_compat(phi__config_json *r, const phi_json *n
     const phi_json *list = phi__config_json_get(node, "quirks"), *item;
     phi_json_iter it = phi_json_each(list);
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, "compat: expected an object or null");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(r, "compat: expected an object or null");
     if (list == NULL) {
         phi__config_json_model_flags(r, node, quirks);
         return;
     }
-    if (!phi_json_is_array(list)) phi__config_json_fail(r, "compat.quirks: expected an array");
+    if (!phi_json_is(list, PHI_JSON_ARRAY))
+        phi__config_json_fail(r, "compat.quirks: expected an array");
     while ((item = phi_json_next(&it)) != NULL) {
         const phi__config_choice *choice =
             phi__config_take_choice(phi__config_tables_quirk_names(), phi_json_str(item, ""));
@@ -28842,9 +28595,9 @@ static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *no
     phi_str text = PHI__LIT("");
     phi_status status;
     if (node == NULL) return true;
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         text = phi_json_str(node, "");
-    else if (!phi_json_is_object(node))
+    else if (!phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_json_fail(r, "extra: expected an object, or its JSON as a text");
     else {
         status = phi_json_write(arena, node, 0, &text);
@@ -28855,11 +28608,10 @@ static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *no
     return true;
 }
 
-/* ---- public ---- */
-
-phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags) {
+PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model *model,
+                                               uint32_t flags) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    bool secrets = (flags & PHI_MODEL_JSON_SECRETS) != 0;
+    bool secrets = (flags & PHI_SETTINGS_SECRETS) != 0;
     phi_model m = PHI_ZERO;
     const char *api;
     if (model != NULL) m = *model;
@@ -28887,13 +28639,13 @@ phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t f
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
-                               const char **error) {
+PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
+                                               phi_model *out, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_model m = PHI_ZERO;
     phi_status status;
     if (error != NULL) *error = NULL;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "model: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "model: expected an object");
     phi__config_json_text(&r, node, "id", &m.id, "id: expected a text");
     phi__config_json_text(&r, node, "name", &m.name, "name: expected a text");
     phi__config_json_model_api(&r, node, &m);
@@ -29018,11 +28770,11 @@ static bool phi__config_load_format(phi_config *config, bool is_file) {
 
 static phi_status phi__config_load_json(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_json_reader reader;
-    phi_json_reader_begin(&reader, &config->arena, text, 0, 0);
+    phi__json_reader reader;
+    phi__json_read_begin(&reader, &config->arena, text, 0, 0);
     reader.marks = &config->marks;
-    while (phi_json_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_json_reader_result(&reader, root, error);
+    while (phi__json_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__json_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_unsupported(phi_parse_error *error, const char *words) {
@@ -29033,20 +28785,20 @@ static phi_status phi__config_load_unsupported(phi_parse_error *error, const cha
 
 static phi_status phi__config_load_yaml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_yaml_reader reader;
-    phi_yaml_reader_begin(&reader, &config->arena, text, NULL);
+    phi__yaml_reader reader;
+    phi__yaml_read_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
-    while (phi_yaml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_yaml_reader_result(&reader, root, error);
+    while (phi__yaml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__yaml_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_toml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_toml_reader reader;
-    phi_toml_reader_begin(&reader, &config->arena, text, NULL);
+    phi__toml_reader reader;
+    phi__toml_read_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
-    while (phi_toml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_toml_reader_result(&reader, root, error);
+    while (phi__toml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__toml_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_as(phi_config *config, phi_config_format format, phi_str text,
@@ -29072,7 +28824,7 @@ static phi_status phi__config_load_any(phi_config *config, phi_str text, phi_jso
         phi_parse_error now;
         phi_status got = phi__config_load_as(config, formats[i], text, root, &now);
         if (got == PHI_NO_MEMORY) return got;
-        if (got == PHI_OK && phi_json_is_object(*root)) {
+        if (got == PHI_OK && phi_json_is(*root, PHI_JSON_OBJECT)) {
             config->format = formats[i];
             return PHI_OK;
         }
@@ -29098,12 +28850,12 @@ static bool phi__config_load_parse(phi_config *config, phi_str text) {
         snprintf(line, sizeof line, "Config parse error: %s", error.message);
         phi__config_problems_add_at(&config->problems, config, error.line, error.column, status,
                                     line);
-    } else if (phi_json_is_null(root)) { /* an empty file in YAML */
+    } else if (phi_json_is(root, PHI_JSON_NULL)) { /* an empty file in YAML */
         root = phi_json_new_object(&config->arena);
         config->problems.no_memory |= root == NULL;
-    } else if (!phi_json_is_object(root)) {
+    } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
         snprintf(line, sizeof line, "Config parse error: expected a table of sections, found %s %s",
-                 phi_json_is_array(root) ? "an" : "a", phi_json_type_name(root));
+                 phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_get_type_name(root));
         phi__config_problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL,
                                  line);
         root = NULL;
@@ -29216,26 +28968,12 @@ PHI_API const char *phi_config_environment(void *user_data, const char *name) {
     return name != NULL ? getenv(name) : NULL;
 }
 
-PHI_API phi_status phi_config_status(const phi_config *config) {
-    return config != NULL ? phi__config_problems_status(&config->problems) : PHI_NO_MEMORY;
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
+    return phi__config_problems_error(config != NULL ? &config->problems : NULL);
 }
 
-PHI_API size_t phi_config_problem_count(const phi_config *config) {
-    return config != NULL ? config->problems.count : 0;
-}
-
-PHI_API size_t phi_config_error_count(const phi_config *config) {
-    return config != NULL ? config->problems.errors : 0;
-}
-
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index,
-                                   phi_config_problem *out) {
-    return config != NULL && out != NULL && phi__config_problems_get(&config->problems, index, out);
-}
-
-PHI_API const char *phi_config_message(const phi_config *config) {
-    return config != NULL ? phi__config_problems_message(&config->problems)
-                          : "There was not enough memory to read the configuration";
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
+    return config != NULL ? phi__config_problems_get(&config->problems, index) : NULL;
 }
 
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {
@@ -29377,8 +29115,8 @@ static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *
 static const phi_json *phi__config_making_item(phi__config_making *making, const phi_json *list,
                                                size_t i) {
     const phi_json *item = NULL;
-    if (phi_json_is_string(list)) return i == 0 ? list : NULL;
-    if (!phi_json_is_array(list)) return NULL;
+    if (phi_json_is(list, PHI_JSON_STRING)) return i == 0 ? list : NULL;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return NULL;
     if (making->list != list || i < making->list_at) {
         making->list = list;
         making->items = phi_json_each(list);
@@ -29398,7 +29136,7 @@ PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key
     memset(out, 0, sizeof *out);
     if (list == NULL) {
         const phi_json *instances =
-            phi_json_is_array(section) ? section : phi_json_get(section, "instances");
+            phi_json_is(section, PHI_JSON_ARRAY) ? section : phi_json_get(section, "instances");
         out->node = out->from =
             making->is_child ? NULL : phi__config_making_item(making, instances, i);
         out->keep = true;
@@ -29624,7 +29362,7 @@ PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, c
     if (name != NULL) node = phi__config_refs_find(maker->ground.config, "provider", name);
     if (node != top) return node;
     while ((value = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(value) && !phi__str_is(it.key, "instances")) return top;
+        if (!phi_json_is(value, PHI_JSON_NULL) && !phi__str_is(it.key, "instances")) return top;
     return NULL;
 }
 
@@ -29924,10 +29662,11 @@ static phi_str phi__config_problems_line(phi__config_problems *problems,
 static phi_str phi__config_problems_value(phi__config_problems *problems, const phi_config *config,
                                           const phi_json *node) {
     phi_str value = PHI__LIT("");
-    if (node == NULL || phi_json_is_object(node) || phi_json_is_array(node)) return value;
+    if (node == NULL || phi_json_is(node, PHI_JSON_OBJECT) || phi_json_is(node, PHI_JSON_ARRAY))
+        return value;
     if (config != NULL && phi__config_raws_find(config, node, &value))
         return phi__config_problems_copy(problems, value);
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         return phi__config_problems_copy(problems, phi__json_text_of(node));
     if (phi__config_raws_odd(node) != NULL)
         return phi__config_problems_copy(problems, phi_str_of(phi__config_raws_odd(node)));
@@ -30060,33 +29799,32 @@ void phi__config_problems_sort(phi__config_problems *problems) {
 
 /* ---- looking ---- */
 
-static const phi_config_problem *phi__config_problems_first(const phi__config_problems *problems) {
+/* Problems without a place: no memory to note them, and more than are kept. */
+static const phi_config_problem *phi__config_problems_fixed(bool no_memory) {
+    static const char lack[] = "There was not enough memory to read the configuration",
+                      more[] = "There are errors beyond the problems that are kept";
+    static const phi_config_problem fixed[] = {
+        {false, PHI_BAD_ARG, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {more, sizeof more - 1}},
+        {false, PHI_NO_MEMORY, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {lack, sizeof lack - 1}}};
+    return &fixed[no_memory ? 1 : 0];
+}
+
+const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems) {
     size_t i;
+    if (problems == NULL || problems->no_memory) return phi__config_problems_fixed(true);
     for (i = 0; i < problems->count; i++)
         if (!problems->at[i].is.is_warning) return &problems->at[i].is;
-    return NULL;
+    return problems->errors > 0 ? phi__config_problems_fixed(false) : NULL;
 }
 
 phi_status phi__config_problems_status(const phi__config_problems *problems) {
-    const phi_config_problem *first = phi__config_problems_first(problems);
-    if (problems->no_memory) return PHI_NO_MEMORY;
-    if (first == NULL) return problems->errors > 0 ? PHI_BAD_ARG : PHI_OK;
-    return first->status;
+    const phi_config_problem *error = phi__config_problems_error(problems);
+    return error != NULL ? error->status : PHI_OK;
 }
 
-const char *phi__config_problems_message(const phi__config_problems *problems) {
-    const phi_config_problem *first = phi__config_problems_first(problems);
-    if (problems->no_memory) return "There was not enough memory to read the configuration";
-    if (first == NULL)
-        return problems->errors > 0 ? "There are errors beyond the problems that are kept" : "";
-    return first->message.at;
-}
-
-bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
-                              phi_config_problem *out) {
-    if (index >= problems->count) return false;
-    *out = problems->at[index].is;
-    return true;
+const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                   size_t index) {
+    return index < problems->count ? &problems->at[index].is : NULL;
 }
 #undef PHI__CONFIG_PROBLEMS
 
@@ -30245,7 +29983,7 @@ PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi
     phi__config_prompt_place place;
     const phi_json *prompt;
     *out = NULL;
-    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
     place.ground = ground;
     place.workspace = workspace;
     prompt = phi__config_refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
@@ -30286,7 +30024,7 @@ static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_fiel
     memcpy(&value, at, sizeof value);
     while (choice->name[0] != '\0' && (choice->value != value || choice->alias)) choice++;
     *skip = choice->name[0] == '\0';
-    return phi_json_new_text(arena, choice->name);
+    return phi__json_edit_text(arena, choice->name);
 }
 
 PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text) {
@@ -30319,7 +30057,8 @@ static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field
         memcpy(&text, at, sizeof text);
         *skip = text == NULL || text[0] == '\0';
         if (*skip) return NULL;
-        if ((field->flags & PHI__CONFIG_SECRET) != 0) return phi_json_new_text(arena, "${API_KEY}");
+        if ((field->flags & PHI__CONFIG_SECRET) != 0)
+            return phi__json_edit_text(arena, "${API_KEY}");
         return phi__config_put_text(arena, text);
     case PHI__CONFIG_BOOL:
         memcpy(&flag, at, sizeof flag);
@@ -30333,9 +30072,9 @@ static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field
     case PHI__CONFIG_SECONDS:
         value = phi__config_put_unsigned(field, at);
         *skip = value == 0 && !has;
-        if (phi__config_put_is_most(field, value)) return phi_json_new_text(arena, "unlimited");
+        if (phi__config_put_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
         return field->kind == PHI__CONFIG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
-                                                  : phi_json_new_uint(arena, value);
+                                                  : phi__json_edit_uint(arena, value);
     case PHI__CONFIG_CHOICE: return phi__config_put_choice(arena, field, at, skip);
     default: *skip = true; return NULL; /* the caller's */
     }
@@ -30373,7 +30112,7 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
     if (bits == 0) return true;
     for (; choices->name[0] != '\0'; choices++)
         if (!choices->alias && (bits & (uint32_t)choices->value) != 0 &&
-            phi_json_add(list, phi_json_new_text(arena, choices->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(arena, choices->name)) != PHI_OK)
             return false;
     return phi_json_set(arena, out, key, list) == PHI_OK;
 }
@@ -30559,7 +30298,7 @@ static void phi__config_raws_quote(phi_str text, phi__buf *out) {
 
 const char *phi__config_raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
-    if (!phi_json_is_number(node) || isfinite(d)) return NULL;
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
     return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
 }
 
@@ -30567,11 +30306,11 @@ void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__
     phi_str text;
     if (phi__config_raws_find(config, node, &text))
         phi__config_raws_quote(text, out);
-    else if (phi_json_is_object(node))
+    else if (phi_json_is(node, PHI_JSON_OBJECT))
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty table" : "a table");
-    else if (phi_json_is_array(node))
+    else if (phi_json_is(node, PHI_JSON_ARRAY))
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty array" : "an array");
-    else if (phi_json_is_string(node))
+    else if (phi_json_is(node, PHI_JSON_STRING))
         phi__config_raws_quote(phi__json_text_of(node), out);
     else if (phi__config_raws_odd(node) != NULL)
         phi__buf_text(out, phi__config_raws_odd(node));
@@ -30775,7 +30514,8 @@ static phi__config_refs_found phi__config_refs_look(const phi_config *config, co
         }
         r->name = phi__str(text.at + 1, text.len - 1);
         alias = phi__config_names_find(config, "models", r->name);
-        if (alias == NULL || !phi_json_is_string(alias->node)) return PHI__CONFIG_REFS_NO_ALIAS;
+        if (alias == NULL || !phi_json_is(alias->node, PHI_JSON_STRING))
+            return PHI__CONFIG_REFS_NO_ALIAS;
         hidden = hidden || phi__config_raws_find(config, alias->node, &raw);
         text = phi__json_text_of(alias->node);
     }
@@ -30994,7 +30734,7 @@ static void phi__config_rules_fail(phi__config_walk *walk, const char *path, con
 /* Whether a choice has that value; its default where it is not set. */
 static bool phi__config_rules_is(const phi_json *table, const char *key, const char *value) {
     const phi_json *node = phi_json_get(table, key);
-    return phi_json_is_string(node) && phi__str_is_nocase(phi__json_text_of(node), value);
+    return phi_json_is(node, PHI_JSON_STRING) && phi__str_is_nocase(phi__json_text_of(node), value);
 }
 
 /* Calls `rule` for the table at `section` and each of its instances. */
@@ -31061,10 +30801,11 @@ static void phi__config_rules_address(phi__config_walk *walk, const char *path,
     for (i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *node = phi_json_get(table, keys[i]);
         const phi__config_choice *choice =
-            phi_json_is_string(node) ? phi__config_take_choice(i == 0 ? phi__config_tables_preset()
-                                                                      : phi__config_tables_api(),
-                                                               phi__json_text_of(node))
-                                     : NULL;
+            phi_json_is(node, PHI_JSON_STRING)
+                ? phi__config_take_choice(i == 0 ? phi__config_tables_preset()
+                                                 : phi__config_tables_api(),
+                                          phi__json_text_of(node))
+                : NULL;
         bool needs;
         if (choice == NULL) continue;
         needs = i == 0 ? choice->value == PHI__CONFIG_PRESET_AZURE ||
@@ -31116,7 +30857,7 @@ static bool phi__config_rules_any_rates(const phi_config *config) {
 static void phi__config_rules_max_cost(phi__config_walk *walk, const char *path,
                                        const phi_json *table) {
     const phi_json *cost = phi_json_get(table, "max_cost");
-    if (cost == NULL || phi_json_is_null(cost)) return;
+    if (cost == NULL || phi_json_is(cost, PHI_JSON_NULL)) return;
     phi__config_rules_warn(walk, path, "max_cost", cost,
                            " has no effect: no provider has cost rates; add [provider.cost] with "
                            "input_per_million and output_per_million");
@@ -31139,7 +30880,7 @@ static void phi__config_rules_compaction_off(phi__config_walk *walk, const char 
     phi_json_iter it = phi_json_each(table);
     const phi_json *node;
     if (phi_json_get(table, "max_context_tokens") != NULL ||
-        (enabled != NULL && !phi_json_is_bool(enabled)) ||
+        (enabled != NULL && !phi_json_is(enabled, PHI_JSON_BOOL)) ||
         (enabled != NULL && !phi_json_bool(enabled, true)))
         return;
     while ((node = phi_json_next(&it)) != NULL) {
@@ -31200,7 +30941,7 @@ static void phi__config_rules_need(phi__config_walk *walk) {
         const phi__config_need *need = &phi__config_rules_needs[i];
         const phi_json *table = phi_json_path(walk->config->root, need->path);
         const phi_json *node = phi_json_get(table, need->field);
-        if (node == NULL || phi_json_is_null(node)) continue;
+        if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) continue;
         if (phi__config_rules_is(table, need->key, need->value)) continue;
         if (strcmp(need->path, "tools") == 0 &&
             phi__config_rules_is(table, "strategy", need->value))
@@ -31277,7 +31018,8 @@ static bool phi__config_rules_template(const phi_config *config, phi_str text,
         return phi__config_rules_built_in(
             ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(text) : ref.name, out);
     table = phi_json_get(table, "blocks");
-    if (!phi_json_is_array(table) || phi_json_count(table) > PHI__CONFIG_BLOCKS) return false;
+    if (!phi_json_is(table, PHI_JSON_ARRAY) || phi_json_count(table) > PHI__CONFIG_BLOCKS)
+        return false;
     it = phi_json_each(table);
     while ((block = phi_json_next(&it)) != NULL) {
         const phi_json *name = phi_json_get(block, "name");
@@ -31349,7 +31091,7 @@ void phi__config_rules_check(phi_config *config) {
 
 PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
-    if (phi_json_is_string(node)) return phi_json_str(node, "").at;
+    if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
     return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
@@ -31358,8 +31100,8 @@ PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi
     char words[200];
     const char *text;
     phi_status status;
-    if (node == NULL || phi_json_is_null(node)) return PHI_OK;
-    if (!phi_json_is_string(node) && !phi_json_is_object(node)) {
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_words_error(ground, node, PHI_PARSE, field,
                                 "%s: expected a table, or JSON as a text", field);
         return PHI_OK;
@@ -31747,7 +31489,7 @@ static phi_status phi__config_settings_format(phi__config_ground *ground, const 
     taken.strict = desc->format.strict;
     if (!phi__config_take(ground->arena, node, phi__config_tables_format(), &taken))
         return PHI_NO_MEMORY;
-    if (phi_json_is_string(taken.schema)) {
+    if (phi_json_is(taken.schema, PHI_JSON_STRING)) {
         phi_status status =
             phi__config_prompt_make(ground, taken.schema, ground->directory, &schema);
         if (status != PHI_OK) return status;
@@ -33790,19 +33532,19 @@ static void phi__config_take_put(const phi__config_field *field, void *to, uint6
 static bool phi__config_take_integer(const phi__config_field *field, const phi_json *node,
                                      void *to) {
     uint64_t value;
-    if (phi_json_is_string(node)) {
+    if (phi_json_is(node, PHI_JSON_STRING)) {
         if ((field->flags & PHI__CONFIG_NO_LIMIT) == 0) return false;
         value = UINT64_MAX;
     } else if (field->kind == PHI__CONFIG_SECONDS) {
         double ms = phi_json_num(node, -1) * 1000;
         if (!(ms >= 0 && ms < (double)UINT32_MAX)) return false;
         value = (uint64_t)(ms + 0.5);
-    } else if (!phi_json_is_integer(node))
+    } else if (!phi_json_is(node, PHI_JSON_INTEGER))
         return false;
     else if (phi_json_num(node, 0) < 0)
         value = (uint64_t)phi_json_int(node, 0);
     else
-        value = phi_json_uint(node, 0);
+        value = phi__json_get_uint(node, 0);
     phi__config_take_put(field, to, value);
     return true;
 }
@@ -33822,14 +33564,14 @@ static bool phi__config_take_texts(phi_arena *arena, const phi_json *node, void 
     const char **texts;
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
-    if (!phi_json_is_array(node)) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return false;
     texts = (const char **)phi_arena_alloc(arena, (phi_json_count(node) + 1) * sizeof *texts);
     if (texts == NULL) {
         *no_memory = true;
         return false;
     }
     while ((item = phi_json_next(&it)) != NULL)
-        if (phi_json_is_string(item)) texts[list.count++] = item->v.str;
+        if (phi_json_is(item, PHI_JSON_STRING)) texts[list.count++] = item->v.str;
     texts[list.count] = NULL;
     list.at = texts;
     memcpy(to, &list, sizeof list);
@@ -33841,12 +33583,12 @@ static bool phi__config_take_field(phi_arena *arena, const phi__config_field *fi
                                    const phi_json *node, void *to, bool *no_memory) {
     switch (field->kind) {
     case PHI__CONFIG_TEXT:
-        if (!phi_json_is_string(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_STRING)) return false;
         memcpy(to, &node->v.str, sizeof node->v.str);
         return true;
     case PHI__CONFIG_BOOL: {
         bool value = phi_json_bool(node, false);
-        if (!phi_json_is_bool(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_BOOL)) return false;
         memcpy(to, &value, sizeof value);
         return true;
     }
@@ -33854,7 +33596,7 @@ static bool phi__config_take_field(phi_arena *arena, const phi__config_field *fi
     case PHI__CONFIG_SECONDS: return phi__config_take_integer(field, node, to);
     case PHI__CONFIG_NUMBER: {
         double value = phi_json_num(node, 0);
-        if (!phi_json_is_number(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_NUMBER)) return false;
         memcpy(to, &value, sizeof value);
         return true;
     }
@@ -33871,11 +33613,11 @@ bool phi__config_take(phi_arena *arena, const phi_json *node, const phi__config_
     uint64_t set;
     bool no_memory = false;
     memcpy(&set, out, sizeof set);
-    if (!phi_json_is_object(node)) return true;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return true;
     while ((child = phi_json_next(&it)) != NULL && !no_memory) {
         size_t i;
         const phi__config_field *field = phi__config_fields_find(table, it.key, &i);
-        if (field == NULL || phi_json_is_null(child)) continue;
+        if (field == NULL || phi_json_is(child, PHI_JSON_NULL)) continue;
         if (phi__config_take_field(arena, field, child, (char *)out + field->offset, &no_memory))
             set |= (uint64_t)1 << i;
     }
@@ -34306,15 +34048,15 @@ static void phi__config_variables_node(phi__config_variables *v, phi_json *node)
 /* As deep as the tree is, which its reader bounds. */
 static void phi__config_variables_tree(phi__config_variables *v, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    bool is_array = phi_json_is_array(node);
+    bool is_array = phi_json_is(node, PHI_JSON_ARRAY);
     phi_json *child;
     size_t i;
     for (i = 0; (child = phi_json_next(&it)) != NULL && !v->too_big; i++) {
         size_t len;
-        if (phi_json_is_number(child) || phi_json_is_bool(child)) continue;
+        if (phi_json_is(child, PHI_JSON_NUMBER) || phi_json_is(child, PHI_JSON_BOOL)) continue;
         len = is_array ? phi__config_path_index(&v->walk, i)
                        : phi__config_path_name(&v->walk, it.key);
-        if (phi_json_is_string(child))
+        if (phi_json_is(child, PHI_JSON_STRING))
             phi__config_variables_node(v, child);
         else
             phi__config_variables_tree(v, child);
@@ -34440,7 +34182,7 @@ static bool phi__config_write_headers(const phi__config_write *w, const phi_mode
             text[j + 2] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : letter ? c : '_';
         }
         memcpy(text + n + 2, "}", 2);
-        if (phi_json_set(w->arena, node, name, phi_json_new_text(w->arena, text)) != PHI_OK)
+        if (phi_json_set(w->arena, node, name, phi__json_edit_text(w->arena, text)) != PHI_OK)
             return false;
     }
     return phi__config_write_put(w, to, "headers", node);
@@ -34493,7 +34235,7 @@ static bool phi__config_write_quirks(const phi__config_write *w, uint64_t quirks
     list = phi_json_new_array(w->arena);
     for (; name->name[0] != '\0'; name++)
         if ((quirks & phi__config_tables_quirk_bit(name)) != 0 &&
-            phi_json_add(list, phi_json_new_text(w->arena, name->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(w->arena, name->name)) != PHI_OK)
             return false;
     return phi_json_set(w->arena, to, key, list) == PHI_OK;
 }
@@ -34825,23 +34567,83 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     return phi__config_write_text(arena, w.root, format, out);
 }
 
+/* ---- src/config/settings.c ---- */
+
+/* settings.c - the settings of an agent as one tree of JSON, out of its parts. */
+
+PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
+                                       uint32_t flags) {
+    phi__config_json_writer w;
+    if (arena == NULL || settings == NULL) return NULL;
+    w = phi__config_json_begin(arena);
+    phi__config_json_put(&w, "limits", phi__config_json_limits_write(arena, &settings->limits));
+    phi__config_json_put(&w, "retry", phi__config_json_retry_write(arena, &settings->retry));
+    phi__config_json_put(&w, "cache", phi__config_json_cache_write(arena, &settings->cache));
+    phi__config_json_put(&w, "context",
+                         phi__config_json_compaction_write(arena, &settings->compaction));
+    phi__config_json_put(
+        &w, "tool_execution",
+        phi__config_json_tool_mode_write(arena, settings->tool_mode, settings->tool_batch));
+    phi__config_json_put(&w, "thinking_level",
+                         phi__config_json_thinking_write(arena, settings->thinking));
+    phi__config_json_put(&w, "model", phi__config_json_model_write(arena, &settings->model, flags));
+    return phi__config_json_tree(&w);
+}
+
+static phi_status phi__settings_read(const phi_json *node, phi_arena *arena, phi_settings *out,
+                                     const char **error) {
+    const phi_json *part = phi__config_json_get(node, "limits");
+    phi_status status = PHI_OK;
+    if (part != NULL) status = phi__config_json_limits_read(part, &out->limits, error);
+    part = phi__config_json_get(node, "retry");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_retry_read(part, &out->retry, error);
+    part = phi__config_json_get(node, "cache");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_cache_read(part, &out->cache, error);
+    part = phi__config_json_get(node, "context");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_compaction_read(part, &out->compaction, error);
+    part = phi__config_json_get(node, "tool_execution");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_tool_mode_read(part, &out->tool_mode, &out->tool_batch, error);
+    part = phi__config_json_get(node, "thinking_level");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_thinking_read(part, &out->thinking, error);
+    part = phi__config_json_get(node, "model");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_model_read(part, arena, &out->model, error);
+    return status;
+}
+
+PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
+                                          const char **error) {
+    phi__config_json r = PHI_ZERO;
+    phi_settings settings = PHI_ZERO;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "settings: expected an object");
+    status = phi__config_json_end(&r, error);
+    if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
+    if (status == PHI_OK) *out = settings;
+    return status;
+}
+
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0xe17ceaa9
+#if PHI__IMP_MATCH != 0x1cd86cfb
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0xe17ceaa9
+#define PHI__IMP_MATCH 0x1cd86cfb
 
 /* ---- src/match/glob_in.h ---- */
 
 /* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash
    before any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
    pattern's length times the path's, for each part between double stars. */
-#ifndef PHI_MATCH_GLOB_IN_H
-#define PHI_MATCH_GLOB_IN_H
-
 
 enum {
     PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
@@ -34864,8 +34666,6 @@ PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 /* The last part of a path. */
 PHI__FN phi_str phi__glob_name(phi_str path);
 
-#endif
-
 /* ---- src/match/ignore_in.h ---- */
 
 /* ignore_in.h - the rules of .gitignore files: which paths are left out.
@@ -34875,9 +34675,6 @@ PHI__FN phi_str phi__glob_name(phi_str path);
    count where a backslash stands before them. The last rule that matches decides. Within a pattern
    the syntax is glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this
    follows ripgrep, and where git. */
-#ifndef PHI_MATCH_IGNORE_IN_H
-#define PHI_MATCH_IGNORE_IN_H
-
 
 typedef enum phi__ignore_said {
     PHI__IGNORE_NONE, /* no rule matches */
@@ -34913,14 +34710,9 @@ enum { PHI__IGNORE_RULE = 8 };
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
 
-#endif
-
 /* ---- src/match/keywords_in.h ---- */
 
 /* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
-#ifndef PHI_MATCH_KEYWORDS_IN_H
-#define PHI_MATCH_KEYWORDS_IN_H
-
 
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
@@ -34938,8 +34730,6 @@ PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
 /* One of JSON Schema's seven types. */
 PHI__FN bool phi__keywords_is_type(phi_str name);
 
-#endif
-
 /* ---- src/match/regex_in.h ---- */
 
 /* regex_in.h - regular expressions over text in lines, in time linear in the text.
@@ -34952,9 +34742,6 @@ PHI__FN bool phi__keywords_is_type(phi_str name);
 
    Text is UTF-8. A byte that belongs to no valid character matches nothing, not even '.'. No match
    contains a newline. Threads: one at a time. */
-#ifndef PHI_MATCH_REGEX_IN_H
-#define PHI_MATCH_REGEX_IN_H
-
 
 enum {
     PHI__REGEX_PATTERN_BYTES = 4096,
@@ -34996,8 +34783,6 @@ PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool l
 /* At the end of a line that has no newline: whether it matches. */
 PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
 
-#endif
-
 /* ---- src/match/regex_tree_in.h ---- */
 
 /* regex_tree_in.h - a pattern between its text and its program: nodes, and sets of characters.
@@ -35005,9 +34790,6 @@ PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
    A node refers to its children by index; node 0 is the empty pattern. A set is a run of ranges in
    order, apart from each other, without the newline; equal sets are one. The tree dies when the
    program is made. */
-#ifndef PHI_MATCH_REGEX_TREE_IN_H
-#define PHI_MATCH_REGEX_TREE_IN_H
-
 
 enum { PHI__REGEX_LAST_CODE = 0x10FFFF, PHI__REGEX_ENDLESS = 0xFFFF };
 
@@ -35076,14 +34858,9 @@ PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
 PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 
-#endif
-
 /* ---- src/match/regex_parse_in.h ---- */
 
 /* regex_parse_in.h - shared by the two halves of the parser: where it stands, and its failures. */
-#ifndef PHI_MATCH_REGEX_PARSE_IN_H
-#define PHI_MATCH_REGEX_PARSE_IN_H
-
 
 typedef struct phi__regex_parser {
     phi__regex_tree *tree;
@@ -35133,8 +34910,6 @@ PHI__FN bool phi__regex_letter_escape(phi__regex_parser *p, char *letter, uint32
 /* A set in brackets, at p->at; its index. */
 PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
 
-#endif
-
 /* ---- src/match/regex_program_in.h ---- */
 
 /* regex_program_in.h - a pattern's program: instructions over symbols.
@@ -35142,9 +34917,6 @@ PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
    Characters that no set of the pattern tells apart are one symbol, so that a text is a row of few
    symbols; three more stand for the end of a line, for a byte that is no character, and for a byte
    above 0x7F, which must be decoded first. */
-#ifndef PHI_MATCH_REGEX_PROGRAM_IN_H
-#define PHI_MATCH_REGEX_PROGRAM_IN_H
-
 
 typedef enum phi__regex_op {
     PHI__REGEX_OP_SET,   /* x: a set; then the next instruction */
@@ -35185,8 +34957,6 @@ PHI__FN bool phi__regex_program_in_set(const phi__regex_program *program, uint16
                                        uint16_t symbol);
 PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint16_t symbol);
 
-#endif
-
 /* ---- src/match/tool_name_in.h ---- */
 
 /* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most
@@ -35196,9 +34966,6 @@ PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint1
    become "_". A name that is cut, and a name that several tools would have, ends in eight hex
    digits of a hash; of several the one keeps it whose own name it is. So a name depends on the set
    of tools, not on their order. */
-#ifndef PHI_MATCH_TOOL_NAME_IN_H
-#define PHI_MATCH_TOOL_NAME_IN_H
-
 
 enum { PHI__TOOL_NAME_MOST = 64 };
 
@@ -35230,8 +34997,6 @@ PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *
    PHI_FULL: all that it could have are taken; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
-
-#endif
 
 /* ---- src/match/glob.c ---- */
 
@@ -35613,12 +35378,14 @@ static const struct {
 
 static bool phi__keywords_fits(unsigned shape, const phi_json *value) {
     switch (shape) {
-    case PHI__SHAPE_TEXT: return phi_json_is_string(value);
-    case PHI__SHAPE_NUMBER: return phi_json_is_number(value);
-    case PHI__SHAPE_COUNT: return phi_json_is_integer(value) && phi_json_num(value, -1) >= 0;
-    case PHI__SHAPE_LIST: return phi_json_is_array(value) && phi_json_count(value) > 0;
-    case PHI__SHAPE_OBJECT: return phi_json_is_object(value);
-    case PHI__SHAPE_SCHEMA: return phi_json_is_object(value) || phi_json_is_bool(value);
+    case PHI__SHAPE_TEXT: return phi_json_is(value, PHI_JSON_STRING);
+    case PHI__SHAPE_NUMBER: return phi_json_is(value, PHI_JSON_NUMBER);
+    case PHI__SHAPE_COUNT:
+        return phi_json_is(value, PHI_JSON_INTEGER) && phi_json_num(value, -1) >= 0;
+    case PHI__SHAPE_LIST: return phi_json_is(value, PHI_JSON_ARRAY) && phi_json_count(value) > 0;
+    case PHI__SHAPE_OBJECT: return phi_json_is(value, PHI_JSON_OBJECT);
+    case PHI__SHAPE_SCHEMA:
+        return phi_json_is(value, PHI_JSON_OBJECT) || phi_json_is(value, PHI_JSON_BOOL);
     case PHI__SHAPE_BOOL: return phi_json_bool(value, false);
     default: return true;
     }
@@ -37563,19 +37330,16 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x210c15a3
+#if PHI__IMP_PERMISSIONS != 0x991c9bc1
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x210c15a3
+#define PHI__IMP_PERMISSIONS 0x991c9bc1
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
 /* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
    times the text, for paths times the text once more. */
-#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
-#define PHI_PERMISSIONS_WILDCARD_IN_H
-
 
 /* What ** of a glob does about hidden files. */
 typedef enum phi__wildcard_hidden {
@@ -37601,8 +37365,6 @@ PHI__FN bool phi__wildcard_literal(phi_str pattern);
 /* The pattern that matches this text alone. */
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
 
-#endif
-
 /* ---- src/permissions/shell_in.h ---- */
 
 /* shell_in.h - a command line of bash as a list of its simple commands, with their words.
@@ -37621,9 +37383,6 @@ PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
    Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the
    line for each level of programs that run others, of which there are eight at most. All is in the
    caller's arena. */
-#ifndef PHI_PERMISSIONS_SHELL_IN_H
-#define PHI_PERMISSIONS_SHELL_IN_H
-
 
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
@@ -37814,14 +37573,9 @@ PHI__FN bool phi__names_secret(phi_str name);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 
-#endif
-
 /* ---- src/permissions/rules_in.h ---- */
 
 /* rules_in.h - which rules match a call, a command of a shell's line, or a file it writes. */
-#ifndef PHI_PERMISSIONS_RULES_IN_H
-#define PHI_PERMISSIONS_RULES_IN_H
-
 
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
@@ -37885,14 +37639,9 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
 PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_str url);
 
-#endif
-
 /* ---- src/permissions/check_in.h ---- */
 
 /* check_in.h - the permissions of a host, and the verdict on one call. */
-#ifndef PHI_PERMISSIONS_CHECK_IN_H
-#define PHI_PERMISSIONS_CHECK_IN_H
-
 
 enum { PHI__CHECK_GUARDS = 4 };
 
@@ -37927,8 +37676,6 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                                     void *ctx);
 /* A part in words, for people: "`rm -r build`", "writing out.txt". */
 PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
-
-#endif
 
 /* ---- src/permissions/always.c ---- */
 
@@ -38160,7 +37907,8 @@ static bool phi__always_host(const phi__always *a, const phi_json *root, const c
     phi__buf host, words;
     size_t i = 0;
     bool good;
-    while (i < PHI__COUNT(names) && !phi_json_is_string(phi_json_get(root, names[i]))) i++;
+    while (i < PHI__COUNT(names) && !phi_json_is(phi_json_get(root, names[i]), PHI_JSON_STRING))
+        i++;
     if (i == PHI__COUNT(names)) return true;
     phi__buf_init(&host, a->arena->memory);
     phi__buf_init(&words, a->arena->memory);
@@ -38231,33 +37979,26 @@ static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str ar
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
-                                          phi_str arguments, phi_permission_scope scope,
-                                          phi_arena *arena, phi_permission_rules *out,
-                                          phi_str *why) {
-    return phi_permissions_always_from(permissions, phi__str("", 0), tool_name, arguments, scope,
-                                       arena, out, why);
-}
-
-PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
-                                               phi_str tool_name, phi_str arguments,
-                                               phi_permission_scope scope, phi_arena *arena,
-                                               phi_permission_rules *out, phi_str *why) {
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why) {
     phi__always a;
     phi_arena scratch;
     phi_status status;
-    if (permissions == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (permissions == NULL || call == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
     a.permissions = permissions;
     a.arena = arena;
     a.scope = scope;
-    a.source = source;
+    a.source = call->source;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status =
-        phi__check_parts(permissions, &scratch, source, tool_name, arguments, phi__always_part, &a);
-    if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
+    status = phi__check_parts(permissions, &scratch, call->source, call->tool_name, call->arguments,
+                              phi__always_part, &a);
+    if (status == PHI_OK && a.asked)
+        status = phi__always_this(&a, call->tool_name, call->arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;
@@ -38427,7 +38168,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
     if (status == PHI_NO_MEMORY) return status;
     checking.subject.root = root;
     if (!phi__wildcard_any(phi_str_of(permissions->shell_tools), tool_name, false) ||
-        !phi_json_is_string(phi_json_get(root, "command")))
+        !phi_json_is(phi_json_get(root, "command"), PHI_JSON_STRING))
         return phi__check_part_now(&checking, false);
     return phi__check_line(&checking, scratch, phi_json_str(phi_json_get(root, "command"), ""));
 }
@@ -39434,7 +39175,7 @@ PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permiss
     if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
                                             (url.len > 0 && phi__paths_text(subject, rule, url))))
         return true;
-    if (!phi_json_is_array(node) && !phi_json_is_object(node)) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) && !phi_json_is(node, PHI_JSON_OBJECT)) return false;
     while ((member = phi_json_next(&each)) != NULL)
         if (phi__paths_arguments(subject, rule, member, depth + 1)) return true;
     return false;
@@ -39800,19 +39541,13 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     return phi__permissions_host(p, hook, verdict == PHI_PERMISSION_ASK);
 }
 
-PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
-                                                  phi_str tool_name, phi_str arguments,
-                                                  phi_str *why) {
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
+                                             const phi_permission_call *call, phi_str *why) {
     phi_permission verdict;
-    if (permissions == NULL) return PHI_PERMISSION_DENY;
-    verdict = phi__permissions_decide(permissions, source, tool_name, arguments);
+    if (permissions == NULL || call == NULL) return PHI_PERMISSION_DENY;
+    verdict = phi__permissions_decide(permissions, call->source, call->tool_name, call->arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
-}
-
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why) {
-    return phi_permissions_check_from(permissions, phi__str("", 0), tool_name, arguments, why);
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
@@ -40523,7 +40258,7 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(root, phi__rules_path_names[i]);
-        if (phi_json_is_string(member)) return phi_json_str(member, "");
+        if (phi_json_is(member, PHI_JSON_STRING)) return phi_json_str(member, "");
     }
     return phi__str(NULL, 0);
 }
@@ -40536,7 +40271,7 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     *found = false;
     for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
-        if (!phi_json_is_string(member)) continue;
+        if (!phi_json_is(member, PHI_JSON_STRING)) continue;
         *found = true;
         if (phi__paths_text(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
     }
@@ -40608,7 +40343,8 @@ static bool phi__rules_argument(const phi__rules_subject *subject,
     const phi_json *member;
     if (rule->argument == NULL) return phi__rules_any(rule->matches, subject->arguments);
     member = phi_json_get(subject->root, rule->argument);
-    return phi_json_is_string(member) && phi__rules_any(rule->matches, phi_json_str(member, ""));
+    return phi_json_is(member, PHI_JSON_STRING) &&
+           phi__rules_any(rule->matches, phi_json_str(member, ""));
 }
 
 /* ---- rules ---- */
@@ -40859,7 +40595,7 @@ static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t
     (void)snprintf(place, sizeof place, "rules[%u]: member", (unsigned)index);
     for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
         if (!phi__str_is(key, phi__rules_json_members[i].name)) continue;
-        if (!phi_json_is_string(node) || memchr(text.at, '\0', text.len) != NULL)
+        if (!phi_json_is(node, PHI_JSON_STRING) || memchr(text.at, '\0', text.len) != NULL)
             return phi__rules_json_refuse(error, place, key, "a string");
         *phi__rules_json_field(out, i) = text.at; /* terminated, in the arena */
         return PHI_OK;
@@ -40876,8 +40612,8 @@ static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_p
     phi_status status = PHI_OK;
     char place[64];
     (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)index);
-    if (!phi_json_is_object(node))
-        return phi__rules_json_refuse(error, place, phi_str_of(phi_json_type_name(node)),
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_get_type_name(node)),
                                       "an object");
     memset(out, 0, sizeof *out);
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
@@ -40893,8 +40629,8 @@ static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
     phi_json_iter it = phi_json_each(node);
     phi_permission_rule *rules;
     phi_status status = PHI_OK;
-    if (!phi_json_is_array(node))
-        return phi__rules_json_refuse(error, "rules", phi_str_of(phi_json_type_name(node)),
+    if (!phi_json_is(node, PHI_JSON_ARRAY))
+        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_get_type_name(node)),
                                       "an array");
     rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
     if (rules == NULL) return PHI_NO_MEMORY;
@@ -40910,9 +40646,9 @@ static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
     phi_json_iter it = phi_json_each(root);
     const phi_json *member;
     phi_status status = PHI_OK;
-    if (!phi_json_is_object(root))
-        return phi__rules_json_refuse(error, "permissions", phi_str_of(phi_json_type_name(root)),
-                                      "an object");
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__rules_json_refuse(error, "permissions",
+                                      phi_str_of(phi__json_get_type_name(root)), "an object");
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
         if (phi__str_is(it.key, "rules"))
             status = phi__rules_json_list(arena, member, out, error);
@@ -43628,11 +43364,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x02430c1f
+#if PHI__IMP_TOOLS != 0x6b4e5863
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x02430c1f
+#define PHI__IMP_TOOLS 0x6b4e5863
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43641,23 +43377,15 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
    A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
    the flags of each rm as "-rf". It is no parser of shell words: variables, substitutions, and
    scripts that a command writes and runs are not seen. */
-#ifndef PHI_TOOLS_DENY_IN_H
-#define PHI_TOOLS_DENY_IN_H
-
 
 /* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
                                   const char *const *patterns, const char **found);
 
-#endif
-
 /* ---- src/tools/finder_in.h ---- */
 
 /* finder_in.h - finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
    Pratt). */
-#ifndef PHI_TOOLS_FINDER_IN_H
-#define PHI_TOOLS_FINDER_IN_H
-
 
 typedef struct phi__finder {
     phi_memory *memory;
@@ -43676,8 +43404,6 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
 PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
 PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice: harmless */
 
-#endif
-
 /* ---- src/tools/ignored_in.h ---- */
 
 /* ignored_in.h - which entries of a directory walk the ignore files leave out, as ripgrep reads
@@ -43687,9 +43413,6 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
    farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
    its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
    Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
-#ifndef PHI_TOOLS_IGNORED_IN_H
-#define PHI_TOOLS_IGNORED_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -43739,7 +43462,6 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
                                      bool directory, size_t *units, phi__ignore_said *out);
 
 #endif
-#endif
 
 /* ---- src/tools/job_in.h ---- */
 
@@ -43750,9 +43472,6 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
    phi__job_done or phi__job_fail; `drop` then releases the tool's resources, as it does when the
    call is cancelled. After that the job must not be touched. The `go` of a job drives tools with a
    `step`; the io drives the others. */
-#ifndef PHI_TOOLS_JOB_IN_H
-#define PHI_TOOLS_JOB_IN_H
-
 
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
@@ -43766,7 +43485,7 @@ typedef struct phi__job {
     phi_memory *memory;     /* the agent's */
     phi__io *io;
     phi_arena arena; /* arguments, paths */
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *arguments; /* NULL: still being read */
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* a slice of work */
@@ -43824,14 +43543,45 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
 #endif
 
-#endif
+/* ---- src/tools/registry_in.h ---- */
+
+/* registry_in.h - tools by name: what the section [tools] of a configuration chooses from. */
+
+typedef struct phi__registry phi__registry;
+
+/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
+PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator);
+/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
+   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
+   (tools/context_tools.h), but only by name: they are not counted, nor found by
+   phi__registry_at. */
+PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
+                                                   const phi_tools_desc *desc);
+PHI__FN void phi__registry_free(phi__registry *registry); /* NULL is harmless */
+
+/* Adds a tool, or replaces the tool of that name. The struct is copied; its pointers are borrowed
+   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
+   no start. */
+PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool);
+
+/* The tool of that name; NULL: there is none. */
+PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name);
+PHI__FN size_t phi__registry_count(const phi__registry *registry);
+/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
+   add. */
+PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index);
+
+/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
+   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
+   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
+   how many names were unknown. */
+PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
+                                     size_t count, phi_tool *out, const char **unknown,
+                                     size_t *unknown_count);
 
 /* ---- src/tools/scripts_in.h ---- */
 
 /* scripts_in.h - scripts from within: the words of a command, the input, the answer. */
-#ifndef PHI_TOOLS_SCRIPTS_IN_H
-#define PHI_TOOLS_SCRIPTS_IN_H
-
 
 #ifndef PHI_NO_PROCESS
 
@@ -43889,15 +43639,11 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
                                                  phi_str output, phi__buf *reply);
 
 #endif
-#endif
 
 /* ---- src/tools/search_in.h ---- */
 
 /* search_in.h - shared by the halves of the tool that searches: a program's output, or our own walk
    and engine, becomes lines of one form, "file:number:text". */
-#ifndef PHI_TOOLS_SEARCH_IN_H
-#define PHI_TOOLS_SEARCH_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -43938,7 +43684,6 @@ PHI__FN void phi__search_own_begin(phi__search *search);
 PHI__FN void phi__search_own_more(phi__search *search);
 PHI__FN void phi__search_own_free(phi__search *search); /* twice is harmless */
 
-#endif
 #endif
 
 /* ---- src/tools/bash.c ---- */
@@ -45138,16 +44883,16 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
     phi_parse_error error;
     phi_status status;
     if (job->arguments == NULL) {
-        status = phi_json_reader_advance(&job->reader, units);
+        status = phi__json_read_advance(&job->reader, units);
         if (status == PHI_BUSY) return PHI_PENDING;
-        status = phi_json_reader_result(&job->reader, &job->arguments, &error);
+        status = phi__json_read_result(&job->reader, &job->arguments, &error);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
         if (status != PHI_OK)
             return phi__job_fail(job, "Invalid arguments: not JSON, at column %u: %s",
                                  (unsigned)error.column, error.message);
-        if (!phi_json_is_object(job->arguments))
+        if (!phi_json_is(job->arguments, PHI_JSON_OBJECT))
             return phi__job_fail(job, "Invalid arguments: expected object, got %s",
-                                 phi_json_type_name(job->arguments));
+                                 phi__json_get_type_name(job->arguments));
     }
     return job->go(job);
 }
@@ -45170,8 +44915,8 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->drop = drop;
     phi_arena_init(&job->arena, job->memory, 1024);
     phi__call_on_gone(call, phi__job_gone);
-    phi_json_reader_begin(&job->reader, &job->arena, arguments,
-                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
+    phi__json_read_begin(&job->reader, &job->arena, arguments,
+                         PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
     if (whole) return phi__job_go(job, SIZE_MAX);
     return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
@@ -45193,12 +44938,12 @@ PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
 
 static const phi_json *phi__job_argument(const phi__job *job, const char *name) {
     const phi_json *node = phi_json_get(job->arguments, name);
-    return phi_json_is_null(node) ? NULL : node;
+    return phi_json_is(node, PHI_JSON_NULL) ? NULL : node;
 }
 
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out) {
     const phi_json *node = phi__job_argument(job, name);
-    if (!phi_json_is_string(node)) {
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
         (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
         return false;
     }
@@ -45210,12 +44955,12 @@ PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const
     const phi_json *node = phi__job_argument(job, name);
     phi_str s;
     *out = NULL;
-    if (!phi_json_is_string(node) && (required || node == NULL)) {
+    if (!phi_json_is(node, PHI_JSON_STRING) && (required || node == NULL)) {
         if (!required) return true;
         (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
         return false;
     }
-    if (!phi_json_is_string(node)) {
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
         (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
         return false;
     }
@@ -45236,8 +44981,8 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
     const phi_json *node = phi__job_argument(job, name);
     *out = fallback;
     if (node == NULL) return true;
-    *out = phi_json_uint(node, UINT64_MAX);
-    if (phi_json_is_number(node) && *out != UINT64_MAX) return true;
+    *out = phi__json_get_uint(node, UINT64_MAX);
+    if (phi_json_is(node, PHI_JSON_NUMBER) && *out != UINT64_MAX) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be a whole number, 0 or more", name);
     return false;
 }
@@ -45245,7 +44990,7 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
     const phi_json *node = phi__job_argument(job, name);
     *out = phi_json_bool(node, false);
-    if (node == NULL || phi_json_is_bool(node)) return true;
+    if (node == NULL || phi_json_is(node, PHI_JSON_BOOL)) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be true or false", name);
     return false;
 }
@@ -45989,7 +45734,7 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 
 enum { PHI__REGISTRY_APART = 3 };
 
-struct phi_tool_registry {
+struct phi__registry {
     phi_memory memory;
     phi_tool *tools;
     size_t count, cap;
@@ -45998,15 +45743,17 @@ struct phi_tool_registry {
     size_t apart_count;
 };
 
-static size_t phi__registry_find(const phi_tool_registry *registry, const char *name) {
+static size_t phi__registry_find(const phi__registry *registry, const char *name) {
     size_t i;
     for (i = 0; i < registry->count; i++)
         if (strcmp(registry->tools[i].name, name) == 0) return i;
     return SIZE_MAX;
 }
 
-static const phi_tool *phi__registry_named(const phi_tool_registry *registry, const char *name) {
-    size_t i, at = phi__registry_find(registry, name);
+PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name) {
+    size_t i, at;
+    if (registry == NULL || name == NULL) return NULL;
+    at = phi__registry_find(registry, name);
     if (at != SIZE_MAX) return &registry->tools[at];
     for (i = 0; i < registry->apart_count; i++)
         if (strcmp(registry->apart[i].name, name) == 0) return &registry->apart[i];
@@ -46020,20 +45767,18 @@ static bool phi__registry_has(const phi_tool *tools, size_t count, const char *n
     return false;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator) {
+PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator) {
     phi_memory memory;
-    phi_tool_registry *registry;
+    phi__registry *registry;
     phi_memory_init(&memory, allocator, 0);
-    registry = (phi_tool_registry *)phi__alloc(&memory, sizeof *registry);
+    registry = (phi__registry *)phi__alloc(&memory, sizeof *registry);
     if (registry != NULL) registry->memory = memory;
     return registry;
 }
 
-PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
-                                                           const phi_tools_desc *desc) {
-    phi_tool_registry *registry = phi_tool_registry_new(allocator);
+PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
+                                                   const phi_tools_desc *desc) {
+    phi__registry *registry = phi__registry_new(allocator);
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
@@ -46041,14 +45786,14 @@ PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *
     (void)phi_tools_revert(registry->apart + 2);
     registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
-        if (phi_tool_registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
-        phi_tool_registry_free(registry);
+        if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
+        phi__registry_free(registry);
         return NULL;
     }
     return registry;
 }
 
-PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
+PHI__FN void phi__registry_free(phi__registry *registry) {
     phi_memory memory;
     if (registry == NULL) return;
     phi__free(&registry->memory, registry->tools, registry->cap * sizeof *registry->tools);
@@ -46056,7 +45801,7 @@ PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
     phi__free(&memory, registry, sizeof *registry);
 }
 
-PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool) {
+PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool) {
     phi_tool *tools;
     size_t at;
     if (registry == NULL || tool == NULL || tool->name == NULL || tool->name[0] == '\0' ||
@@ -46074,24 +45819,20 @@ PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_
     return PHI_OK;
 }
 
-PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name) {
-    return registry != NULL && name != NULL && phi__registry_named(registry, name) != NULL;
-}
-
-PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry) {
+PHI__FN size_t phi__registry_count(const phi__registry *registry) {
     return registry != NULL ? registry->count : 0;
 }
 
-PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index) {
+PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index) {
     return registry != NULL && index < registry->count ? &registry->tools[index] : NULL;
 }
 
-PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
-                                         const char *const *names, size_t count, phi_tool *out,
-                                         const char **unknown, size_t *unknown_count) {
+PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
+                                     size_t count, phi_tool *out, const char **unknown,
+                                     size_t *unknown_count) {
     size_t found = 0, missing = 0, i;
     for (i = 0; i < count; i++) {
-        const phi_tool *tool = registry != NULL ? phi__registry_named(registry, names[i]) : NULL;
+        const phi_tool *tool = phi__registry_named(registry, names[i]);
         if (tool == NULL) {
             if (unknown != NULL) unknown[missing] = names[i];
             missing++;
@@ -46254,7 +45995,7 @@ static phi__script_says phi__script_talk_broken(phi__buf *reply, const char *fau
 static bool phi__script_talk_take(const phi_json *root, const char *key, phi_str *out) {
     const phi_json *node = phi_json_get(root, key);
     *out = phi_json_str(node, NULL);
-    return node == NULL || phi_json_is_null(node) || phi_json_is_string(node);
+    return node == NULL || phi_json_is(node, PHI_JSON_NULL) || phi_json_is(node, PHI_JSON_STRING);
 }
 
 static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_point point,
@@ -46263,7 +46004,7 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
     bool is_reply =
         point == PHI_HOOK_STEERING || point == PHI_HOOK_FOLLOW_UP || point == PHI_HOOK_CREDENTIAL;
     phi_str text;
-    if (allow != NULL && !phi_json_is_bool(allow))
+    if (allow != NULL && !phi_json_is(allow, PHI_JSON_BOOL))
         return phi__script_talk_broken(reply, "\"allow\" is neither true nor false");
     if (!phi_json_bool(allow, true)) {
         if (!phi__script_talk_take(root, "reason", &text))
@@ -46273,7 +46014,7 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
     }
     arguments = phi_json_get(root, "arguments");
     if (point == PHI_HOOK_BEFORE_TOOL && arguments != NULL) {
-        if (!phi_json_is_object(arguments))
+        if (!phi_json_is(arguments, PHI_JSON_OBJECT))
             return phi__script_talk_broken(reply, "\"arguments\" is no object");
         return phi__json_write(reply, arguments, 0) != PHI_OK || reply->failed ? PHI__SCRIPT_LOST
                                                                                : PHI__SCRIPT_ALLOWS;
@@ -46752,7 +46493,8 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     (void)snprintf(turn, sizeof turn, "%u", (unsigned)hook->turn_index);
     if (!phi__scripts_variable(job, &n, "PHI_HOOK",
                                phi_str_of(phi__script_talk_name(hook->point))) ||
-        !phi__scripts_variable(job, &n, "PHI_SESSION_ID", phi_agent_session_id(hook->agent)) ||
+        !phi__scripts_variable(job, &n, "PHI_SESSION_ID",
+                               phi_agent_get_info(hook->agent).session_id) ||
         !phi__scripts_variable(job, &n, "PHI_LOOP_ID", hook->loop_id) ||
         !phi__scripts_variable(job, &n, "PHI_AGENT_ID", agent->agent_id) ||
         !phi__scripts_variable(job, &n, "PHI_TURN_INDEX", phi_str_of(turn)) ||
@@ -46893,10 +46635,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
     desc->hook_points |= set->points;
     desc->hook_user_data = set;
     return PHI_OK;
-}
-
-PHI_API size_t phi_scripts_running(const phi_scripts *set) {
-    return set != NULL ? set->job_count : 0;
 }
 
 #endif
@@ -47940,7 +47678,8 @@ static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
 }
 
 static void phi__tools_defaults(phi_tools_desc *desc) {
-    if (desc->deny_patterns == NULL) desc->deny_patterns = phi_tools_deny_patterns();
+    static const char *const patterns[] = {PHI_TOOLS_DENY_PATTERNS, NULL};
+    if (desc->deny_patterns == NULL) desc->deny_patterns = patterns;
     desc->bash_timeout_ms = phi__tools_or(desc->bash_timeout_ms, PHI__TOOLS_BASH_MS);
     desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
     desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
@@ -47953,12 +47692,6 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
 }
 
 /* ---- public ---- */
-
-PHI_API const char *const *phi_tools_deny_patterns(void) {
-    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",   "mkfs",
-                                           "dd if=",   ":(){:|:&};:", NULL};
-    return patterns;
-}
 
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
     phi_tool *tool;
@@ -48092,11 +47825,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x510a3ecc
+#if PHI__IMP_SERVE != 0x02f6d5ce
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x510a3ecc
+#define PHI__IMP_SERVE 0x02f6d5ce
 
 /* ---- src/serve/listen_in.h ---- */
 
@@ -48109,9 +47842,6 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
    Ownership: the caller's until phi__listen_free, which closes the port, but no connection. Free it
    before the phi__io.
    Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
-#ifndef PHI_SERVE_LISTEN_IN_H
-#define PHI_SERVE_LISTEN_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48139,7 +47869,6 @@ PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was cl
 PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
 
 #endif
-#endif
 
 /* ---- src/serve/http_head_in.h ---- */
 
@@ -48151,9 +47880,6 @@ PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
    twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
 
    A refusal is an HTTP status and a message; the connection cannot be read on after it. */
-#ifndef PHI_SERVE_HTTP_HEAD_IN_H
-#define PHI_SERVE_HTTP_HEAD_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48222,7 +47948,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
                                             size_t len, size_t *used, phi_str *piece);
 
 #endif
-#endif
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -48242,9 +47967,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
    Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
    calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
    Threads: the pumping thread. */
-#ifndef PHI_SERVE_SERVE_IN_H
-#define PHI_SERVE_SERVE_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48314,7 +48036,6 @@ PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is co
 PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
 
 #endif
-#endif
 
 /* ---- src/serve/connection_in.h ---- */
 
@@ -48327,9 +48048,6 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the conne
 
    Every entry from the pump goes through enter and leave: what dies in between, connections and the
    server, is freed by the last leave. So `fd` can be looked at after any callback. */
-#ifndef PHI_SERVE_CONNECTION_IN_H
-#define PHI_SERVE_CONNECTION_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48413,14 +48131,10 @@ PHI__FN void phi__connection_flush(phi__serve_exchange *c); /* sends; may close 
 PHI__FN void phi__connection_fill(phi__serve_exchange *c);  /* reads; may close */
 
 #endif
-#endif
 
 /* ---- src/serve/serve_words_in.h ---- */
 
 /* serve_words_in.h - the head of an answer as text. Pure. */
-#ifndef PHI_SERVE_SERVE_WORDS_IN_H
-#define PHI_SERVE_SERVE_WORDS_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48448,7 +48162,6 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 /* "Not Found" of 404; "Unknown" where there is no name. Static. */
 PHI__FN const char *phi__serve_words_reason(int http_status);
 
-#endif
 #endif
 
 /* ---- src/serve/connection.c ---- */
@@ -49886,19 +49599,16 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x2092133c
+#if PHI__IMP_MCP != 0x83fc99b2
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x2092133c
+#define PHI__IMP_MCP 0x83fc99b2
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
 /* mcp_admit_in.h - who may speak to our server over HTTP: a page of some other site, whose name
    resolves to this machine (DNS rebinding), may not. Pure. */
-#ifndef PHI_MCP_MCP_ADMIT_IN_H
-#define PHI_MCP_MCP_ADMIT_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -49914,15 +49624,11 @@ PHI__FN bool phi__mcp_admit_once(const phi__http_head *head);
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
 /* mcp_eras_in.h - the protocol's eras: one row each, whose columns are facts. Code asks for a fact,
    never for a version. */
-#ifndef PHI_MCP_MCP_ERAS_IN_H
-#define PHI_MCP_MCP_ERAS_IN_H
-
 
 typedef enum phi__mcp_tasks {
     PHI__MCP_TASKS_NONE,
@@ -49972,8 +49678,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
 
-#endif
-
 /* ---- src/mcp/mcp_link_in.h ---- */
 
 /* mcp_link_in.h - how messages reach a server: one interface, with a link for child processes
@@ -49983,9 +49687,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
    its like. No function of the table calls the session before it returns: a result known at once
    is reported in the next phi_step (a timer at now).
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
-#ifndef PHI_MCP_MCP_LINK_IN_H
-#define PHI_MCP_MCP_LINK_IN_H
-
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -50063,8 +49764,6 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
 #endif
 PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
 
-#endif
-
 /* ---- src/mcp/mcp_in.h ---- */
 
 /* mcp_in.h - a connection to a server, for the files of this room.
@@ -50072,9 +49771,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
    mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
    asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
    together. */
-#ifndef PHI_MCP_MCP_IN_H
-#define PHI_MCP_MCP_IN_H
-
 
 typedef struct phi__mcp_request phi__mcp_request;
 
@@ -50159,8 +49855,6 @@ PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi
 PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                      const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_core_in.h ---- */
 
 /* mcp_core_in.h - the struct of a connection: each group of fields is its file's.
@@ -50168,9 +49862,6 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
    Functions that call out (events, done functions, parts) may find the connection freed afterwards:
    phi__mcp_core_enter keeps the struct until phi__mcp_core_leave, which says whether it is alive.
    Entered are: messages and reports of the link, and timers. */
-#ifndef PHI_MCP_MCP_CORE_IN_H
-#define PHI_MCP_MCP_CORE_IN_H
-
 
 typedef enum phi__mcp_phase {
     PHI__MCP_SHUT,    /* not opened, or closed */
@@ -50337,8 +50028,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_rpc_in.h ---- */
 
 /* mcp_rpc_in.h - JSON-RPC messages: read with bounds, and written as one line.
@@ -50350,9 +50039,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
 
    Shared by our client and our server. The parts of a message are borrowed from the arena and the
    text. */
-#ifndef PHI_MCP_MCP_RPC_IN_H
-#define PHI_MCP_MCP_RPC_IN_H
-
 
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
@@ -50395,7 +50081,7 @@ typedef struct phi__mcp_rpc {
    replaced. Strings point into `text` and are not terminated. */
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
 /* As that, for a reader that advances in slices. */
-PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text);
+PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text);
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
 /* The number of an id that we made, also where it comes back as a string. */
@@ -50416,15 +50102,10 @@ PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
    False: it is no object's text. Only the brackets are looked at. */
 PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_asked_in.h ---- */
 
 /* mcp_asked_in.h - what the server asks: as a request of its own (legacy eras), or as input that a
    request of ours needs before it is answered (input_required, the modern era). */
-#ifndef PHI_MCP_MCP_ASKED_IN_H
-#define PHI_MCP_MCP_ASKED_IN_H
-
 
 enum {
     PHI__MCP_ASKED_MOST = 64,  /* at once */
@@ -50444,18 +50125,11 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
 /* Drops all of the connection, by `unasked` of their parts. */
 PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_asks_in.h ---- */
 
 /* mcp_asks_in.h - the part of a connection that answers what its server asks. */
-#ifndef PHI_MCP_MCP_ASKS_IN_H
-#define PHI_MCP_MCP_ASKS_IN_H
-
 
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
-
-#endif
 
 /* ---- src/mcp/mcp_toolbox_in.h ---- */
 
@@ -50463,9 +50137,6 @@ PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
    A box is made from definitions, at once, and never changes but for what `held` says; agents use
    it until the last of them has released it. */
-#ifndef PHI_MCP_MCP_TOOLBOX_IN_H
-#define PHI_MCP_MCP_TOOLBOX_IN_H
-
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
@@ -50509,19 +50180,12 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
                                         phi__mcp_toolbox **out);
 PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
 
-#endif
-
 /* ---- src/mcp/mcp_calls_in.h ---- */
 
 /* mcp_calls_in.h - calls of a server's tools. */
-#ifndef PHI_MCP_MCP_CALLS_IN_H
-#define PHI_MCP_MCP_CALLS_IN_H
-
 
 /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
 PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
-
-#endif
 
 /* ---- src/mcp/mcp_content_in.h ---- */
 
@@ -50530,9 +50194,6 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
    A text is a text, an image an image, audio audio, a binary resource what its type says: an image,
    audio or, if it is a PDF, a document. Other types and links become a text in brackets with type
    and size; a resource of text is its text; an unknown block is its JSON text. */
-#ifndef PHI_MCP_MCP_CONTENT_IN_H
-#define PHI_MCP_MCP_CONTENT_IN_H
-
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
@@ -50543,17 +50204,12 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
 PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
-#endif
-
 /* ---- src/mcp/mcp_events_in.h ---- */
 
 /* mcp_events_in.h - the events of a stream that a client may take up again: the last of them are
    kept, up to 256 KiB.
 
    Ownership: in its owner. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_EVENTS_IN_H
-#define PHI_MCP_MCP_EVENTS_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -50573,7 +50229,6 @@ PHI__FN bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last,
 PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_oauth_in.h ---- */
 
@@ -50591,9 +50246,6 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
    store), mcp_oauth_sign.c (what the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_OAUTH_IN_H
-#define PHI_MCP_MCP_OAUTH_IN_H
-
 
 typedef struct phi__mcp_oauth phi__mcp_oauth;
 
@@ -50642,8 +50294,6 @@ PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url)
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
 
-#endif
-
 /* ---- src/mcp/mcp_exchange_in.h ---- */
 
 /* mcp_exchange_in.h - one HTTP request to a server and its answer, for the link over HTTP.
@@ -50653,9 +50303,6 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
    mean is its kind's (mcp_http.c). mcp_head.c has the headers.
    An exchange that calls the session may find itself detached or freed when the call returns: see
    phi__mcp_exchange_kind. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_EXCHANGE_IN_H
-#define PHI_MCP_MCP_EXCHANGE_IN_H
-
 
 typedef struct phi__mcp_exchange phi__mcp_exchange;
 
@@ -50763,14 +50410,9 @@ PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire);
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
                                           const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_forms_in.h ---- */
 
 /* mcp_forms_in.h - forms that a server wants filled in (elicitation). */
-#ifndef PHI_MCP_MCP_FORMS_IN_H
-#define PHI_MCP_MCP_FORMS_IN_H
-
 
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
@@ -50778,17 +50420,12 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                        phi__buf *out, phi_schema_error *error);
 
-#endif
-
 /* ---- src/mcp/mcp_handshake_in.h ---- */
 
 /* mcp_handshake_in.h - finds out which era the server speaks, and agrees upon it.
 
    First server/discover, as the era of 2026-07-28 has it; whatever answers with something that is
    not of that era, or does not answer, gets initialize. */
-#ifndef PHI_MCP_MCP_HANDSHAKE_IN_H
-#define PHI_MCP_MCP_HANDSHAKE_IN_H
-
 
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
@@ -50797,14 +50434,9 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
 /* Nothing is agreed upon any more; `legacy` is remembered. */
 PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_head_in.h ---- */
 
 /* mcp_head_in.h - headers of requests to a server, and what those of its answers say. */
-#ifndef PHI_MCP_MCP_HEAD_IN_H
-#define PHI_MCP_MCP_HEAD_IN_H
-
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
@@ -50826,8 +50458,6 @@ PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e);
 PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
                                    phi__secret_text kind);
 
-#endif
-
 /* ---- src/mcp/mcp_headers_in.h ---- */
 
 /* mcp_headers_in.h - parameters of tools that are mirrored into HTTP headers (x-mcp-header).
@@ -50836,9 +50466,6 @@ PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t 
    call over HTTP then carries the argument as the header Mcp-Param-Region as well. A tool whose
    marks break the rules must not be used over HTTP.
    Era: 2026-07-28; over other transports, and in older eras, marks mean nothing. */
-#ifndef PHI_MCP_MCP_HEADERS_IN_H
-#define PHI_MCP_MCP_HEADERS_IN_H
-
 
 /* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
@@ -50854,8 +50481,6 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
    below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
 PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_http_in.h ---- */
 
 /* mcp_http_in.h - the link over HTTP: streamable HTTP of all eras, and the old HTTP+SSE.
@@ -50863,9 +50488,6 @@ PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *o
    mcp_http.c owns the connection and its POSTs; mcp_stream.c the streams that a GET opens: messages
    of the server's own, and the whole traffic from the server in the old transport. Both use
    mcp_exchange.c. */
-#ifndef PHI_MCP_MCP_HTTP_IN_H
-#define PHI_MCP_MCP_HTTP_IN_H
-
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
@@ -50902,14 +50524,9 @@ PHI__FN bool phi__mcp_stream_lose(phi__mcp_exchange *e, phi_status status);
 /* The delay before a stream is opened again; counts the tries. */
 PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 
-#endif
-
 /* ---- src/mcp/mcp_incoming_in.h ---- */
 
 /* mcp_incoming_in.h - what the server sends: each message to where it belongs. */
-#ifndef PHI_MCP_MCP_INCOMING_IN_H
-#define PHI_MCP_MCP_INCOMING_IN_H
-
 
 PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
@@ -50920,15 +50537,10 @@ PHI__FN void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning);
 PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
                                     int http_status, phi_str body, const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_known_in.h ---- */
 
 /* mcp_known_in.h - the definitions of tools that were offered: a server that changes one later,
    also after it was taken away, is found out. */
-#ifndef PHI_MCP_MCP_KNOWN_IN_H
-#define PHI_MCP_MCP_KNOWN_IN_H
-
 
 typedef struct phi__mcp_known_tool {
     phi__link link; /* in the order of their last list */
@@ -50960,14 +50572,9 @@ PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *t
    most_bytes. */
 PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes);
 
-#endif
-
 /* ---- src/mcp/mcp_level_in.h ---- */
 
 /* mcp_level_in.h - the levels of log messages. */
-#ifndef PHI_MCP_MCP_LEVEL_IN_H
-#define PHI_MCP_MCP_LEVEL_IN_H
-
 
 /* NONE is above all: no message has it. */
 enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
@@ -50975,16 +50582,11 @@ enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
 /* From 0, "debug", to 7, "emergency"; -1: unknown. */
 PHI__FN int phi__mcp_level_of(phi_str name);
 
-#endif
-
 /* ---- src/mcp/mcp_life_in.h ---- */
 
 /* mcp_life_in.h - the phases of a connection: opened, agreed upon, lost, started again, closed.
 
    phi_mcp_state is what the host sees of it; it is reported once the phase is settled. */
-#ifndef PHI_MCP_MCP_LIFE_IN_H
-#define PHI_MCP_MCP_LIFE_IN_H
-
 
 PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
 /* Opens it in the next step. Only where it is shut or broken. */
@@ -50999,28 +50601,18 @@ PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
 /* Ends requests, parts and link, and frees all but the struct. */
 PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_listen_in.h ---- */
 
 /* mcp_listen_in.h - the stream of changes that servers of the modern era send on demand. */
-#ifndef PHI_MCP_MCP_LISTEN_IN_H
-#define PHI_MCP_MCP_LISTEN_IN_H
-
 
 /* Opens it, where the era has it and the server has lists that change. */
 PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp);
 PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is ended by others */
 
-#endif
-
 /* ---- src/mcp/mcp_news_in.h ---- */
 
 /* mcp_news_in.h - events that a part has found while it was busy, kept until it may call the host,
    who may free the connection. */
-#ifndef PHI_MCP_MCP_NEWS_IN_H
-#define PHI_MCP_MCP_NEWS_IN_H
-
 
 typedef struct phi__mcp_news {
     phi__list list;
@@ -51034,15 +50626,10 @@ PHI__FN void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_
 PHI__FN bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news);
 PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_url_in.h ---- */
 
 /* mcp_oauth_url_in.h - addresses of an authorization: their parts, where they lead, and the forms
    in requests and redirects. Pure functions of text. */
-#ifndef PHI_MCP_MCP_OAUTH_URL_IN_H
-#define PHI_MCP_MCP_OAUTH_URL_IN_H
-
 
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
@@ -51094,16 +50681,11 @@ PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but 
 PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
                                           phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_words_in.h ---- */
 
 /* mcp_oauth_words_in.h - what servers say about an authorization: the challenge in a header, and
    the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
    the text. */
-#ifndef PHI_MCP_MCP_OAUTH_WORDS_IN_H
-#define PHI_MCP_MCP_OAUTH_WORDS_IN_H
-
 
 enum {
     PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
@@ -51166,15 +50748,10 @@ PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes);
    limits above. */
 PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_form_in.h ---- */
 
 /* mcp_oauth_form_in.h - what an authorization sends: the URL for the browser, the forms for the
    token endpoint, the registration; and what these endpoints answer. */
-#ifndef PHI_MCP_MCP_OAUTH_FORM_IN_H
-#define PHI_MCP_MCP_OAUTH_FORM_IN_H
-
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
@@ -51239,8 +50816,6 @@ PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_
 PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
                                         phi__mcp_oauth_client *client);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_keep_in.h ---- */
 
 /* mcp_oauth_keep_in.h - tokens and registrations, in memory and as documents of the host's store.
@@ -51248,9 +50823,6 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
    A grant is of one MCP server: document "mcp-oauth-token-" and a hash of its address. A
    registration is of one issuer: "mcp-oauth-client-" and a hash of that. Documents of version 1
    that name the right server or issuer count; all others are ignored. */
-#ifndef PHI_MCP_MCP_OAUTH_KEEP_IN_H
-#define PHI_MCP_MCP_OAUTH_KEEP_IN_H
-
 
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
@@ -51292,8 +50864,6 @@ PHI__FN phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_m
                                                    const phi__mcp_oauth_client *client);
 PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str issuer);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_state_in.h ---- */
 
 /* mcp_oauth_state_in.h - an authorization under way: its state, its requests, its end.
@@ -51306,9 +50876,6 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
    All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
    and copies of secrets need no further care. Everything happens in the timer, which the end of a
    request sets: the host's functions are called from there alone. */
-#ifndef PHI_MCP_MCP_OAUTH_STATE_IN_H
-#define PHI_MCP_MCP_OAUTH_STATE_IN_H
-
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
@@ -51458,16 +51025,11 @@ PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form)
 PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
                                              phi_str token, phi__buf *out);
 
-#endif
-
 /* ---- src/mcp/mcp_pages_in.h ---- */
 
 /* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list
    items, by the memory that they take (four times max_message_bytes), by a number of pages, and
    where a cursor comes back. */
-#ifndef PHI_MCP_MCP_PAGES_IN_H
-#define PHI_MCP_MCP_PAGES_IN_H
-
 
 typedef struct phi__mcp_pages phi__mcp_pages;
 
@@ -51493,15 +51055,10 @@ struct phi__mcp_pages {
 PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
 PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
 
-#endif
-
 /* ---- src/mcp/mcp_offers_in.h ---- */
 
 /* mcp_offers_in.h - what a server offers to hosts, besides tools: the operations under way, the
    resources that are watched, and the notifications of all of it. */
-#ifndef PHI_MCP_MCP_OFFERS_IN_H
-#define PHI_MCP_MCP_OFFERS_IN_H
-
 
 typedef struct phi__mcp_offer phi__mcp_offer;
 
@@ -51536,15 +51093,10 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
                                         phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
                                         uint64_t *id);
 
-#endif
-
 /* ---- src/mcp/mcp_open_in.h ---- */
 
 /* mcp_open_in.h - a connection over any link: for mcp.c, and for tests, which bring a link of their
    own. */
-#ifndef PHI_MCP_MCP_OPEN_IN_H
-#define PHI_MCP_MCP_OPEN_IN_H
-
 
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
@@ -51556,14 +51108,9 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out);
 
-#endif
-
 /* ---- src/mcp/mcp_parts_in.h ---- */
 
 /* mcp_parts_in.h - what a connection tells its host and its parts. */
-#ifndef PHI_MCP_MCP_PARTS_IN_H
-#define PHI_MCP_MCP_PARTS_IN_H
-
 
 /* As phi__mcp_session_tell. */
 PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
@@ -51579,29 +51126,19 @@ PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp);
 /* The client's capabilities, as JSON text in the arena. */
 PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_place_in.h ---- */
 
 /* mcp_place_in.h - addresses that a server names (redirects, the endpoint of the old transport),
    joined to its own. */
-#ifndef PHI_MCP_MCP_PLACE_IN_H
-#define PHI_MCP_MCP_PLACE_IN_H
-
 
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */
 PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 
-#endif
-
 /* ---- src/mcp/mcp_post_in.h ---- */
 
 /* mcp_post_in.h - messages on their way to the link, in order, and waiting while it is full. */
-#ifndef PHI_MCP_MCP_POST_IN_H
-#define PHI_MCP_MCP_POST_IN_H
-
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -51625,17 +51162,12 @@ PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *s
 /* Drops the notifications and answers that wait; requests are their owner's. */
 PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_redirect_in.h ---- */
 
 /* mcp_redirect_in.h - a page on the loopback that receives the redirect of an authorization
    (RFC 8252, section 7.3).
 
    Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_REDIRECT_IN_H
-#define PHI_MCP_MCP_REDIRECT_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -51654,14 +51186,10 @@ PHI__FN uint16_t phi__mcp_redirect_port(const phi__mcp_redirect *redirect);
 PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_requests_in.h ---- */
 
 /* mcp_requests_in.h - requests under way: made, sent, timed, answered exactly once. */
-#ifndef PHI_MCP_MCP_REQUESTS_IN_H
-#define PHI_MCP_MCP_REQUESTS_IN_H
-
 
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
@@ -51702,15 +51230,10 @@ PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded);
 /* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 
-#endif
-
 /* ---- src/mcp/mcp_sampling_in.h ---- */
 
 /* mcp_sampling_in.h - an answer of an agent's model for a server (sampling): one model call of a
    hidden agent below it, whose history is the server's messages. */
-#ifndef PHI_MCP_MCP_SAMPLING_IN_H
-#define PHI_MCP_MCP_SAMPLING_IN_H
-
 
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
@@ -51732,8 +51255,6 @@ PHI__FN void phi__mcp_sampling_drop(phi__mcp_sampling *sampling); /* without `do
 PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
                                    phi__buf *out);
 
-#endif
-
 /* ---- src/mcp/mcp_schema_in.h ---- */
 
 /* mcp_schema_in.h - the input schema of a server's tool, adapted so that an agent takes it.
@@ -51741,9 +51262,6 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
    A schema that phi's check understands whole stays as it is. Else keywords that it does not
    understand move into descriptions, as does a reference to another document, which is never
    followed. */
-#ifndef PHI_MCP_MCP_SCHEMA_IN_H
-#define PHI_MCP_MCP_SCHEMA_IN_H
-
 
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
@@ -51753,8 +51271,6 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
                                          char *message, size_t size);
 /* Whether following its references stays within bounds. */
 PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
-
-#endif
 
 /* ---- src/mcp/mcp_serve_in.h ---- */
 
@@ -51766,9 +51282,6 @@ PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
    A client (phi__mcp_client) is a session of a legacy era; requests of 2026-07-28 have none.
 
    Nothing here is called back by a way's functions: they queue, or fail. */
-#ifndef PHI_MCP_MCP_SERVE_IN_H
-#define PHI_MCP_MCP_SERVE_IN_H
-
 
 typedef struct phi__mcp_way phi__mcp_way;
 typedef struct phi__mcp_client phi__mcp_client;
@@ -51854,15 +51367,10 @@ PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http);
 PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #endif
 
-#endif
-
 /* ---- src/mcp/mcp_slices_in.h ---- */
 
 /* mcp_slices_in.h - long JSON texts of the other side, read into a tree a budget a step, so that no
    step takes long. Texts up to PHI__MCP_SLICES_WHOLE are read at once. */
-#ifndef PHI_MCP_MCP_SLICES_IN_H
-#define PHI_MCP_MCP_SLICES_IN_H
-
 
 enum { PHI__MCP_SLICES_WHOLE = 131072 };
 
@@ -51871,7 +51379,7 @@ typedef struct phi__mcp_slices phi__mcp_slices;
 struct phi__mcp_slices {
     phi_runtime *rt;
     phi_arena arena; /* of the tree; the caller may take it out when the reading is over */
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi__timer timer;
     /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading
        is over, root may be NULL, and the caller ends it. */
@@ -51885,8 +51393,6 @@ PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *r
 PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices); /* from the next step on */
 PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
 
-#endif
-
 /* ---- src/mcp/mcp_serve_state_in.h ---- */
 
 /* mcp_serve_state_in.h - the structures of our server, for its files.
@@ -51897,9 +51403,6 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
    client repeats it. A call that became a task has no way either; when its work has ended, it is
    kept for its client as PHI__MCP_SERVING_TASK.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
-#ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
-#define PHI_MCP_MCP_SERVE_STATE_IN_H
-
 
 enum {
     PHI__MCP_NAME_BYTES =
@@ -52241,21 +51744,14 @@ PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri);
 PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
                                        const char *logger, const char *data);
 
-#endif
-
 /* ---- src/mcp/mcp_settings_in.h ---- */
 
 /* mcp_settings_in.h - the settings of a connection: checked, copied, with defaults. */
-#ifndef PHI_MCP_MCP_SETTINGS_IN_H
-#define PHI_MCP_MCP_SETTINGS_IN_H
-
 
 /* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */
 PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out);
-
-#endif
 
 /* ---- src/mcp/mcp_tasks_in.h ---- */
 
@@ -52264,27 +51760,17 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 
    A request with a task stays open, and ends as others do; a task that nobody waits for any more is
    cancelled at the server. */
-#ifndef PHI_MCP_MCP_TASKS_IN_H
-#define PHI_MCP_MCP_TASKS_IN_H
-
 
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
 
-#endif
-
 /* ---- src/mcp/mcp_tools_in.h ---- */
 
 /* mcp_tools_in.h - the tools of a connection: the list now, those that agents still use, and calls
    that wait for a connection. */
-#ifndef PHI_MCP_MCP_TOOLS_IN_H
-#define PHI_MCP_MCP_TOOLS_IN_H
-
 
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
-
-#endif
 
 /* ---- src/mcp/mcp_watch_in.h ---- */
 
@@ -52293,9 +51779,6 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
    Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
    change, a new stream is opened before the old one is closed. A lost connection, or a stream that
    ends, is followed by all of it anew. */
-#ifndef PHI_MCP_MCP_WATCH_IN_H
-#define PHI_MCP_MCP_WATCH_IN_H
-
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
@@ -52316,8 +51799,6 @@ PHI__FN phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mc
 PHI__FN phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri);
 /* Asks for messages of a level, in the older eras. */
 PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
-
-#endif
 
 /* ---- src/mcp/mcp.c ---- */
 
@@ -52413,10 +51894,10 @@ static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
     if (phi__str_trim(text).len == 0) return PHI_OK;
     status = phi_json_parse(arena, text, 0, &root, NULL);
     if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-    if (!phi_json_is_object(root)) return PHI_BAD_ARG;
+    if (!phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     desc->name = phi__mcp_asking_name(desc->method, root);
     meta = phi_json_remove(root, "_meta");
-    if (meta != NULL && phi_json_is_object(meta)) {
+    if (meta != NULL && phi_json_is(meta, PHI_JSON_OBJECT)) {
         (void)phi_json_remove(meta, "progressToken"); /* ours */
         status = phi_json_write(arena, meta, 0, &desc->meta);
         if (status == PHI_OK) desc->meta = phi__str(desc->meta.at + 1, desc->meta.len - 2);
@@ -52754,7 +52235,7 @@ static bool phi__mcp_asked_one(phi__mcp_request *r, phi_str key, const phi_json 
     a->input = true;
     r->input.pending++;
     ask = a->ask;
-    if (!phi_json_is_object(params)) params = NULL;
+    if (!phi_json_is(params, PHI_JSON_OBJECT)) params = NULL;
     taken = phi__mcp_asked_part(mcp, ask, method, params);
     if (mcp->dead || phi__mcp_requests_first(mcp, id) == NULL) return false;
     if (taken) return true;
@@ -52794,7 +52275,7 @@ PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result) {
         return !mcp->dead;
     }
     r->input.busy = true;
-    it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
     while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
         if (!phi__mcp_asked_one(r, it.key, question)) return !mcp->dead;
     r->input.busy = false;
@@ -53053,11 +52534,11 @@ static void phi__mcp_asks_decided(void *ctx, phi_verdict verdict, phi_str reply)
 /* What a person is shown of a request to a model: its last message. */
 static phi_str phi__mcp_asks_prompt(const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages"), *content;
-    size_t n = phi_json_is_array(messages) ? phi_json_count(messages) : 0;
+    size_t n = phi_json_is(messages, PHI_JSON_ARRAY) ? phi_json_count(messages) : 0;
     phi_str text;
     if (n == 0) return phi__str("", 0);
     content = phi_json_get(phi_json_at(messages, n - 1), "content");
-    if (phi_json_is_array(content)) content = phi_json_at(content, 0);
+    if (phi_json_is(content, PHI_JSON_ARRAY)) content = phi_json_at(content, 0);
     text = phi_json_str(phi_json_get(content, "text"), "");
     return phi__str(text.at, phi__utf8_cut(text, PHI__MCP_ASKS_SHOWN));
 }
@@ -53112,8 +52593,8 @@ static bool phi__mcp_asks_is_page(phi_str url) {
 
 static const char *phi__mcp_asks_form_fault(const phi_json *schema) {
     const phi_json *fields = phi_json_get(schema, "properties");
-    if (!phi_json_is_object(schema)) return "requestedSchema: expected an object";
-    return phi_json_is_object(fields) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) return "requestedSchema: expected an object";
+    return phi_json_is(fields, PHI_JSON_OBJECT) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
                ? "requestedSchema: expected at most 1,000 properties"
                : NULL;
 }
@@ -53135,11 +52616,12 @@ static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *param
                    ? NULL
                    : "url: expected http:// or https://";
     }
-    if (phi_json_is_array(tools) && phi_json_count(tools) > 0 && era != NULL &&
+    if (phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0 && era != NULL &&
         !era->sampling_tools)
         return "tools are not offered";
-    return phi_json_is_array(phi_json_get(params, "messages")) ? NULL
-                                                               : "messages: expected an array";
+    return phi_json_is(phi_json_get(params, "messages"), PHI_JSON_ARRAY)
+               ? NULL
+               : "messages: expected an array";
 }
 
 static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_json *params,
@@ -53156,7 +52638,7 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
     one->kind = kind;
     one->agent = agent;
     one->sampling.memory = memory;
-    one->sampling.tools = phi_json_is_array(tools) && phi_json_count(tools) > 0;
+    one->sampling.tools = phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0;
     one->sampling.done = phi__mcp_asks_sampled;
     one->sampling.ctx = one;
     phi__list_push(&all->open, &one->link);
@@ -53611,7 +53093,7 @@ static void phi__mcp_calls_answered(phi__mcp_call *c, const phi_json *result) {
     memset(&out, 0, sizeof out);
     phi_arena_init(&out.arena, c->memory, 0);
     phi__buf_init(&out.details, c->memory);
-    if (!phi_json_is_object(result))
+    if (!phi_json_is(result, PHI_JSON_OBJECT))
         phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
     else if (phi__mcp_calls_read(c, result, &out))
         phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);
@@ -53770,7 +53252,7 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
     if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
     if (words != NULL) {
-        (void)phi_call_finish(call, words, strlen(words), true);
+        (void)phi_call_fail(call, words);
         return PHI_DONE;
     }
     c->call = call;
@@ -53801,7 +53283,7 @@ static phi_flow phi__mcp_calls_resume(void *user_data, phi_call call, phi_str ar
                                 "under way; whether the server has done it is not known";
     if (((const phi__mcp_tool *)user_data)->shown.idempotent)
         return phi__mcp_calls_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
@@ -53975,7 +53457,7 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
     phi_str name = phi__mcp_content_member(block, "title");
     phi_str mime = phi__mcp_content_member(block, "mimeType");
     phi_str about = phi__mcp_content_member(block, "description");
-    uint64_t size = phi_json_uint(phi_json_get(block, "size"), 0);
+    uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
     phi__buf words;
     bool fine;
     if (name.len == 0) name = phi__mcp_content_member(block, "name");
@@ -54006,7 +53488,7 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
 static bool phi__mcp_content_resource(const phi_json *resource, phi_arena *arena,
                                       phi_content *out) {
     const phi_json *text = phi_json_get(resource, "text");
-    if (phi_json_is_string(text)) {
+    if (phi_json_is(text, PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
         out->text = phi__json_text_of(text);
         return true;
@@ -54027,7 +53509,7 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
     phi_str data = phi__mcp_content_member(block, "data");
     phi_str mime = phi__mcp_content_member(block, "mimeType");
     memset(out, 0, sizeof *out);
-    if (phi__str_is(type, "text") && phi_json_is_string(phi_json_get(block, "text"))) {
+    if (phi__str_is(type, "text") && phi_json_is(phi_json_get(block, "text"), PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
         out->text = phi__mcp_content_member(block, "text");
         return true;
@@ -54038,9 +53520,11 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
     if (phi__str_is(type, "audio") && data.len > 0)
         return phi__mcp_content_data(arena, "audio", PHI_CONTENT_AUDIO, phi__str(NULL, 0), mime,
                                      data, out);
-    if (phi__str_is(type, "resource_link") && phi_json_is_string(phi_json_get(block, "uri")))
+    if (phi__str_is(type, "resource_link") &&
+        phi_json_is(phi_json_get(block, "uri"), PHI_JSON_STRING))
         return phi__mcp_content_link(block, arena, out);
-    if (phi__str_is(type, "resource") && phi_json_is_object(phi_json_get(block, "resource")))
+    if (phi__str_is(type, "resource") &&
+        phi_json_is(phi_json_get(block, "resource"), PHI_JSON_OBJECT))
         return phi__mcp_content_resource(phi_json_get(block, "resource"), arena, out);
     return phi__mcp_content_json(block, arena, out);
 }
@@ -54057,8 +53541,8 @@ static bool phi__mcp_content_rest(phi_arena *arena, size_t count, phi_content *o
 
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count) {
-    bool list = phi_json_is_array(blocks);
-    size_t all = list ? phi_json_count(blocks) : phi_json_is_object(blocks) ? 1 : 0, i;
+    bool list = phi_json_is(blocks, PHI_JSON_ARRAY);
+    size_t all = list ? phi_json_count(blocks) : phi_json_is(blocks, PHI_JSON_OBJECT) ? 1 : 0, i;
     size_t most = phi__min(all, PHI__MCP_CONTENT_MOST);
     phi_json_iter it = phi_json_each(list ? blocks : NULL);
     phi_content *made;
@@ -54694,14 +54178,14 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 static phi_status phi__mcp_forms_defaults(phi_arena *arena, const phi_json *schema,
                                           phi_json *values) {
     const phi_json *properties = phi_json_get(schema, "properties"), *property;
-    phi_json_iter it = phi_json_each(phi_json_is_object(properties) ? properties : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
     phi_status status = PHI_OK;
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value = phi_json_get(property, "default");
         phi_json *copy;
-        if (value == NULL || phi_json_get_n(values, it.key) != NULL) continue;
+        if (value == NULL || phi__json_get_n(values, it.key) != NULL) continue;
         copy = phi_json_copy(arena, value);
-        status = copy != NULL ? phi_json_set_n(arena, values, it.key, copy) : PHI_NO_MEMORY;
+        status = copy != NULL ? phi__json_edit_set(arena, values, it.key, copy) : PHI_NO_MEMORY;
     }
     return status;
 }
@@ -54713,7 +54197,7 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
     phi_status status;
     if (values.len == 0) values = PHI__LIT("{}");
     status = phi_json_parse(arena, values, 0, &root, &parse);
-    if (status != PHI_OK || !phi_json_is_object(root)) {
+    if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) {
         (void)snprintf(error->message, sizeof error->message, "%s",
                        status == PHI_PARSE ? parse.message : "expected a JSON object");
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
@@ -54765,8 +54249,8 @@ static bool phi__mcp_handshake_read(phi_mcp *mcp, const phi_json *result) {
     const phi_json *info = phi_json_get(result, "serverInfo");
     if (info == NULL)
         info = phi_json_get(phi_json_get(result, "_meta"), "io.modelcontextprotocol/serverInfo");
-    g->capabilities =
-        phi_json_is_object(caps) ? phi_json_copy(&g->arena, caps) : phi_json_new_object(&g->arena);
+    g->capabilities = phi_json_is(caps, PHI_JSON_OBJECT) ? phi_json_copy(&g->arena, caps)
+                                                         : phi_json_new_object(&g->arena);
     return g->capabilities != NULL &&
            phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) == PHI_OK &&
            phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "name"), &g->name) &&
@@ -54911,7 +54395,7 @@ static void phi__mcp_handshake_initialize(phi_mcp *mcp) {
 /* The newest version of ours in the list; NULL: none. */
 static const phi__mcp_era *phi__mcp_handshake_common(const phi_json *versions) {
     const phi__mcp_era *best = NULL;
-    phi_json_iter it = phi_json_each(phi_json_is_array(versions) ? versions : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
     const phi_json *node;
     while ((node = phi_json_next(&it)) != NULL) {
         const phi__mcp_era *era = phi__mcp_eras_find(phi_json_str(node, ""));
@@ -54969,7 +54453,7 @@ static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
            reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
            mcp->agreed.http_status < 400;
     if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
-    if (reply->status == PHI_OK && phi_json_is_array(versions))
+    if (reply->status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY))
         phi__mcp_handshake_pick(mcp, versions, reply->result);
     else if (reply->code == PHI__MCP_RPC_VERSION)
         phi__mcp_handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
@@ -55262,10 +54746,11 @@ static bool phi__mcp_headers_primitive(phi_str type) {
 
 /* "string", or a list of one primitive type and "null". */
 static bool phi__mcp_headers_type(const phi_json *type) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     const phi_json *one;
     size_t primitives = 0;
-    if (phi_json_is_string(type)) return phi__mcp_headers_primitive(phi__json_text_of(type));
+    if (phi_json_is(type, PHI_JSON_STRING))
+        return phi__mcp_headers_primitive(phi__json_text_of(type));
     while ((one = phi_json_next(&it)) != NULL) {
         phi_str text = phi__json_text_of(one);
         if (phi__mcp_headers_primitive(text))
@@ -55280,7 +54765,8 @@ static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *sch
                                   const phi_json *mark, bool reachable) {
     phi_str name = phi__json_text_of(mark);
     size_t i;
-    if (!phi_json_is_string(mark)) return phi__mcp_headers_refuse(c, name, "it is no string");
+    if (!phi_json_is(mark, PHI_JSON_STRING))
+        return phi__mcp_headers_refuse(c, name, "it is no string");
     if (!phi__fetch_name_fits(name))
         return phi__mcp_headers_refuse(c, name, "expected a token of HTTP, as Region");
     if (name.len > PHI__MCP_HEADERS_NAME) return phi__mcp_headers_refuse(c, name, "it is too long");
@@ -55342,7 +54828,7 @@ static bool phi__mcp_headers_each(phi__mcp_headers_check *c, const phi_json *lis
     phi_json_iter it = phi_json_each(list);
     const phi_json *one;
     while ((one = phi_json_next(&it)) != NULL)
-        if (phi_json_is_object(one) && !phi__mcp_headers_schema(c, one, reachable, depth))
+        if (phi_json_is(one, PHI_JSON_OBJECT) && !phi__mcp_headers_schema(c, one, reachable, depth))
             return false;
     return true;
 }
@@ -55356,12 +54842,12 @@ static bool phi__mcp_headers_schema(phi__mcp_headers_check *c, const phi_json *s
         bool good = true;
         if (phi__str_is(it.key, "x-mcp-header"))
             good = phi__mcp_headers_mark(c, schema, value, reachable && depth > 0);
-        else if (phi__mcp_headers_is_map(it.key) && phi_json_is_object(value))
+        else if (phi__mcp_headers_is_map(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
             good = phi__mcp_headers_each(c, value, reachable && phi__str_is(it.key, "properties"),
                                          depth + 1);
-        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is_array(value))
+        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is(value, PHI_JSON_ARRAY))
             good = phi__mcp_headers_each(c, value, false, depth + 1);
-        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is_object(value))
+        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
             good = phi__mcp_headers_schema(c, value, false, depth + 1);
         if (!good) return false;
     }
@@ -55374,7 +54860,8 @@ PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_
     check.message = message;
     check.size = size;
     if (size > 0) message[0] = '\0';
-    return !phi_json_is_object(schema) || phi__mcp_headers_schema(&check, schema, true, 0);
+    return !phi_json_is(schema, PHI_JSON_OBJECT) ||
+           phi__mcp_headers_schema(&check, schema, true, 0);
 }
 
 /* ---- the headers of a call ---- */
@@ -55407,9 +54894,11 @@ static phi_status phi__mcp_headers_text(phi_arena *arena, const phi_json *value,
     char digits[32];
     int64_t n = phi_json_int(value, INT64_MAX);
     phi_str text = phi__json_text_of(value);
-    if (phi_json_is_bool(value)) text = phi_str_of(phi_json_bool(value, false) ? "true" : "false");
-    if (phi_json_is_number(value)) {
-        if (!phi_json_is_integer(value) || n > PHI__MCP_HEADERS_SAFE || n < -PHI__MCP_HEADERS_SAFE)
+    if (phi_json_is(value, PHI_JSON_BOOL))
+        text = phi_str_of(phi_json_bool(value, false) ? "true" : "false");
+    if (phi_json_is(value, PHI_JSON_NUMBER)) {
+        if (!phi_json_is(value, PHI_JSON_INTEGER) || n > PHI__MCP_HEADERS_SAFE ||
+            n < -PHI__MCP_HEADERS_SAFE)
             return PHI_BAD_ARG;
         (void)snprintf(digits, sizeof digits, "%lld", (long long)n);
         text = phi_str_of(digits);
@@ -55423,7 +54912,8 @@ static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark
     char *name;
     phi_str text;
     phi_status status;
-    if (phi_json_is_null(value) || phi_json_is_object(value) || phi_json_is_array(value))
+    if (phi_json_is(value, PHI_JSON_NULL) || phi_json_is(value, PHI_JSON_OBJECT) ||
+        phi_json_is(value, PHI_JSON_ARRAY))
         return PHI_OK;
     if (list->count == PHI__MCP_HEADERS_MOST || !phi__fetch_name_fits(mark)) return PHI_OK;
     status = phi__mcp_headers_text(list->arena, value, &text);
@@ -55445,17 +54935,17 @@ static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark
 static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const phi_json *schema,
                                            const phi_json *arguments, uint32_t depth) {
     const phi_json *properties = phi_json_get(schema, "properties"), *property;
-    phi_json_iter it = phi_json_each(phi_json_is_object(properties) ? properties : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
     phi_status status = PHI_OK;
     if (depth > PHI__MCP_HEADERS_DEEP) return PHI_OK;
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value, *mark = phi_json_get(property, "x-mcp-header");
-        bool nested = phi_json_is_object(phi_json_get(property, "properties"));
+        bool nested = phi_json_is(phi_json_get(property, "properties"), PHI_JSON_OBJECT);
         if (mark == NULL && !nested) continue;
-        value = phi_json_get_n(arguments, it.key);
-        if (value != NULL && phi_json_is_string(mark))
+        value = phi__json_get_n(arguments, it.key);
+        if (value != NULL && phi_json_is(mark, PHI_JSON_STRING))
             status = phi__mcp_headers_add(list, phi__json_text_of(mark), value);
-        if (status == PHI_OK && nested && phi_json_is_object(value))
+        if (status == PHI_OK && nested && phi_json_is(value, PHI_JSON_OBJECT))
             status = phi__mcp_headers_collect(list, property, value, depth + 1);
     }
     return status;
@@ -55891,7 +55381,7 @@ static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result
     phi_mcp_reply reply;
     char words[120];
     phi__mcp_requests_off(r);
-    if (!phi_json_is_object(result)) {
+    if (!phi_json_is(result, PHI_JSON_OBJECT)) {
         phi__mcp_requests_fail(r, PHI_PARSE, "the result is no object");
         return;
     }
@@ -56137,7 +55627,7 @@ PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *fr
     status = phi__mcp_rpc_parse(&arena, json, &root);
     if (status != PHI_OK)
         phi__mcp_incoming_bad(mcp, json, status);
-    else if (!phi_json_is_array(root))
+    else if (!phi_json_is(root, PHI_JSON_ARRAY))
         phi__mcp_incoming_one(mcp, &arena, root, from);
     else
         phi__mcp_incoming_batch(mcp, &arena, root, from);
@@ -57878,15 +57368,15 @@ static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_
 /* Whether the text is one JSON object: values are searched for without a tree. */
 static bool phi__mcp_oauth_form_is_object(phi_arena *arena, phi_str text, bool *memory) {
     phi_arena_mark mark = phi_arena_save(arena);
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
-    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     *memory = status != PHI_NO_MEMORY;
-    if (status == PHI_OK) (void)phi_json_reader_result(&reader, &root, NULL);
-    status = phi_json_is_object(root) ? PHI_OK : PHI_PARSE;
+    if (status == PHI_OK) (void)phi__json_read_result(&reader, &root, NULL);
+    status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
     phi_arena_reset(arena, mark);
     return status == PHI_OK;
 }
@@ -59547,18 +59037,18 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes) {
 
 static phi_status phi__mcp_oauth_words_parse(phi_arena *arena, phi_str text, phi_json **root,
                                              const char **fault) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_status status;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
-    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     if (status != PHI_OK) {
         *fault = "is no JSON, or nested too deeply";
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    (void)phi_json_reader_result(&reader, root, NULL);
+    (void)phi__json_read_result(&reader, root, NULL);
     *fault = "is no JSON object";
-    return phi_json_is_object(*root) ? PHI_OK : PHI_PARSE;
+    return phi_json_is(*root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
 }
 
 /* The strings of an array, as a set. */
@@ -59569,7 +59059,7 @@ static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, ph
     size_t left = 8 * PHI__MCP_OAUTH_SCOPES;
     bool fine;
     *out = phi__str("", 0);
-    if (!phi_json_is_array(array)) return true;
+    if (!phi_json_is(array, PHI_JSON_ARRAY)) return true;
     phi__buf_init(&set, arena->memory);
     while (left-- > 0 && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
@@ -59583,7 +59073,7 @@ static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, ph
 static bool phi__mcp_oauth_words_lists(const phi_json *array, const char *text) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *item;
-    if (!phi_json_is_array(array)) return false;
+    if (!phi_json_is(array, PHI_JSON_ARRAY)) return false;
     while ((item = phi_json_next(&it)) != NULL)
         if (phi__str_is(phi__json_text_of(item), text)) return true;
     return false;
@@ -59602,7 +59092,7 @@ PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text,
     *fault = "names no resource";
     if (out->resource.len == 0) return PHI_PARSE;
     it = phi_json_each(servers);
-    while (phi_json_is_array(servers) && (item = phi_json_next(&it)) != NULL) {
+    while (phi_json_is(servers, PHI_JSON_ARRAY) && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
         if (one.len == 0) continue;
         if (out->issuer.len == 0 || phi_str_equal(one, preferred)) out->issuer = one;
@@ -59626,7 +59116,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
     out->token = phi__json_text_of(phi_json_get(root, "token_endpoint"));
     out->registration = phi__json_text_of(phi_json_get(root, "registration_endpoint"));
     methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
-    out->says_methods = phi_json_is_array(methods);
+    out->says_methods = phi_json_is(methods, PHI_JSON_ARRAY);
     if (phi__mcp_oauth_words_lists(methods, "none")) out->methods |= PHI__MCP_OAUTH_NONE;
     if (phi__mcp_oauth_words_lists(methods, "client_secret_basic"))
         out->methods |= PHI__MCP_OAUTH_BASIC;
@@ -60015,21 +59505,21 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_pages *pages = (phi__mcp_pages *)ctx;
     const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
     const phi_json *list = phi_json_get(reply->result, pages->key);
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     phi_status status = PHI_OK;
     pages->request = NULL;
-    if (reply->status == PHI_OK && !phi_json_is_array(list)) {
+    if (reply->status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) {
         phi__mcp_pages_fail(pages, PHI_PARSE, "the result has no list");
         return;
     }
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
         if (phi__mcp_pages_full(pages))
             pages->cut = true;
-        else if (phi_json_is_object(it.at) && !phi__mcp_pages_item(pages, it.at))
+        else if (phi_json_is(it.at, PHI_JSON_OBJECT) && !phi__mcp_pages_item(pages, it.at))
             status = PHI_NO_MEMORY;
     }
-    pages->has_ttl = phi_json_is_integer(ttl);
-    pages->ttl_ms = phi_json_uint(ttl, 0);
+    pages->has_ttl = phi_json_is(ttl, PHI_JSON_INTEGER);
+    pages->ttl_ms = phi__json_get_uint(ttl, 0);
     if (status == PHI_OK && reply->status == PHI_OK && !pages->cut &&
         phi__mcp_pages_next(pages, reply->result)) {
         status = pages->cursor.failed ? PHI_NO_MEMORY : phi__mcp_pages_send(pages);
@@ -60392,7 +59882,7 @@ static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
 
 static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
     const phi_json *list = phi_json_get(item, "arguments");
-    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     size_t count = phi__min(all, PHI__MCP_PROMPTS_ARGUMENTS);
     phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
@@ -60439,7 +59929,7 @@ static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *
 
 static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
                                       phi_mcp_prompted *out) {
-    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
     size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
     phi_message *made = (phi_message *)phi__arena_zero(arena, (count + 1) * sizeof(phi_message));
@@ -60485,7 +59975,7 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     phi_mcp_completion_fn fn = (phi_mcp_completion_fn)offer->fn;
     const phi_json *from = phi_json_get(reply->result, "completion");
     const phi_json *values = phi_json_get(from, "values");
-    phi_json_iter it = phi_json_each(phi_json_is_array(values) ? values : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
     phi_str texts[PHI__MCP_PROMPTS_VALUES];
     phi_mcp_completion out;
     memset(&out, 0, sizeof out);
@@ -60493,9 +59983,9 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     out.message = reply->message;
     out.code = reply->code;
     while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
-        if (phi_json_is_string(it.at)) texts[out.count++] = phi__json_text_of(it.at);
+        if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
     out.values = texts;
-    out.total = phi_json_uint(phi_json_get(from, "total"), 0);
+    out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
     fn(offer->user_data, &out);
 }
@@ -61074,9 +60564,9 @@ PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
 PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");
     phi_str text = phi_json_str(token, "");
-    uint64_t id = phi_json_uint(token, 0);
+    uint64_t id = phi__json_get_uint(token, 0);
     phi__mcp_request *r;
-    if (phi_json_is_string(token) && !phi__str_to_u64(text, &id)) return;
+    if (phi_json_is(token, PHI_JSON_STRING) && !phi__str_to_u64(text, &id)) return;
     r = phi__mcp_requests_find(mcp, id);
     if (r == NULL || r->desc.progress == NULL) return;
     (void)phi__mcp_requests_renew(r, true);
@@ -61115,7 +60605,7 @@ static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
     out.title = phi__mcp_resources_text(item, "title");
     out.description = phi__mcp_resources_text(item, "description");
     out.mime_type = phi__mcp_resources_text(item, "mimeType");
-    out.size = phi_json_uint(phi_json_get(item, "size"), 0);
+    out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
     out.json = item;
     return out;
 }
@@ -61142,7 +60632,7 @@ static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply
 static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
     const phi_json *contents = phi_json_get(reply->result, "contents");
-    size_t all = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
+    size_t all = phi_json_is(contents, PHI_JSON_ARRAY) ? phi_json_count(contents) : 0;
     bool many = all > PHI__MCP_RESOURCES_CONTENTS;
     size_t count = many ? 0 : all;
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
@@ -61215,26 +60705,26 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
 
 /* ---- reading ---- */
 
-PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text) {
-    phi_json_reader_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI__MCP_RPC_DEPTH);
+PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
+    phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI__MCP_RPC_DEPTH);
 }
 
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_status status;
     *root = NULL;
     phi__mcp_rpc_begin_parse(&reader, arena, text);
     do {
-        status = phi_json_reader_advance(&reader, SIZE_MAX);
+        status = phi__json_read_advance(&reader, SIZE_MAX);
     } while (status == PHI_BUSY);
-    return phi_json_reader_result(&reader, root, NULL);
+    return phi__json_read_result(&reader, root, NULL);
 }
 
 /* An id: a string or a number, as JSON text. NULL: it has none, or null. */
 static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
-    if (node == NULL || phi_json_is_null(node)) return true;
-    if (!phi_json_is_string(node) && !phi_json_is_number(node)) {
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return true;
+    if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_NUMBER)) {
         out->fault = "its id is neither a string nor a number";
         return true;
     }
@@ -61250,14 +60740,14 @@ static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mc
 static void phi__mcp_rpc_read_call(const phi_json *node, phi__mcp_rpc *out) {
     const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
     out->params = phi_json_get(node, "params");
-    if (phi_json_is_null(out->params)) out->params = NULL;
-    if (!phi_json_is_string(method))
+    if (phi_json_is(out->params, PHI_JSON_NULL)) out->params = NULL;
+    if (!phi_json_is(method, PHI_JSON_STRING))
         out->fault = "its method is no string";
     else if (out->method.len == 0 || out->method.len > PHI__MCP_RPC_METHOD)
         out->fault = "its method is empty or longer than 256 bytes";
-    else if (out->params != NULL && !phi_json_is_object(out->params))
+    else if (out->params != NULL && !phi_json_is(out->params, PHI_JSON_OBJECT))
         out->fault = "its params are no object";
-    else if (phi_json_is_null(id))
+    else if (phi_json_is(id, PHI_JSON_NULL))
         out->fault = "its id is null";
     else
         out->kind = id != NULL ? PHI__MCP_RPC_REQUEST : PHI__MCP_RPC_NOTIFICATION;
@@ -61272,10 +60762,10 @@ static int phi__mcp_rpc_code(const phi_json *node) {
 static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
     const phi_json *error = phi_json_get(node, "error");
     out->result = phi_json_get(node, "result");
-    if (phi_json_is_null(error)) error = NULL;
-    if (error != NULL && out->result != NULL && !phi_json_is_null(out->result))
+    if (phi_json_is(error, PHI_JSON_NULL)) error = NULL;
+    if (error != NULL && out->result != NULL && !phi_json_is(out->result, PHI_JSON_NULL))
         out->fault = "it has a result and an error";
-    else if (error != NULL && !phi_json_is_object(error))
+    else if (error != NULL && !phi_json_is(error, PHI_JSON_OBJECT))
         out->fault = "its error is no object";
     else if (error == NULL && out->result == NULL)
         out->fault = "it has neither a method, nor a result, nor an error";
@@ -61292,7 +60782,7 @@ static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
 
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
     memset(out, 0, sizeof *out);
-    if (!phi_json_is_object(node)) {
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) {
         out->fault = "it is no object";
         return true;
     }
@@ -61459,7 +60949,7 @@ static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi
     out->id = phi_json_str(phi_json_get(block, "id"), "");
     out->name = phi_json_str(phi_json_get(block, "name"), "");
     out->arguments = PHI__LIT("{}");
-    return !phi_json_is_object(phi_json_get(block, "input")) ||
+    return !phi_json_is(phi_json_get(block, "input"), PHI_JSON_OBJECT) ||
            phi_json_write(arena, phi_json_get(block, "input"), 0, &out->arguments) == PHI_OK;
 }
 
@@ -61467,14 +60957,14 @@ static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi
 static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_json *node) {
     const phi_json *content = phi_json_get(node, "content"), *block;
     bool assistant = phi__str_is(phi_json_str(phi_json_get(node, "role"), ""), "assistant");
-    size_t most = phi_json_is_array(content) ? phi_json_count(content) : 1, n = 0, i;
+    size_t most = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1, n = 0, i;
     phi_content *out =
         (phi_content *)phi_arena_alloc(list->arena, phi__mul(phi__max(most, 1), sizeof *out));
     phi_message *m;
     if (out == NULL) return false;
     for (i = 0; i < most; i++) {
-        block = phi_json_is_array(content) ? phi_json_at(content, i) : content;
-        if (!phi_json_is_object(block)) {
+        block = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_at(content, i) : content;
+        if (!phi_json_is(block, PHI_JSON_OBJECT)) {
             list->fault = "messages: a block of content is no object";
             return true;
         }
@@ -61501,15 +60991,15 @@ static size_t phi__mcp_sampling_most(const phi_json *messages) {
     size_t most = 0;
     while ((node = phi_json_next(&it)) != NULL) {
         const phi_json *content = phi_json_get(node, "content");
-        most += 1 + (phi_json_is_array(content) ? phi_json_count(content) : 1);
+        most += 1 + (phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1);
     }
     return most;
 }
 
 static phi_status phi__mcp_sampling_read(phi__mcp_sampling_list *list, const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages"), *node;
-    phi_json_iter it = phi_json_each(phi_json_is_array(messages) ? messages : NULL);
-    list->most = phi_json_is_array(messages) ? phi__mcp_sampling_most(messages) : 0;
+    phi_json_iter it = phi_json_each(phi_json_is(messages, PHI_JSON_ARRAY) ? messages : NULL);
+    list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__mcp_sampling_most(messages) : 0;
     if (list->most == 0) list->fault = "messages are missing";
     if (list->most > PHI__MCP_SAMPLING_MESSAGES) list->fault = "too many messages";
     if (list->fault != NULL) return PHI_BAD_ARG;
@@ -61546,9 +61036,9 @@ static bool phi__mcp_sampling_text(phi_arena *arena, phi_str text, const char **
 static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
     const phi_json *list = phi_json_get(params, "tools"), *node;
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     phi_tool *tools;
-    if (!phi_json_is_array(list) || phi_json_count(list) == 0) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0) return true;
     tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
     d->tools = tools;
@@ -61579,7 +61069,7 @@ static uint32_t phi__mcp_sampling_least(uint32_t a, uint32_t b) {
 
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
 static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
-    uint64_t most = phi_json_uint(phi_json_get(params, "maxTokens"), 0);
+    uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d;
     memset(&d, 0, sizeof d);
     d.model = agent->desc.model;
@@ -61587,7 +61077,7 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.max_tokens = phi__mcp_sampling_least(
         most > UINT32_MAX ? 0 : (uint32_t)most,
         phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
-    d.options.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
+    d.options.has_temperature = phi_json_is(phi_json_get(params, "temperature"), PHI_JSON_NUMBER);
     d.options.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
     if (!(d.options.temperature >= 0.0 && d.options.temperature <= 100.0))
         d.options.has_temperature = false;
@@ -61743,8 +61233,7 @@ static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampli
     size_t before = list->count, i;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "sampling",
-                                     &list->messages[i]);
+        status = phi_thread_append(child->thread, &list->messages[i], 1, NULL);
     if (status != PHI_OK) return status;
     memset(&order, 0, sizeof order);
     order.prompts = &list->messages[before];
@@ -61806,7 +61295,8 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
                                    phi__buf *out) {
     phi_json *root = NULL;
     const phi_json *content = NULL;
-    if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK && phi_json_is_object(root))
+    if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK &&
+        phi_json_is(root, PHI_JSON_OBJECT))
         content = phi_json_get(root, "content");
     phi__buf_text(out, "{\"role\":\"assistant\",\"content\":");
     if (content != NULL)
@@ -61865,9 +61355,9 @@ static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *n
     phi_json_iter it = phi_json_each(node);
     if (depth > PHI_JSON_MAX_DEPTH || ++w->work > PHI__MCP_SCHEMA_WORK) return false;
     while (phi_json_next(&it) != NULL) {
-        if (phi__str_is(it.key, "$ref") && phi_json_is_string(it.at)) {
+        if (phi__str_is(it.key, "$ref") && phi_json_is(it.at, PHI_JSON_STRING)) {
             if (!phi__mcp_schema_walk_ref(w, phi__json_text_of(it.at), depth)) return false;
-        } else if (phi_json_is_object(it.at) || phi_json_is_array(it.at)) {
+        } else if (phi_json_is(it.at, PHI_JSON_OBJECT) || phi_json_is(it.at, PHI_JSON_ARRAY)) {
             if (!phi__mcp_schema_walk_node(w, it.at, depth + 1)) return false;
         }
     }
@@ -61894,7 +61384,7 @@ typedef struct phi__mcp_schema {
 static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema);
 
 static void phi__mcp_schema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
-    if (phi_json_set_n(s->arena, to, key, value) != PHI_OK) s->failed = true;
+    if (phi__json_edit_set(s->arena, to, key, value) != PHI_OK) s->failed = true;
 }
 
 /* "(pattern: ^a+$)" */
@@ -61905,7 +61395,7 @@ static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *v
     phi__buf_add_str(words, key);
     phi__buf_text(words, ": ");
     from = words->len;
-    if (phi_json_is_string(value))
+    if (phi_json_is(value, PHI_JSON_STRING))
         phi__buf_add_str(words, phi__json_text_of(value));
     else
         (void)phi__json_write(words, value, 0);
@@ -61919,7 +61409,7 @@ static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *v
 
 static void phi__mcp_schema_subs(phi__mcp_schema *s, phi_json *to, phi_str key,
                                  const phi_json *subs) {
-    bool list = phi_json_is_array(subs);
+    bool list = phi_json_is(subs, PHI_JSON_ARRAY);
     phi_json *made = list ? phi_json_new_array(s->arena) : phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(subs);
     while (made != NULL && !s->failed && phi_json_next(&it) != NULL) {
@@ -61937,7 +61427,8 @@ static void phi__mcp_schema_names(phi__mcp_schema *s, phi_json *to, phi_str key,
     phi_json_iter it = phi_json_each(names);
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_str name = phi__json_text_of(it.at);
-        if (!phi_json_is_string(it.at) || (types && !phi__keywords_is_type(name))) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING) || (types && !phi__keywords_is_type(name)))
+            continue;
         if (phi_json_add(made, phi_json_new_str(s->arena, name)) != PHI_OK) s->failed = true;
     }
     if (made == NULL || phi_json_count(made) > 0) phi__mcp_schema_set(s, to, key, made);
@@ -61951,23 +61442,24 @@ static void phi__mcp_schema_other(phi__mcp_schema *s, phi_json *to, phi_str key,
     static const char *const notes[] = {"dependencies", "additionalItems", "$dynamicRef",
                                         "$recursiveRef"};
     size_t i;
-    bool copy = phi__str_is(key, "nullable") && phi_json_is_bool(value);
+    bool copy = phi__str_is(key, "nullable") && phi_json_is(value, PHI_JSON_BOOL);
     for (i = 0; i < PHI__COUNT(bounds); i++)
         if (phi__str_is(key, bounds[i]) &&
-            (phi_json_is_number(value) || (i >= 2 && phi_json_is_bool(value))))
+            (phi_json_is(value, PHI_JSON_NUMBER) || (i >= 2 && phi_json_is(value, PHI_JSON_BOOL))))
             copy = true;
     for (i = 0; i < PHI__COUNT(notes); i++)
         if (phi__str_is(key, notes[i])) phi__mcp_schema_note(words, key, value);
-    if (phi__str_is(key, "type") && phi_json_is_array(value))
+    if (phi__str_is(key, "type") && phi_json_is(value, PHI_JSON_ARRAY))
         phi__mcp_schema_names(s, to, key, value, true);
     else if (phi__str_is(key, "type"))
         copy = phi__keywords_is_type(phi__json_text_of(value));
-    if (phi__str_is(key, "$ref") && phi_json_is_string(value)) {
+    if (phi__str_is(key, "$ref") && phi_json_is(value, PHI_JSON_STRING)) {
         copy = phi__str_starts(phi__json_text_of(value), "#") &&
                phi__schema_ref_find(s->root, phi__json_text_of(value), &s->looked) != NULL;
         if (!copy) phi__mcp_schema_note(words, key, value);
     }
-    if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) && phi_json_is_object(value))
+    if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) &&
+        phi_json_is(value, PHI_JSON_OBJECT))
         phi__mcp_schema_subs(s, to, key, value);
     if (copy) phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value));
 }
@@ -61990,8 +61482,8 @@ static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schem
     phi_json *made = phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(schema);
     phi__buf words;
-    if (phi_json_is_bool(schema)) return phi_json_copy(s->arena, schema);
-    if (made == NULL || !phi_json_is_object(schema) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
+    if (phi_json_is(schema, PHI_JSON_BOOL)) return phi_json_copy(s->arena, schema);
+    if (made == NULL || !phi_json_is(schema, PHI_JSON_OBJECT) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
         return made;
     s->depth++;
     phi__buf_init(&words, s->arena->memory);
@@ -62021,7 +61513,7 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
 
 static bool phi__mcp_schema_requires(const phi_json *schema, phi_str name) {
     const phi_json *names = phi_json_get(schema, "required");
-    phi_json_iter it = phi_json_each(phi_json_is_array(names) ? names : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(names, PHI_JSON_ARRAY) ? names : NULL);
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
     return false;
@@ -62052,7 +61544,7 @@ static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
 static void phi__mcp_schema_beside(phi__mcp_schema *s, phi_json *node) {
     phi_json *all = phi_json_get(node, "allOf"), *inner;
     if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
-    if (!phi_json_is_array(all)) {
+    if (!phi_json_is(all, PHI_JSON_ARRAY)) {
         all = phi_json_new_array(s->arena);
         phi__mcp_schema_set(s, node, PHI__LIT("allOf"), all);
     }
@@ -62071,7 +61563,7 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
     static const char *const many[] = {"properties", "anyOf", "oneOf", "allOf"};
     bool was = under->optional;
     size_t i;
-    if (!phi_json_is_object(node) || s->failed) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT) || s->failed) return;
     if (s->depth >= PHI__MCP_SCHEMA_DEPTH * 4 || ++s->work > PHI__MCP_SCHEMA_WORK ||
         s->looked > PHI__MCP_SCHEMA_LOOKED) {
         s->endless = true;
@@ -62117,16 +61609,16 @@ static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_
     const phi_json *ref = phi_json_get(from, "$ref");
     phi_json *properties = phi_json_get(root, "properties");
     phi_json_iter it;
-    if (phi_json_is_string(ref))
+    if (phi_json_is(ref, PHI_JSON_STRING))
         from = phi__schema_ref_find(root, phi__json_text_of(ref), &s->looked);
     it = phi_json_each(phi_json_get(from, "properties"));
-    if (!phi_json_is_object(phi_json_get(from, "properties")) || from == root) return;
-    if (!phi_json_is_object(properties)) {
+    if (!phi_json_is(phi_json_get(from, "properties"), PHI_JSON_OBJECT) || from == root) return;
+    if (!phi_json_is(properties, PHI_JSON_OBJECT)) {
         properties = phi_json_new_object(s->arena);
         phi__mcp_schema_set(s, root, PHI__LIT("properties"), properties);
     }
     while (properties != NULL && !s->failed && phi_json_next(&it) != NULL)
-        if (phi_json_get_n(properties, it.key) == NULL)
+        if (phi__json_get_n(properties, it.key) == NULL)
             phi__mcp_schema_set(s, properties, it.key, phi_json_copy(s->arena, it.at));
 }
 
@@ -62140,7 +61632,7 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
     phi__buf_add_str(&words, phi__json_text_of(phi_json_get(root, "description")));
     for (i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *list = phi_json_get(root, keys[i]);
-        phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+        phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
         if (list == NULL) continue;
         any = true;
         phi__mcp_schema_note(&words, phi_str_of(keys[i]), list);
@@ -62157,12 +61649,12 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
 /* Every provider wants an object by that word. False: it is something else. */
 static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
     const phi_json *type = phi_json_get(root, "type");
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
     while (phi_json_next(&it) != NULL)
         if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
     if (!is) return false;
-    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi_json_new_text(s->arena, "object"));
+    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi__json_edit_text(s->arena, "object"));
     phi__mcp_schema_root_choices(s, root);
     return true;
 }
@@ -62176,9 +61668,10 @@ static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *erro
 static bool phi__mcp_schema_sound(const phi_json *root) {
     const phi_json *properties = phi_json_get(root, "properties");
     phi_json_iter it = phi_json_each(properties);
-    if (properties != NULL && !phi_json_is_object(properties)) return false;
+    if (properties != NULL && !phi_json_is(properties, PHI_JSON_OBJECT)) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_OBJECT) && !phi_json_is(it.at, PHI_JSON_BOOL))
+            return false;
     return true;
 }
 
@@ -62191,7 +61684,7 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
     memset(&s, 0, sizeof s);
     s.arena = arena;
     s.root = schema;
-    if (!phi_json_is_object(schema))
+    if (!phi_json_is(schema, PHI_JSON_OBJECT))
         return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
     status = phi_json_write(arena, schema, 0, out);
     if (status == PHI_NO_MEMORY) return status;
@@ -62227,7 +61720,7 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
     phi_status status = PHI_OK;
     phi_arena scratch;
     phi_arena_init(&scratch, arena->memory, 0);
-    if (schema != NULL && !phi_json_is_null(schema))
+    if (schema != NULL && !phi_json_is(schema, PHI_JSON_NULL))
         status = phi__mcp_schema_make(schema, &scratch, &text, message, size);
     if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
@@ -62352,11 +61845,12 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
     client->era = origin->era = era;
     client->log_level = PHI__MCP_LEVEL_INFO;
     client->can = 0;
-    if (phi_json_is_object(phi_json_get(can, "sampling")))
+    if (phi_json_is(phi_json_get(can, "sampling"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
-    if (phi_json_is_object(phi_json_get(can, "elicitation")))
+    if (phi_json_is(phi_json_get(can, "elicitation"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
-    if (phi_json_is_object(phi_json_get(can, "roots"))) client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+    if (phi_json_is(phi_json_get(can, "roots"), PHI_JSON_OBJECT))
+        client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
     phi__mcp_serve_list_initialized(server, origin);
 }
 
@@ -62447,8 +61941,9 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
     const char *fault = NULL;
     m->origin.era = phi__mcp_eras_modern();
-    if (!phi_json_is_string(version) ||
-        !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
+    if (!phi_json_is(version, PHI_JSON_STRING) ||
+        !phi_json_is(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"),
+                     PHI_JSON_OBJECT)) {
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_PARAMS, 400,
                               "params._meta: expected io.modelcontextprotocol/protocolVersion and "
                               "io.modelcontextprotocol/clientCapabilities");
@@ -62634,7 +62129,7 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     phi__mcp_origin origin = m->origin;
     const phi_json *child;
     phi__mcp_batch *batch;
-    if (!phi_json_is_array(m->root)) {
+    if (!phi_json_is(m->root, PHI_JSON_ARRAY)) {
         phi__mcp_serve_one(m, m->root);
         return;
     }
@@ -62867,7 +62362,7 @@ PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_
     if (phi__mcp_rpc_number(answer->id, &number))
         ask = phi__mcp_serve_ask_find(server, client, number);
     if (ask == NULL) return;
-    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is_object(answer->result))
+    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is(answer->result, PHI_JSON_OBJECT))
         phi__mcp_serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
     else
         phi__mcp_serve_ask_give(ask, PHI_REFUSED, NULL,
@@ -63012,7 +62507,7 @@ static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json 
     phi__link *link;
     for (link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
-        const phi_json *answer = phi_json_get_n(inputs, ask->key);
+        const phi_json *answer = phi__json_get_n(inputs, ask->key);
         if (answer != NULL)
             phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
         else if (late)
@@ -63073,8 +62568,8 @@ PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *
                                        const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
     phi_json_iter it = phi_json_each(inputs);
-    bool good = inputs == NULL || phi_json_is_object(inputs);
-    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is_object(child);
+    bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
+    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
     if (!good)
         phi__mcp_serve_ask_refuse(server, origin,
                                   "params.inputResponses: expected an object of objects");
@@ -63179,7 +62674,7 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
     phi__buf_init(&text, &incoming.server->rt->memory);
     status = phi_json_parse(&arena, phi_str_of(desc->params != NULL ? desc->params : "{}"),
                             PHI_JSON_BORROW, &params, NULL);
-    if (status == PHI_OK && !phi_json_is_object(params)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(params, PHI_JSON_OBJECT)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi__json_write(&text, params, 0);
     if (status == PHI_OK && text.failed) status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__mcp_serve_ask_open(serving, desc, phi__buf_str(&text));
@@ -63280,7 +62775,7 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
         return NULL;
     if (text.len == 0) text = phi_message_text(result, "", arena, NULL);
     if (phi_json_parse(arena, text, 0, &value, NULL) != PHI_OK ||
-        (!phi_json_is_object(value) && !serving->origin.era->any_output)) {
+        (!phi_json_is(value, PHI_JSON_OBJECT) && !serving->origin.era->any_output)) {
         (void)snprintf(error->message, sizeof error->message,
                        "The tool's result is not the JSON that its output schema promises");
         return NULL;
@@ -63500,7 +62995,7 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
     const phi_tool *tool = phi__mcp_serve_call_tool(server, name, &info);
     phi__mcp_serving *serving;
     char message[160];
-    if (tool == NULL || (arguments != NULL && !phi_json_is_object(arguments))) {
+    if (tool == NULL || (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))) {
         (void)snprintf(message, sizeof message,
                        tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
                        (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
@@ -63583,7 +63078,7 @@ PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks
     if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
     phi_arena_free(&arena);
     if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
@@ -63877,13 +63372,13 @@ static bool phi__mcp_serve_data_arguments(phi_mcp_server *server, phi__mcp_origi
     phi_json_iter it = phi_json_each(arguments);
     const phi_json *child;
     size_t i;
-    if (arguments != NULL && !phi_json_is_object(arguments)) {
+    if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT)) {
         phi__mcp_serve_data_refuse(server, origin, "params.arguments: expected an object%.*s",
                                    phi__str("", 0));
         return false;
     }
     while ((child = phi_json_next(&it)) != NULL) {
-        if (phi_json_is_string(child)) continue;
+        if (phi_json_is(child, PHI_JSON_STRING)) continue;
         phi__mcp_serve_data_refuse(server, origin, "params.arguments.%.*s: expected a string",
                                    it.key);
         return false;
@@ -64025,8 +63520,8 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
     phi_mcp_serve_completion what;
     phi__mcp_serving *serving;
     if (!phi__mcp_serve_data_completed(server, ref) ||
-        !phi_json_is_string(phi_json_get(argument, "name")) ||
-        !phi_json_is_string(phi_json_get(argument, "value"))) {
+        !phi_json_is(phi_json_get(argument, "name"), PHI_JSON_STRING) ||
+        !phi_json_is(phi_json_get(argument, "value"), PHI_JSON_STRING)) {
         phi__mcp_serve_data_refuse(server, origin,
                                    "params: expected a ref that is known, and argument.name and "
                                    "argument.value%.*s",
@@ -64047,7 +63542,7 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
     else
         what.uri = phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(ref, "uri"), NULL));
     if (what.argument == NULL || what.value == NULL ||
-        (phi_json_is_object(known) &&
+        (phi_json_is(known, PHI_JSON_OBJECT) &&
          phi_json_write(&serving->arena, known, 0, &what.known) != PHI_OK)) {
         phi__mcp_serve_data_lost(serving);
         return;
@@ -64166,7 +63661,7 @@ PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result
     if (serving == NULL) return status;
     status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK || !phi_json_is_object(root)) return PHI_BAD_ARG;
+    if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     phi__mcp_serve_data_result(serving, root);
     phi__mcp_serve_request_free(serving);
     return PHI_OK;
@@ -64211,8 +63706,8 @@ static bool phi__mcp_serve_heads_is(phi_mcp_server *server, phi_str header, phi_
 static bool phi__mcp_serve_heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
     phi_json *x = NULL, *y = NULL;
     return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
-           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK && phi_json_is_number(x) &&
-           phi_json_equal(x, y);
+           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK &&
+           phi_json_is(x, PHI_JSON_NUMBER) && phi__json_get_equal(x, y);
 }
 
 static bool phi__mcp_serve_heads_param(phi_mcp_server *server, const phi__mcp_heads *heads,
@@ -65198,7 +64693,7 @@ static bool phi__mcp_serve_notify_uris(phi__mcp_serving *serving, const phi_json
     const phi_json *child;
     size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
     phi_str *uris;
-    if (!phi_json_is_array(list) || most == 0) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || most == 0) return true;
     uris = (phi_str *)phi_arena_alloc(&serving->arena, phi__mul(most, sizeof *uris));
     if (uris == NULL) return false;
     serving->wanted.uris = uris;
@@ -65244,7 +64739,7 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
                                           phi__mcp_client *client, const phi_json *params) {
     const phi_json *filter = phi_json_get(params, "notifications");
     phi__mcp_serving *serving;
-    if (!phi_json_is_object(filter)) {
+    if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
         phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.notifications: expected an object"), NULL);
         return;
@@ -65439,8 +64934,8 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
         if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
     }
     token = phi_json_get(meta, "progressToken");
-    if (phi_json_is_number(token) ||
-        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
+    if (phi_json_is(token, PHI_JSON_NUMBER) ||
+        (phi_json_is(token, PHI_JSON_STRING) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
 }
 
@@ -66303,7 +65798,7 @@ static phi_status phi__mcp_server_json(phi_runtime *rt, const char *what, const 
     if (json == NULL) return PHI_OK;
     phi_arena_init(&arena, &rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
-    good = status == PHI_OK && phi_json_is_object(root);
+    good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
     if (good) return PHI_OK;
     return phi__error(rt, status == PHI_NO_MEMORY ? status : PHI_BAD_ARG,
@@ -66906,11 +66401,11 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 static void phi__mcp_slices_fire(phi__timer *timer) {
     phi__mcp_slices *slices = PHI__OWNER(timer, phi__mcp_slices, timer);
     phi_runtime *rt = slices->rt;
-    phi_status status = phi_json_reader_advance(&slices->reader, rt->slice.budget_bytes);
+    phi_status status = phi__json_read_advance(&slices->reader, rt->slice.budget_bytes);
     phi_json *root = NULL;
     if (status == PHI_BUSY && phi__io_timer_set(rt->io, timer, phi__io_now_us(rt->io)) != PHI_OK)
         status = PHI_NO_MEMORY;
-    if (status != PHI_BUSY) (void)phi_json_reader_result(&slices->reader, &root, NULL);
+    if (status != PHI_BUSY) (void)phi__json_read_result(&slices->reader, &root, NULL);
     slices->sliced(slices, status, status == PHI_OK ? root : NULL);
 }
 
@@ -67566,7 +67061,7 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
-    phi_json_iter it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
     const phi_json *question;
     *count = 0;
     if (phi_json_set(arena, result, "inputRequests", fresh) != PHI_OK) return NULL;
@@ -67576,7 +67071,7 @@ static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_jso
         phi__buf_add(&t->keys, (const char *)&len, sizeof len);
         phi__buf_add_str(&t->keys, it.key);
         if (t->keys.failed ||
-            phi_json_set_n(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
+            phi__json_edit_set(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
             return NULL;
         ++*count;
     }
@@ -67640,7 +67135,7 @@ static void phi__mcp_tasks_end(struct phi__mcp_task *t, const phi_json *task, bo
         reply.code = code >= INT32_MIN && code <= INT32_MAX ? (int)code : 0;
         reply.message = phi_json_str(phi_json_get(error, "message"), "the task has failed");
         reply.data = phi_json_get(error, "data");
-    } else if (!phi_json_is_object(reply.result = phi_json_get(task, "result"))) {
+    } else if (!phi_json_is(reply.result = phi_json_get(task, "result"), PHI_JSON_OBJECT)) {
         reply.result = NULL;
         reply.status = PHI_PARSE;
         reply.message = PHI__LIT("a task that is completed without a result");
@@ -67726,7 +67221,8 @@ PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task) {
     const phi_json *id = phi_json_get(task, "taskId");
     struct phi__mcp_task *t;
     phi_mcp *mcp = r->mcp;
-    if (!phi_json_is_string(id) || phi_json_str(id, "").len > PHI__MCP_TASKS_ID) return false;
+    if (!phi_json_is(id, PHI_JSON_STRING) || phi_json_str(id, "").len > PHI__MCP_TASKS_ID)
+        return false;
     t = (struct phi__mcp_task *)phi__alloc(&mcp->memory, sizeof *t);
     if (t != NULL) {
         t->request = r;
@@ -67885,7 +67381,7 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
     item->task = phi__str_is(support, "required");
     if (title.len == 0) title = phi__json_text_of(phi_json_get(hints, "title"));
     if (title.len == 0) title = shown->original;
-    if (phi_json_is_object(hints)) {
+    if (phi_json_is(hints, PHI_JSON_OBJECT)) {
         phi__mcp_toolbox_hints(shown, hints);
         if (!phi__mcp_toolbox_json(m, hints, &shown->annotations)) return false;
     } else
@@ -67900,7 +67396,7 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
 static bool phi__mcp_toolbox_input(phi__mcp_toolbox_maker *m, phi_mcp_tool *shown,
                                    const phi_json *in) {
     phi_arena_mark mark = phi_arena_save(&m->box->arena);
-    if (phi_json_is_null(in)) return true;
+    if (phi_json_is(in, PHI_JSON_NULL)) return true;
     if (!phi__mcp_toolbox_json(m, in, &shown->input)) return false;
     if (!phi_str_equal(shown->input, shown->schema)) return true;
     phi_arena_reset(&m->box->arena, mark);
@@ -67916,12 +67412,12 @@ static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *i
     phi_arena *arena = &m->box->arena;
     phi_status status = phi__mcp_schema_adapt(in, arena, &item->shown.schema, message, size);
     if (status == PHI_OK && !phi__mcp_toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && m->marks && phi_json_is_object(in)) {
+    if (status == PHI_OK && m->marks && phi_json_is(in, PHI_JSON_OBJECT)) {
         if (!phi__mcp_headers_valid(in, message, size)) return false;
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK && m->structured && phi_json_is_object(result)) {
+    if (status == PHI_OK && m->structured && phi_json_is(result, PHI_JSON_OBJECT)) {
         if (!phi__mcp_toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
         if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
             item->output = phi_json_copy(arena, result);
@@ -68703,7 +68199,7 @@ static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params)
     const phi_json *list =
         phi_json_get(phi_json_get(params, "notifications"), "resourceSubscriptions");
     phi_mcp *mcp = watch->mcp;
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     while (phi_json_next(&it) != NULL) {
         phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;
@@ -68829,11 +68325,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xe41e9c93
+#if PHI__IMP_OPENAPI != 0x2e331ab5
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xe41e9c93
+#define PHI__IMP_OPENAPI 0x2e331ab5
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -68844,9 +68340,6 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
    reference may lead into them. A part is parsed when
    it is needed, into the arena of the one who asks, and forgotten with it. The text does not change
    once the document is ready, so that trees may borrow from it. */
-#ifndef PHI_OPENAPI_DOCUMENT_IN_H
-#define PHI_OPENAPI_DOCUMENT_IN_H
-
 
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {
@@ -68940,8 +68433,6 @@ PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str r
    NULL: the message says why, or no_memory. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
-#endif
-
 /* ---- src/openapi/operation_in.h ---- */
 
 /* operation_in.h - one operation of a document, ready to be called. The document's side makes it,
@@ -68949,9 +68440,6 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 
    All strings are terminated, and live in the arena of the selection that holds the operation. A
    tool's user_data is its phi__operation. */
-#ifndef PHI_OPENAPI_OPERATION_IN_H
-#define PHI_OPENAPI_OPERATION_IN_H
-
 
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,
@@ -69054,17 +68542,12 @@ typedef struct phi__operation {
     bool read_only, destructive;
 } phi__operation;
 
-#endif
-
 /* ---- src/openapi/reading_in.h ---- */
 
 /* reading_in.h - reads a document in slices: bytes, then a tree, then the parts and operations that
    are kept. The tree and the source live only while it is read.
 
    begin, advance until it is not PHI_BUSY, end; end at any time. */
-#ifndef PHI_OPENAPI_READING_IN_H
-#define PHI_OPENAPI_READING_IN_H
-
 
 struct phi__reading_walk;
 
@@ -69096,14 +68579,9 @@ PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units);
 /* Frees what only the reading needed; twice is harmless. */
 PHI__FN void phi__reading_end(phi__reading *r);
 
-#endif
-
 /* ---- src/openapi/api_in.h ---- */
 
 /* api_in.h - the object of a document: its settings, its reading, its selections and its calls. */
-#ifndef PHI_OPENAPI_API_IN_H
-#define PHI_OPENAPI_API_IN_H
-
 
 struct phi__openapi_calls;
 
@@ -69132,20 +68610,13 @@ struct phi_openapi {
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };
 
-#endif
-
 /* ---- src/openapi/address_in.h ---- */
 
 /* address_in.h - requests a document from its URL. */
-#ifndef PHI_OPENAPI_ADDRESS_IN_H
-#define PHI_OPENAPI_ADDRESS_IN_H
-
 
 /* False: the URL cannot be asked, or no memory; phi_last_error says which. */
 PHI__FN bool phi__address_open(phi_openapi *api, phi_str url);
 PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
-
-#endif
 
 /* ---- src/openapi/tool_schema_in.h ---- */
 
@@ -69156,9 +68627,6 @@ PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
    description; malformed ones, and properties that are only read, are left out. A schema
    that contains itself without an optional property between, which some providers refuse, is left
    open where it closes the circle. */
-#ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
-#define PHI_OPENAPI_TOOL_SCHEMA_IN_H
-
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
@@ -69206,14 +68674,9 @@ PHI__FN bool phi__tool_schema_is_file(const phi_json *schema);
 PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema);
 PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a character */
 
-#endif
-
 /* ---- src/openapi/circles_in.h ---- */
 
 /* circles_in.h - circles among definitions that refer to each other, and where to cut them. */
-#ifndef PHI_OPENAPI_CIRCLES_IN_H
-#define PHI_OPENAPI_CIRCLES_IN_H
-
 
 /* A reference; the list grows. False: no memory. */
 PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
@@ -69225,30 +68688,20 @@ PHI__FN bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, 
 PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t count, size_t from,
                                  size_t to);
 
-#endif
-
 /* ---- src/openapi/json_cut_in.h ---- */
 
 /* json_cut_in.h - shortens a JSON text so that it stays valid: arrays and objects lose whole items
    from their end, large members before small ones, long strings their end; notes in their places
    say how much was left out. */
-#ifndef PHI_OPENAPI_JSON_CUT_IN_H
-#define PHI_OPENAPI_JSON_CUT_IN_H
-
 
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);
 
-#endif
-
 /* ---- src/openapi/making_in.h ---- */
 
 /* making_in.h - one operation while it is made callable: shared by the files that make its
    parameters, its body and its security. */
-#ifndef PHI_OPENAPI_MAKING_IN_H
-#define PHI_OPENAPI_MAKING_IN_H
-
 
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
@@ -69274,22 +68727,15 @@ PHI__FN bool phi__making_lost(phi__making *m,
 PHI__FN bool phi__making_str(phi__making *m, phi_str text, phi_str *out);
 PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in the arena */
 
-#endif
-
 /* ---- src/openapi/maker_in.h ---- */
 
 /* maker_in.h - makes one operation callable: parameters, body, security, server, and the tool's
    schema. */
-#ifndef PHI_OPENAPI_MAKER_IN_H
-#define PHI_OPENAPI_MAKER_IN_H
-
 
 /* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
    it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
 PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
                              const char **skip, size_t *units);
-
-#endif
 
 /* ---- src/openapi/naming_in.h ---- */
 
@@ -69297,9 +68743,6 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
 
    A name depends on the document and the prefix alone, not on a filter (match/tool_name_in.h). The
    hash of a name that is cut or taken is made of method and path. */
-#ifndef PHI_OPENAPI_NAMING_IN_H
-#define PHI_OPENAPI_NAMING_IN_H
-
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -69314,8 +68757,6 @@ PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const
                                        bool skip_unnamed, size_t count);
 PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless */
 
-#endif
-
 /* ---- src/openapi/openapi_answer_in.h ---- */
 
 /* openapi_answer_in.h - the answer to a call's request, as it comes, and the blocks that a model
@@ -69325,9 +68766,6 @@ PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless *
    and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
    there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
    it. */
-#ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
-#define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
-
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -69374,8 +68812,6 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twi
 /* "OK"; empty: a status without a name */
 PHI__FN const char *phi__openapi_answer_reason(int http_status);
 
-#endif
-
 /* ---- src/openapi/openapi_request_in.h ---- */
 
 /* openapi_request_in.h - the URL and the headers of a call's request. openapi_body_in.h has its
@@ -69384,9 +68820,6 @@ PHI__FN const char *phi__openapi_answer_reason(int http_status);
    A value of an argument cannot leave its place: in a path it is one part of a segment, in a header
    it has no line break, and a segment that would be empty, "." or ".." is refused. Headers that
    the host gave for all requests come before those of the model. */
-#ifndef PHI_OPENAPI_OPENAPI_REQUEST_IN_H
-#define PHI_OPENAPI_OPENAPI_REQUEST_IN_H
-
 
 typedef struct phi__openapi_request {
     phi_arena *arena;   /* borrowed */
@@ -69418,8 +68851,6 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
                                             bool replaces);
 
-#endif
-
 /* ---- src/openapi/openapi_token_in.h ---- */
 
 /* openapi_token_in.h - access tokens of OAuth2 client credentials (RFC 6749, 4.4).
@@ -69427,9 +68858,6 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
    A token is of the document's object, by its token URL and scopes: all agents share it, and calls
    that need it at once share one request. It is kept until shortly before it expires, or until a
    server has refused it. */
-#ifndef PHI_OPENAPI_OPENAPI_TOKEN_IN_H
-#define PHI_OPENAPI_OPENAPI_TOKEN_IN_H
-
 
 typedef struct phi__openapi_token phi__openapi_token;
 
@@ -69452,8 +68880,6 @@ PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait); /* it does not w
 PHI__FN void phi__openapi_token_refused(phi_openapi *api, phi_str text);
 PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/openapi_auth_in.h ---- */
 
 /* openapi_auth_in.h - what of the host's credentials a request carries.
@@ -69461,9 +68887,6 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
    The first alternative of the operation's security whose schemes can all be met is used. Where the
    document asks for nothing, a bearer token, else user and password, are sent if they are given. A
    host without any credential here (one whose headers hold them) sends none. */
-#ifndef PHI_OPENAPI_OPENAPI_AUTH_IN_H
-#define PHI_OPENAPI_OPENAPI_AUTH_IN_H
-
 
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
@@ -69482,8 +68905,6 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a);
 /* The server has answered 401. True: with a new token it is worth another try; once. */
 PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
 
-#endif
-
 /* ---- src/openapi/openapi_body_in.h ---- */
 
 /* openapi_body_in.h - the body of a call's request: JSON, a form, multipart with files, text or
@@ -69492,9 +68913,6 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
    begin, advance until it is not PHI_BUSY, free at any time. Files are read in slices, from the
    directories that phi_openapi_desc.upload_roots names, links resolved; they are in memory while
    the request is under way. The pieces point into the arena and into blocks of the body's own. */
-#ifndef PHI_OPENAPI_OPENAPI_BODY_IN_H
-#define PHI_OPENAPI_OPENAPI_BODY_IN_H
-
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -69531,28 +68949,18 @@ PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request 
 PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
 PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
 
-#endif
-
 /* ---- src/openapi/openapi_call_in.h ---- */
 
 /* openapi_call_in.h - the calling side: a tool call becomes a request, its answer a result. */
-#ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
-#define PHI_OPENAPI_OPENAPI_CALL_IN_H
-
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees the memory of the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/parameters_in.h ---- */
 
 /* parameters_in.h - the parameters of an operation, and keys for its arguments. */
-#ifndef PHI_OPENAPI_PARAMETERS_IN_H
-#define PHI_OPENAPI_PARAMETERS_IN_H
-
 
 /* False: skipped, or no memory; so with all that makes a part of an operation. */
 PHI__FN bool phi__parameters_make(phi__making *m);
@@ -69562,58 +68970,36 @@ PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out);
 PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                       phi_str *out);
 
-#endif
-
 /* ---- src/openapi/request_body_in.h ---- */
 
 /* request_body_in.h - the body of an operation. */
-#ifndef PHI_OPENAPI_REQUEST_BODY_IN_H
-#define PHI_OPENAPI_REQUEST_BODY_IN_H
-
 
 /* After the parameters. */
 PHI__FN bool phi__request_body_make(phi__making *m);
 
-#endif
-
 /* ---- src/openapi/security_in.h ---- */
 
 /* security_in.h - the security and the server of an operation. */
-#ifndef PHI_OPENAPI_SECURITY_IN_H
-#define PHI_OPENAPI_SECURITY_IN_H
-
 
 PHI__FN bool phi__security_make(phi__making *m);
 PHI__FN bool phi__security_server(phi__making *m);
 
-#endif
-
 /* ---- src/openapi/selection_in.h ---- */
 
 /* selection_in.h - the tools of some operations of a document. */
-#ifndef PHI_OPENAPI_SELECTION_IN_H
-#define PHI_OPENAPI_SELECTION_IN_H
-
 
 /* Frees every selection of the object. */
 PHI__FN void phi__selection_free_all(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/settings_in.h ---- */
 
 /* settings_in.h - a copy of a document's settings, defaults resolved. */
-#ifndef PHI_OPENAPI_SETTINGS_IN_H
-#define PHI_OPENAPI_SETTINGS_IN_H
-
 
 /* The fault of a desc: words for a message, static; NULL: none. */
 PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
 /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
 PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
                                 phi_openapi_desc *out);
-
-#endif
 
 /* ---- src/openapi/styles_in.h ---- */
 
@@ -69624,9 +69010,6 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
    left out; an array or object inside of another one is written as JSON text, but for deepObject.
    What a style does not define is as follows: empty arrays and objects of a query write nothing;
    deepObject writes items of arrays by their index, "name[0]". */
-#ifndef PHI_OPENAPI_STYLES_IN_H
-#define PHI_OPENAPI_STYLES_IN_H
-
 
 /* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
    beyond this fails as if there were no memory. */
@@ -69652,8 +69035,6 @@ PHI__FN void phi__styles_put_header(phi__buf *out, const phi__operation_paramete
 /* Appends "name=value" pairs, behind `between` where `out` is not empty. */
 PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
                                    const phi_json *value);
-
-#endif
 
 /* ---- src/openapi/address.c ---- */
 
@@ -69744,7 +69125,7 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
     phi__fetch_desc desc;
     memset(&desc, 0, sizeof desc);
     if (headers == NULL || !phi__arena_str(&api->arena, url, &api->url))
-        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_from_url: no memory") == PHI_OK;
+        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_new: no memory") == PHI_OK;
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json, application/yaml, */*;q=0.5");
     for (i = 0; i < count; i++) {
@@ -70027,8 +69408,8 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
     char bytes[PHI__DOCUMENT_STEP];
     phi_str step;
     while (node != NULL && phi__document_step(&rest, bytes, sizeof bytes, &step))
-        node =
-            phi_json_is_array(node) ? phi__document_item(node, step) : phi_json_get_n(node, step);
+        node = phi_json_is(node, PHI_JSON_ARRAY) ? phi__document_item(node, step)
+                                                 : phi__json_get_n(node, step);
     return rest.len == 0 ? node : NULL;
 }
 
@@ -70077,7 +69458,7 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
     int links;
     for (links = 0; node != NULL && links < PHI__DOCUMENT_CHAIN; links++) {
         const phi_json *next = phi_json_get(node, "$ref");
-        if (!phi_json_is_string(next)) return node;
+        if (!phi_json_is(next, PHI_JSON_STRING)) return node;
         ref = phi__json_text_of(next);
         node = phi__document_target(view, ref);
     }
@@ -70359,7 +69740,8 @@ enum {
 static const phi_json *phi__maker_schema_of(const phi_json *parameter) {
     const phi_json *schema = phi_json_get(parameter, "schema");
     phi_json_iter it = phi_json_each(phi_json_get(parameter, "content"));
-    if (schema != NULL || !phi_json_is_object(phi_json_get(parameter, "content"))) return schema;
+    if (schema != NULL || !phi_json_is(phi_json_get(parameter, "content"), PHI_JSON_OBJECT))
+        return schema;
     return phi_json_next(&it) != NULL ? phi_json_get(it.at, "schema") : NULL;
 }
 
@@ -70674,12 +70056,11 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     return true;
 }
 
-static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *desc,
-                                     const char *function) {
-    const char *fault = desc != NULL ? phi__settings_refuse(desc) : NULL;
+static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *desc) {
+    const char *fault = phi__settings_refuse(desc);
     phi_openapi *api;
     if (fault != NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "%s: %s", function, fault);
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: %s", fault);
         return NULL;
     }
     api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
@@ -70692,48 +70073,26 @@ static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *de
         if (phi__openapi_fill(api, desc)) return api;
         phi__openapi_destroy(api);
     }
-    (void)phi__error(rt, PHI_NO_MEMORY, "%s: no memory", function);
+    (void)phi__error(rt, PHI_NO_MEMORY, "phi_openapi_new: no memory");
     return NULL;
 }
 
 /* ---- public ---- */
 
-PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           phi_str text) {
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc) {
     phi_openapi *api;
     if (rt == NULL) return NULL;
-    if (text.len > 0 && text.at == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_text: text is missing");
+    if (desc == NULL || (desc->text.at != NULL) + (desc->path != NULL) + (desc->url != NULL) != 1) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: expected one of text, path and url");
         return NULL;
     }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_text");
-    if (api != NULL) (void)phi__reading_add(&api->reading, text);
-    return api;
-}
-
-PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           const char *path) {
-    phi_openapi *api;
-    if (rt == NULL) return NULL;
-    if (path == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_file: path is missing");
-        return NULL;
-    }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_file");
-    if (api != NULL) (void)phi__reading_open(&api->reading, path);
-    return api;
-}
-
-PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
-                                          const char *url) {
-    phi_openapi *api;
-    if (rt == NULL) return NULL;
-    if (url == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_url: url is missing");
-        return NULL;
-    }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_url");
-    if (api != NULL && !phi__address_open(api, phi_str_of(url))) {
+    api = phi__openapi_make(rt, desc);
+    if (api == NULL) return NULL;
+    if (desc->path != NULL)
+        (void)phi__reading_open(&api->reading, desc->path);
+    else if (desc->url == NULL)
+        (void)phi__reading_add(&api->reading, desc->text);
+    else if (!phi__address_open(api, phi_str_of(desc->url))) {
         phi__openapi_destroy(api);
         return NULL;
     }
@@ -70750,38 +70109,29 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
     return status;
 }
 
-PHI_API phi_status phi_openapi_status(const phi_openapi *api) {
-    return api != NULL ? api->reading.status : PHI_BAD_ARG;
-}
-
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
     static const phi_parse_error none = {0, 0, 0, ""};
     return api != NULL ? &api->reading.error : &none;
 }
 
-PHI_API phi_status phi_openapi_free(phi_openapi *api) {
-    if (api == NULL) return PHI_OK;
-    if (api->calls_open > 0)
-        return phi__error(api->rt, PHI_MISUSE,
-                          "phi_openapi_free: %u calls are under way: free or abort their agents",
-                          (unsigned)api->calls_open);
+PHI_API void phi_openapi_free(phi_openapi *api) {
+    if (api == NULL) return;
+    if (api->calls_open > 0) {
+        (void)phi__error(api->rt, PHI_MISUSE,
+                         "phi_openapi_free: %u calls are under way: free or abort their agents",
+                         (unsigned)api->calls_open);
+        return;
+    }
     phi__address_close(api);
     phi__openapi_call_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);
-    return PHI_OK;
 }
 
-PHI_API size_t phi_openapi_count(const phi_openapi *api) {
-    return api != NULL && api->reading.status == PHI_OK ? api->document->count : 0;
-}
-
-PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
-                                            phi_openapi_operation *out) {
-    if (api == NULL || out == NULL) return PHI_BAD_ARG;
-    if (index >= phi_openapi_count(api)) return PHI_NOT_FOUND;
-    *out = api->document->operations[index].shown;
-    return PHI_OK;
+PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api,
+                                                              size_t index) {
+    if (api == NULL || api->reading.status != PHI_OK || index >= api->document->count) return NULL;
+    return &api->document->operations[index].shown;
 }
 
 /* ---- src/openapi/openapi_answer.c ---- */
@@ -71532,7 +70882,7 @@ static phi_status phi__openapi_body_file_more(phi__openapi_body *b) {
 /* ---- one value ---- */
 
 static bool phi__openapi_body_is_path(const phi_json *value) {
-    return phi_json_is_string(phi_json_get(value, "path"));
+    return phi_json_is(phi_json_get(value, "path"), PHI_JSON_STRING);
 }
 
 /* The first type of a list that is no range. */
@@ -71581,7 +70931,7 @@ static void phi__openapi_body_pair(phi__openapi_body *b, phi_str name, const phi
         p.style = property->style;
         p.explode = property->explode;
         p.allow_reserved = property->allow_reserved;
-    } else if (phi_json_is_object(value) ||
+    } else if (phi_json_is(value, PHI_JSON_OBJECT) ||
                (property != NULL && phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
         p.content_type = PHI__LIT("application/json");
     phi__styles_put_pairs(&b->text, &p, value);
@@ -71591,7 +70941,7 @@ static phi_status phi__openapi_body_form(phi__openapi_body *b) {
     phi_json_iter it = phi_json_each(b->value);
     phi_json *child;
     while ((child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(child)) phi__openapi_body_pair(b, it.key, child);
+        if (!phi_json_is(child, PHI_JSON_NULL)) phi__openapi_body_pair(b, it.key, child);
     b->done = true;
     if (b->text.len > PHI__STYLES_MOST)
         return phi__openapi_request_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
@@ -71630,8 +70980,9 @@ static phi_str phi__openapi_body_part_type(const phi__openapi_body *b, const phi
         type = phi__openapi_body_first_type(b->property->content_type);
     if (type.len > 0) return type;
     if (b->property != NULL && b->property->file) return PHI__LIT("application/octet-stream");
-    return phi_json_is_object(value) || phi_json_is_array(value) ? PHI__LIT("application/json")
-                                                                 : type;
+    return phi_json_is(value, PHI_JSON_OBJECT) || phi_json_is(value, PHI_JSON_ARRAY)
+               ? PHI__LIT("application/json")
+               : type;
 }
 
 static phi_status phi__openapi_body_part_headers(phi__openapi_body *b) {
@@ -71678,7 +71029,7 @@ static phi_status phi__openapi_body_part(phi__openapi_body *b, const phi_json *v
         status = phi__openapi_body_flush(b);
         return status == PHI_OK ? phi__openapi_body_file_begin(b, value) : status;
     }
-    if (file && property->base64 && phi_json_is_string(value)) {
+    if (file && property->base64 && phi_json_is(value, PHI_JSON_STRING)) {
         status = phi__openapi_body_base64(b, b->name, phi_json_str(value, NULL));
         if (status != PHI_OK) return status;
     } else
@@ -71698,13 +71049,13 @@ static const phi_json *phi__openapi_body_next(phi__openapi_body *b) {
             if (value == NULL) return NULL;
             b->name = b->members.key;
             b->property = phi__openapi_body_property(b, b->name);
-            if (phi_json_is_array(value)) {
+            if (phi_json_is(value, PHI_JSON_ARRAY)) {
                 b->items = phi_json_each(value);
                 b->in_items = true;
                 continue;
             }
         }
-        if (!phi_json_is_null(value)) return value;
+        if (!phi_json_is(value, PHI_JSON_NULL)) return value;
     }
 }
 
@@ -71753,9 +71104,9 @@ static phi_status phi__openapi_body_plain(phi__openapi_body *b) {
 static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
     const phi__operation_body *body = &b->r->op->body;
     bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
-    if (!form || phi_json_is_object(b->value)) return PHI_OK;
+    if (!form || phi_json_is(b->value, PHI_JSON_OBJECT)) return PHI_OK;
     return phi__openapi_request_refuse(b->r, "Error: Expected object in '%s', got %s",
-                                       body->argument.at, phi_json_type_name(b->value));
+                                       body->argument.at, phi__json_get_type_name(b->value));
 }
 
 /* ---- for the call ---- */
@@ -71775,7 +71126,7 @@ static phi_status phi__openapi_body_start(phi__openapi_body *b) {
     b->value = phi__openapi_request_argument(b->r, body->argument);
     /* null is a body of its own where the argument is there */
     if (b->value == NULL && body->kind == PHI__BODY_JSON)
-        b->value = phi_json_get_n(b->r->arguments, body->argument);
+        b->value = phi__json_get_n(b->r->arguments, body->argument);
     b->done = b->value == NULL;
     if (b->done && body->required)
         return phi__openapi_request_refuse(b->r, "Error: Missing required request body '%s'",
@@ -72099,15 +71450,16 @@ static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     phi_status status;
     if (phi__str_trim(arguments).len == 0) arguments = PHI__LIT("{}");
     status = phi_json_parse(&c->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &c->arguments, &error);
-    if (status == PHI_OK && phi_json_is_null(c->arguments))
+    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_NULL))
         c->arguments = phi_json_new_object(&c->arena);
     if (status == PHI_NO_MEMORY || (status == PHI_OK && c->arguments == NULL)) {
         phi__openapi_call_fail(c, "Out of memory");
         return false;
     }
-    if (status == PHI_OK && phi_json_is_object(c->arguments)) return true;
+    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_OBJECT)) return true;
     (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
-                   status == PHI_OK ? phi_json_type_name(c->arguments) : "text that is not JSON");
+                   status == PHI_OK ? phi__json_get_type_name(c->arguments)
+                                    : "text that is not JSON");
     phi__openapi_call_fail(c, words);
     return false;
 }
@@ -72118,11 +71470,11 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     const phi__toolcall *toolcall = phi__call_find(call);
     phi_status status;
     if (call.rt != ((const phi__operation *)user_data)->api->rt) {
-        (void)phi_call_finish(call, foreign, sizeof foreign - 1, true);
+        (void)phi_call_fail(call, foreign);
         return PHI_DONE;
     }
     if (c == NULL || toolcall == NULL) {
-        (void)phi_call_finish(call, "Out of memory", 13, true);
+        (void)phi_call_fail(call, "Out of memory");
         return PHI_DONE;
     }
     c->call = call;
@@ -72156,7 +71508,7 @@ static phi_flow phi__openapi_call_resume(void *user_data, phi_call call, phi_str
                                 "under way; whether the server has served it is not known";
     if (((const phi__operation *)user_data)->read_only)
         return phi__openapi_call_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
@@ -72227,8 +71579,8 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 }
 
 PHI__FN const phi_json *phi__openapi_request_argument(const phi__openapi_request *r, phi_str name) {
-    const phi_json *value = phi_json_get_n(r->arguments, name);
-    return phi_json_is_null(value) ? NULL : value;
+    const phi_json *value = phi__json_get_n(r->arguments, name);
+    return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
 /* ---- headers ---- */
@@ -72920,7 +72272,7 @@ static const phi_json *phi__parameters_schema(phi__making *m, phi__operation_par
                                               const phi_json *node) {
     const phi_json *schema = phi_json_get(node, "schema");
     phi_json_iter it = phi_json_each(phi_json_get(node, "content"));
-    if (schema == NULL && phi_json_is_object(phi_json_get(node, "content")) &&
+    if (schema == NULL && phi_json_is(phi_json_get(node, "content"), PHI_JSON_OBJECT) &&
         phi_json_next(&it) != NULL) {
         if (!phi__making_str(m, it.key, &p->content_type)) return NULL;
         schema = phi_json_get(it.at, "schema");
@@ -72959,7 +72311,7 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
 }
 
 static bool phi__parameters_list(phi__making *m, const phi_json *list) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     char place[40];
     unsigned index = 0;
     while (phi_json_next(&it) != NULL) {
@@ -73048,8 +72400,8 @@ typedef struct phi__reading_answers {
 
 typedef struct phi__reading_walk {
     phi__reading_state state;
-    phi_json_reader reader;
-    phi_yaml_reader yaml;
+    phi__json_reader reader;
+    phi__yaml_reader yaml;
     phi__document_section section;
     phi_json_iter it;
     bool entered; /* `it` is in the section */
@@ -73166,7 +72518,7 @@ static void phi__reading_check(phi__reading *r) {
     phi_str version = phi__json_text_of(phi_json_get(r->root, "openapi"));
     phi_str old = phi__json_text_of(phi_json_get(r->root, "swagger"));
     char words[140];
-    if (!phi_json_is_object(r->root))
+    if (!phi_json_is(r->root, PHI_JSON_OBJECT))
         (void)phi__reading_fail(r, PHI_UNSUPPORTED,
                                 "this is no OpenAPI document: expected an object");
     else if (phi__str_starts(version, "3.0.") || phi__str_is(version, "3.0"))
@@ -73208,10 +72560,10 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
     phi_status status;
     memset(&options, 0, sizeof options);
     options.max_depth = PHI__READING_DEPTH;
-    if (walk->yaml.arena == NULL) phi_yaml_reader_begin(&walk->yaml, &r->tree, text, &options);
-    status = phi_yaml_reader_advance(&walk->yaml, units);
+    if (walk->yaml.arena == NULL) phi__yaml_read_begin(&walk->yaml, &r->tree, text, &options);
+    status = phi__yaml_read_advance(&walk->yaml, units);
     if (status == PHI_BUSY) return units;
-    (void)phi_yaml_reader_result(&walk->yaml, &r->root, &error);
+    (void)phi__yaml_read_result(&walk->yaml, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "YAML");
     return units;
 }
@@ -73222,10 +72574,10 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
     phi_str text = phi__reading_text(r);
     if (!phi__reading_is_json(text)) return phi__reading_yaml(r, walk, text, units);
     if (walk->reader.arena == NULL)
-        phi_json_reader_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
-    status = phi_json_reader_advance(&walk->reader, units);
+        phi__json_read_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
+    status = phi__json_read_advance(&walk->reader, units);
     if (status == PHI_BUSY) return units;
-    (void)phi_json_reader_result(&walk->reader, &r->root, &error);
+    (void)phi__json_read_result(&walk->reader, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "JSON");
     return units;
 }
@@ -73341,7 +72693,7 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
     }
     if (!walk->entered) {
         phi_json *section = phi__reading_section(r, walk->section);
-        walk->it = phi_json_each(phi_json_is_object(section) ? section : NULL);
+        walk->it = phi_json_each(phi_json_is(section, PHI_JSON_OBJECT) ? section : NULL);
         walk->entered = true;
     }
     if (phi_json_next(&walk->it) != NULL)
@@ -73366,7 +72718,7 @@ static phi_str phi__reading_method(const char *name) {
 }
 
 static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, const phi_json *tags) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(tags) ? tags : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(tags, PHI_JSON_ARRAY) ? tags : NULL);
     size_t count = phi__min(it.left, PHI__READING_TAGS);
     phi_str *list;
     if (count == 0) return true;
@@ -73392,7 +72744,8 @@ static bool phi__reading_operation(phi__reading *r, phi_str path, const char *me
     shown->destructive = phi__str_is(shown->method, "DELETE");
     shown->read_only = method == phi__reading_methods[0] || phi__str_is(shown->method, "HEAD") ||
                        phi__str_is(shown->method, "OPTIONS") || phi__str_is(shown->method, "TRACE");
-    if (!phi_json_is_object(node)) op->skip = "expected an object that describes the operation";
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        op->skip = "expected an object that describes the operation";
     return phi__arena_str(&r->doc->arena, phi__json_text_of(phi_json_get(node, "operationId")),
                           &shown->operation_id) &&
            phi__reading_tags(r, op, phi_json_get(node, "tags"));
@@ -73411,7 +72764,7 @@ static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, c
             (part->section != PHI__SECTION_ITEMS && part->section != PHI__SECTION_PATHS))
             return NULL;
         next = phi_json_get(part->node, "$ref");
-        if (!phi_json_is_string(next)) return part;
+        if (!phi_json_is(next, PHI_JSON_STRING)) return part;
         ref = phi__json_text_of(next);
     }
     *why = " leads in a circle";
@@ -73438,7 +72791,7 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     size_t i;
     /* of duplicate paths the last one counts, and paths begin with a slash: the others extend */
     if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
-    if (phi_json_is_string(ref)) {
+    if (phi_json_is(ref, PHI_JSON_STRING)) {
         other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);
         if (other == NULL) return phi__reading_lost_item(r, own->name, phi__json_text_of(ref), why);
         target = other->node;
@@ -73573,16 +72926,17 @@ static bool phi__request_body_headers(phi__making *m, phi__operation_property *p
                                       const phi_json *headers) {
     phi_json_iter it = phi_json_each(headers);
     phi_json *kept;
-    if (!phi_json_is_object(headers)) return true;
+    if (!phi_json_is(headers, PHI_JSON_OBJECT)) return true;
     kept = phi_json_new_object(m->arena);
     while (kept != NULL && phi_json_next(&it) != NULL) {
         const phi_json *header = phi__document_follow(&m->view, it.at), *value;
         if (header == NULL) return phi__making_lost(m, "encoding.headers");
         value =
             phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
-        if (!phi_json_is_string(value) || phi__str_is_nocase(it.key, "content-type")) continue;
-        if (phi_json_set_n(m->arena, kept, it.key,
-                           phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
+        if (!phi_json_is(value, PHI_JSON_STRING) || phi__str_is_nocase(it.key, "content-type"))
+            continue;
+        if (phi__json_edit_set(m->arena, kept, it.key,
+                               phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
             kept = NULL;
     }
     p->headers = kept;
@@ -73627,7 +72981,7 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
     media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
     if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, name, &p->name) ||
-        !phi__request_body_encoding(m, p, phi_json_get_n(encodings, name)))
+        !phi__request_body_encoding(m, p, phi__json_get_n(encodings, name)))
         return false;
     body->property_count++;
     return true;
@@ -73636,7 +72990,7 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
 static bool phi__request_body_of(phi__making *m, const phi_json *schema, const phi_json *encodings,
                                  size_t most) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
-    if (!phi_json_is_object(phi_json_get(schema, "properties"))) return true;
+    if (!phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT)) return true;
     while (m->op->body.property_count < most && phi_json_next(&it) != NULL)
         if (!phi__request_body_property(m, it.key, it.at, encodings)) return false;
     return true;
@@ -73669,7 +73023,7 @@ static bool phi__request_body_properties(phi__making *m, const phi_json *encodin
 
 static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *content,
                                               phi_str *type) {
-    phi_json_iter it = phi_json_each(phi_json_is_object(content) ? content : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(content, PHI_JSON_OBJECT) ? content : NULL);
     const phi_json *best = NULL;
     unsigned least = 100;
     while (phi_json_next(&it) != NULL) {
@@ -73746,7 +73100,7 @@ static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
     phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
-    phi_json_iter it = phi_json_each(phi_json_is_array(scopes) ? scopes : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(scopes, PHI_JSON_ARRAY) ? scopes : NULL);
     const phi_json *node = NULL;
     phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
     memset(scheme, 0, sizeof *scheme);
@@ -73765,8 +73119,8 @@ PHI__FN bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
     phi__operation_security *alternatives;
     phi_json_iter it, in;
-    if (!phi_json_is_array(list)) list = phi_json_get(m->root, "security");
-    if (!phi_json_is_array(list)) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) list = phi_json_get(m->root, "security");
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     it = phi_json_each(list);
     alternatives = (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
     if (alternatives == NULL) return false;
@@ -73774,7 +73128,7 @@ PHI__FN bool phi__security_make(phi__making *m) {
     while (phi_json_next(&it) != NULL) {
         phi__operation_security *one = &alternatives[m->op->security_count++];
         phi__operation_scheme *schemes;
-        in = phi_json_each(phi_json_is_object(it.at) ? it.at : NULL);
+        in = phi_json_each(phi_json_is(it.at, PHI_JSON_OBJECT) ? it.at : NULL);
         schemes = (phi__operation_scheme *)phi__making_zero(m, in.left, sizeof *schemes);
         if (schemes == NULL) return false;
         one->schemes = schemes;
@@ -73796,7 +73150,7 @@ static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY
         phi_str part = phi__str(url.at + i, 1);
         const phi_json *variable = NULL;
         if (end != SIZE_MAX)
-            variable = phi_json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
+            variable = phi__json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
         if (variable != NULL) part = phi__json_text_of(phi_json_get(variable, "default"));
         if (part.len > PHI__SECURITY_URL - len) break;
         if (part.len > 0) memcpy(out + len, part.at, part.len);
@@ -73816,7 +73170,7 @@ PHI__FN bool phi__security_server(phi__making *m) {
     places[2] = m->root;
     for (i = 0; i < 3 && server.len == 0; i++) {
         const phi_json *servers = phi_json_get(places[i], "servers");
-        if (phi_json_is_array(servers) && phi_json_count(servers) > 0)
+        if (phi_json_is(servers, PHI_JSON_ARRAY) && phi_json_count(servers) > 0)
             server = phi__security_fill(phi_json_at(servers, 0), url);
     }
     while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;
@@ -73971,17 +73325,6 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
         }
         s->at++;
     }
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools) {
-    if (api == NULL || tools == NULL) return PHI_BAD_ARG;
-    if (api->calls_open > 0)
-        return phi__error(api->rt, PHI_MISUSE,
-                          "phi_openapi_release: %u calls are under way: free or abort their agents",
-                          (unsigned)api->calls_open);
-    if (tools->work != NULL) phi__selection_free(api, (phi__selection *)tools->work);
-    memset(tools, 0, sizeof *tools);
     return PHI_OK;
 }
 
@@ -74148,7 +73491,7 @@ PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_es
 
 PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__styles_escape how) {
     phi__buf text;
-    if (phi_json_is_string(value)) {
+    if (phi_json_is(value, PHI_JSON_STRING)) {
         phi__styles_put_escaped(out, phi_json_str(value, NULL), how);
         return;
     }
@@ -74165,10 +73508,10 @@ PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__st
 static void phi__styles_put_list(phi__buf *out, const phi_json *value, const char *between,
                                  const char *equals, phi__styles_escape how) {
     phi_json_iter it = phi_json_each(value);
-    bool keys = phi_json_is_object(value), any = false;
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT), any = false;
     phi_json *child;
     while ((child = phi_json_next(&it)) != NULL) {
-        if (phi_json_is_null(child)) continue;
+        if (phi_json_is(child, PHI_JSON_NULL)) continue;
         if (any) phi__buf_text(out, between);
         any = true;
         if (keys) {
@@ -74180,7 +73523,7 @@ static void phi__styles_put_list(phi__buf *out, const phi_json *value, const cha
 }
 
 static bool phi__styles_is_list(const phi_json *value) {
-    return phi_json_is_array(value) || phi_json_is_object(value);
+    return phi_json_is(value, PHI_JSON_ARRAY) || phi_json_is(value, PHI_JSON_OBJECT);
 }
 
 static void phi__styles_put_simple(phi__buf *out, const phi_json *value, bool explode,
@@ -74209,14 +73552,14 @@ static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_js
     phi__styles_limit(out);
     phi__buf_char(out, ';');
     phi__styles_put_escaped(out, name, PHI__ESCAPE_ALL);
-    if (phi_json_is_string(value) && phi_json_str(value, NULL).len == 0) return;
+    if (phi_json_is(value, PHI_JSON_STRING) && phi_json_str(value, NULL).len == 0) return;
     phi__buf_char(out, '=');
     phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
 }
 
 static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *value,
                                    bool explode) {
-    bool keys = phi_json_is_object(value);
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(value);
     phi_json *child;
     if (!phi__styles_is_list(value)) {
@@ -74229,7 +73572,7 @@ static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *
         phi__styles_put_list(out, value, ",", ",", PHI__ESCAPE_ALL);
     } else {
         while (!out->failed && (child = phi_json_next(&it)) != NULL)
-            if (!phi_json_is_null(child))
+            if (!phi_json_is(child, PHI_JSON_NULL))
                 phi__styles_put_matrix_one(out, keys ? it.key : name, child);
     }
 }
@@ -74269,11 +73612,12 @@ static void phi__styles_put_pair(const phi__styles *s, phi_str name, const phi_j
 }
 
 static void phi__styles_put_exploded(const phi__styles *s, const phi_json *value) {
-    bool keys = phi_json_is_object(value);
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(value);
     phi_json *child;
     while (!s->out->failed && (child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(child)) phi__styles_put_pair(s, keys ? it.key : s->name, child);
+        if (!phi_json_is(child, PHI_JSON_NULL))
+            phi__styles_put_pair(s, keys ? it.key : s->name, child);
 }
 
 /* name: grows and shrinks with the way down. */
@@ -74282,14 +73626,14 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
     phi_json_iter it = phi_json_each(value);
     size_t len = name->len, index = 0;
     phi_json *child;
-    if (phi_json_is_null(value)) return;
+    if (phi_json_is(value, PHI_JSON_NULL)) return;
     if (!phi__styles_is_list(value) || depth >= PHI__STYLES_DEPTH) {
         phi__styles_put_pair(s, phi__buf_str(name), value);
         return;
     }
     while ((child = phi_json_next(&it)) != NULL) {
         phi__buf_char(name, '[');
-        if (phi_json_is_array(value))
+        if (phi_json_is(value, PHI_JSON_ARRAY))
             phi__buf_u64(name, index++);
         else
             phi__buf_add_str(name, it.key);
@@ -74398,8 +73742,8 @@ PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most) {
 PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
     static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
     const phi_json *type = phi_json_get(schema, "type");
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
-    const phi_json *one = phi_json_is_array(type) ? NULL : type;
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
+    const phi_json *one = phi_json_is(type, PHI_JSON_ARRAY) ? NULL : type;
     size_t i;
     while (phi_json_next(&it) != NULL) {
         if (phi__str_is(phi__json_text_of(it.at), "null")) continue;
@@ -74410,15 +73754,16 @@ PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
     for (i = 1; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi__json_text_of(one), names[i]))
             return (phi_json_type)(PHI_JSON_NULL + i);
-    return phi_json_is_object(phi_json_get(schema, "properties")) ? PHI_JSON_OBJECT : PHI_JSON_NONE;
+    return phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT) ? PHI_JSON_OBJECT
+                                                                            : PHI_JSON_NONE;
 }
 
 PHI__FN bool phi__tool_schema_is_file(const phi_json *schema) {
     phi_str format = phi__json_text_of(phi_json_get(schema, "format"));
     if (phi__tool_schema_type(schema) != PHI_JSON_STRING) return false;
     return phi__str_is(format, "binary") || phi__str_is(format, "byte") ||
-           phi_json_is_string(phi_json_get(schema, "contentMediaType")) ||
-           phi_json_is_string(phi_json_get(schema, "contentEncoding"));
+           phi_json_is(phi_json_get(schema, "contentMediaType"), PHI_JSON_STRING) ||
+           phi_json_is(phi_json_get(schema, "contentEncoding"), PHI_JSON_STRING);
 }
 
 /* ---- descriptions ---- */
@@ -74435,7 +73780,7 @@ static void phi__tool_schema_say_keyword(phi__tool_schema *s, phi_str key, const
     phi__buf_add_str(&s->words, key);
     phi__buf_text(&s->words, ": ");
     from = s->words.len;
-    if (phi_json_is_string(value))
+    if (phi_json_is(value, PHI_JSON_STRING))
         phi__buf_add_str(&s->words, phi__json_text_of(value));
     else
         (void)phi__json_write(&s->words, value, 0);
@@ -74600,10 +73945,10 @@ static void phi__tool_schema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
 static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type");
     bool nullable = phi_json_bool(phi_json_get(schema, "nullable"), false), any = false;
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     size_t before = s->out.len;
     phi__json_write_key(&s->out, PHI__LIT("type"));
-    if (phi_json_is_string(type) && phi__keywords_is_type(phi__json_text_of(type))) {
+    if (phi_json_is(type, PHI_JSON_STRING) && phi__keywords_is_type(phi__json_text_of(type))) {
         if (nullable) phi__buf_char(&s->out, '[');
         phi__json_write_str(&s->out, phi__json_text_of(type));
         if (nullable) phi__buf_text(&s->out, ",\"null\"]");
@@ -74622,7 +73967,7 @@ static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schem
 
 static void phi__tool_schema_put_number(phi__tool_schema *s, const char *key,
                                         const phi_json *value) {
-    if (!phi_json_is_number(value)) return;
+    if (!phi_json_is(value, PHI_JSON_NUMBER)) return;
     phi__json_write_key(&s->out, phi_str_of(key));
     (void)phi__json_write(&s->out, value, 0);
 }
@@ -74657,7 +74002,7 @@ static void phi__tool_schema_put_copy(phi__tool_schema *s, phi_str key, const ph
 static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *schema) {
     const phi_json *ref = phi_json_get(schema, "$ref");
     if (phi_json_bool(phi_json_get(schema, "readOnly"), false)) return true;
-    if (!phi_json_is_string(ref)) return false;
+    if (!phi_json_is(ref, PHI_JSON_STRING)) return false;
     schema = phi__document_target(s->view, phi__json_text_of(ref));
     if (s->view->no_memory) s->failed = true;
     return phi_json_bool(phi_json_get(schema, "readOnly"), false);
@@ -74665,7 +74010,7 @@ static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *sche
 
 static bool phi__tool_schema_requires(phi__tool_schema *s, const phi_json *schema, phi_str name) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
-    if (!phi_json_is_array(phi_json_get(schema, "required"))) return false;
+    if (!phi_json_is(phi_json_get(schema, "required"), PHI_JSON_ARRAY)) return false;
     if (!phi__tool_schema_spend(s, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
@@ -74698,9 +74043,9 @@ static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *s
     phi__json_write_key(&s->out, PHI__LIT("required"));
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
-        if (!phi_json_is_string(it.at)) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
         if (!phi__tool_schema_spend(s, 1 + phi_json_count(properties))) return;
-        if (phi__tool_schema_read_only(s, phi_json_get_n(properties, phi__json_text_of(it.at))))
+        if (phi__tool_schema_read_only(s, phi__json_get_n(properties, phi__json_text_of(it.at))))
             continue;
         phi__json_write_comma(&s->out);
         phi__json_write_str(&s->out, phi__json_text_of(it.at));
@@ -74751,7 +74096,7 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
                                          const phi_json *list) {
     const phi_json *discriminator = phi_json_get(schema, "discriminator");
     phi_json_iter it = phi_json_each(list);
-    bool tells = phi_json_is_string(phi_json_get(discriminator, "propertyName")) &&
+    bool tells = phi_json_is(phi_json_get(discriminator, "propertyName"), PHI_JSON_STRING) &&
                  !phi__str_is(key, "allOf");
     size_t before = s->out.len;
     phi__json_write_key(&s->out, key);
@@ -74763,7 +74108,7 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
             return;
         }
         phi__json_write_comma(&s->out);
-        if (tells && phi_json_is_string(ref))
+        if (tells && phi_json_is(ref, PHI_JSON_STRING))
             phi__tool_schema_put_variant(s, discriminator, phi__json_text_of(ref));
         else
             phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
@@ -74782,7 +74127,7 @@ static void phi__tool_schema_put_member(phi__tool_schema *s, const phi_json *sch
         break;
     case PHI__KEYWORD_SUB:
         phi__json_write_key(&s->out, key);
-        if (phi_json_is_bool(value) && phi__str_is(key, "additionalProperties"))
+        if (phi_json_is(value, PHI_JSON_BOOL) && phi__str_is(key, "additionalProperties"))
             phi__json_write_bool(&s->out, phi_json_bool(value, true));
         else
             phi__tool_schema_put(s, value, phi__str(NULL, 0));
@@ -74824,7 +74169,7 @@ static void phi__tool_schema_put_joined(phi__tool_schema *s, const phi_json *sch
 static void phi__tool_schema_put_object(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     const phi_json *ref = phi_json_get(schema, "$ref"), *example = phi_json_get(schema, "example");
     phi_json_iter it = phi_json_each(schema);
-    bool is_ref = phi_json_is_string(ref);
+    bool is_ref = phi_json_is(ref, PHI_JSON_STRING);
     bool alone = is_ref && !phi__tool_schema_joins(s, schema);
     phi__buf_char(&s->out, '{');
     phi__tool_schema_describe(s, schema, note);
@@ -74886,7 +74231,7 @@ PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *sche
 PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     if (!phi__tool_schema_spend(s, 1 + phi_json_count(schema))) return;
     if (s->out.failed) phi__tool_schema_no_memory(s);
-    if (!phi_json_is_object(schema))
+    if (!phi_json_is(schema, PHI_JSON_OBJECT))
         phi__tool_schema_put_open(s, schema, note,
                                   phi_json_bool(schema, true) ? NULL : "(not allowed)");
     else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)
@@ -74937,11 +74282,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0xd1d8bd72
+#if PHI__IMP_SKILLS != 0x6e9e211d
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0xd1d8bd72
+#define PHI__IMP_SKILLS 0x6e9e211d
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -74949,9 +74294,6 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 
    Skills and their strings live in one arena and never move. A fault of a skill is a problem in the
    list, not a failure of the load; only a lack of memory ends it. */
-#ifndef PHI_SKILLS_SKILLS_IN_H
-#define PHI_SKILLS_SKILLS_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -74984,8 +74326,17 @@ struct phi_skills {
 PHI__FN phi_status phi__skills_list_put(phi_skills *skills, phi_skill *skill);
 /* Where a name stands, or would stand. */
 PHI__FN size_t phi__skills_list_place(const phi_skills *skills, phi_str name, bool *found);
+/* NULL: there is no such skill. */
+PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name);
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
 PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_problem *problem);
+
+/* ---- skills_load.c ---- */
+
+/* One directory, at once, as phi_skills_load_begin and phi_skills_load_advance. */
+PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label);
+/* The skill of this directory. */
+PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
 
 /* ---- front_matter.c: the text of a SKILL.md ---- */
 
@@ -75024,7 +74375,6 @@ PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules);
    has a problem, and was not loaded; PHI_NO_MEMORY, PHI_TOO_BIG: the whole load ends. */
 PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi_str label);
 
-#endif
 #endif
 
 /* ---- src/skills/front_matter.c ---- */
@@ -75516,7 +74866,7 @@ static phi_flow phi__read_skill_go(phi__job *job) {
         return PHI_DONE;
     read->first = first > 0 ? first - 1 : 0;
     if (read->limit == 0) read->limit = UINT64_MAX;
-    read->skill = phi_skills_find(read->skills, phi_str_of(name));
+    read->skill = phi__skills_list_find(read->skills, phi_str_of(name));
     if (read->skill == NULL) return phi__read_skill_unknown(read, name);
     read->instructions =
         read->path == NULL || read->path[0] == '\0' || strcmp(read->path, "SKILL.md") == 0;
@@ -75746,7 +75096,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
     options.flags = PHI_YAML_TEXTS;
     status = phi_yaml_parse(&file->scratch, file->yaml, &options, &root, &error);
     file->no_memory = file->no_memory || status == PHI_NO_MEMORY;
-    if (status == PHI_OK && !phi_json_is_object(root)) {
+    if (status == PHI_OK && !phi_json_is(root, PHI_JSON_OBJECT)) {
         phi__skill_file_report(file, file->front.first_line, 0,
                                "the front matter is no mapping of fields", true);
         return NULL;
@@ -75769,7 +75119,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
 
 static bool phi__skill_file_keep_text(phi__skill_file *file, const phi_json *node, phi_str *out) {
     phi_str text = phi_json_str(node, NULL);
-    if (node != NULL && !phi_json_is_string(node) &&
+    if (node != NULL && !phi_json_is(node, PHI_JSON_STRING) &&
         phi_json_write(&file->scratch, node, 0, &text) != PHI_OK)
         return false;
     return phi__arena_str(&file->skills->arena, phi__str_trim(text), out);
@@ -75781,7 +75131,7 @@ static bool phi__skill_file_keep_tools(phi__skill_file *file, const phi_json *no
     const phi_json *item;
     phi__buf joined;
     bool kept;
-    if (!phi_json_is_array(node)) return phi__skill_file_keep_text(file, node, out);
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return phi__skill_file_keep_text(file, node, out);
     phi__buf_init(&joined, &file->skills->memory);
     while ((item = phi_json_next(&it)) != NULL) {
         if (joined.len > 0) phi__buf_char(&joined, ' ');
@@ -75794,7 +75144,7 @@ static bool phi__skill_file_keep_tools(phi__skill_file *file, const phi_json *no
 
 static bool phi__skill_file_keep_pairs(phi__skill_file *file, const phi_json *node,
                                        phi_skill *skill) {
-    size_t n = phi_json_is_object(node) ? phi_json_count(node) : 0;
+    size_t n = phi_json_is(node, PHI_JSON_OBJECT) ? phi_json_count(node) : 0;
     phi_json_iter it = phi_json_each(node);
     phi_skill_pair *pairs;
     const phi_json *value;
@@ -75982,7 +75332,7 @@ static bool phi__skill_rules_required(const phi__skill_rules *rules, const char 
         return false;
     }
     *out = phi__str_trim(phi_json_str(node, NULL));
-    if (phi_json_is_string(node) && out->len > 0) return true;
+    if (phi_json_is(node, PHI_JSON_STRING) && out->len > 0) return true;
     phi__skill_rules_say(rules, key, true, "%s: expected a text that is not empty", key);
     return false;
 }
@@ -76030,7 +75380,7 @@ static void phi__skill_rules_name_of(const phi__skill_rules *rules, phi_str name
 static void phi__skill_rules_compatibility(const phi__skill_rules *rules) {
     const phi_json *node = phi_json_get(rules->root, "compatibility");
     if (node == NULL) return;
-    if (!phi_json_is_string(node))
+    if (!phi_json_is(node, PHI_JSON_STRING))
         phi__skill_rules_say(rules, "compatibility", false, "compatibility: expected a text");
     else
         phi__skill_rules_length_of(rules, "compatibility", phi_json_str(node, NULL),
@@ -76145,6 +75495,12 @@ PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_proble
     return true;
 }
 
+PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name) {
+    bool found = false;
+    size_t at = phi__skills_list_place(skills, name, &found);
+    return found ? skills->list[at] : NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_skills *phi_skills_new(const phi_skills_desc *desc) {
@@ -76174,22 +75530,8 @@ PHI_API void phi_skills_free(phi_skills *skills) {
     phi__free(&memory, skills, sizeof *skills);
 }
 
-PHI_API size_t phi_skills_count(const phi_skills *skills) {
-    return skills != NULL ? skills->count : 0;
-}
-
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index) {
     return skills != NULL && index < skills->count ? skills->list[index] : NULL;
-}
-
-PHI_API const phi_skill *phi_skills_find(const phi_skills *skills, phi_str name) {
-    bool found = false;
-    size_t at = skills != NULL ? phi__skills_list_place(skills, name, &found) : 0;
-    return found ? skills->list[at] : NULL;
-}
-
-PHI_API size_t phi_skills_problem_count(const phi_skills *skills) {
-    return skills != NULL ? skills->problem_count : 0;
 }
 
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index) {
@@ -76200,11 +75542,13 @@ PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills,
 
 /* ---- src/skills/skills_load.c ---- */
 
-/* skills_load.c - loads whole directories of skills, at once or in slices, and merges sets. */
+/* skills_load.c - loads whole directories of skills, at once or in slices, and single skills. */
 
 #ifndef PHI_NO_FILES
 
 #include <stdio.h>
+
+#define PHI__SKILLS_FILE "/SKILL.md"
 
 /* ---- loading ---- */
 
@@ -76241,37 +75585,27 @@ static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_ent
     return phi__skills_load_failed(skills, path, words, PHI_TOO_BIG);
 }
 
-/* ---- copies ---- */
-
-static bool phi__skills_load_copy_pairs(phi_skills *skills, const phi_skill *from, phi_skill *to) {
-    phi_skill_pair *pairs;
-    size_t i;
-    if (from->metadata_count == 0) return true;
-    pairs = (phi_skill_pair *)phi__arena_zero(&skills->arena, from->metadata_count * sizeof *pairs);
-    if (pairs == NULL) return false;
-    for (i = 0; i < from->metadata_count; i++)
-        if (!phi__arena_str(&skills->arena, from->metadata[i].key, &pairs[i].key) ||
-            !phi__arena_str(&skills->arena, from->metadata[i].value, &pairs[i].value))
-            return false;
-    to->metadata = pairs;
-    to->metadata_count = from->metadata_count;
-    return true;
+PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label) {
+    phi_status status;
+    phi_str kept;
+    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
+        return PHI_NO_MEMORY;
+    status = phi__skill_file_load(skills, dir, kept);
+    if (status != PHI_NOT_FOUND) return status;
+    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
 }
 
-static phi_status phi__skills_load_copy(phi_skills *skills, const phi_skill *from) {
-    phi_skill *to = (phi_skill *)phi__arena_zero(&skills->arena, sizeof *to);
-    phi_arena *arena = &skills->arena;
-    if (to == NULL || !phi__arena_str(arena, from->name, &to->name) ||
-        !phi__arena_str(arena, from->description, &to->description) ||
-        !phi__arena_str(arena, from->license, &to->license) ||
-        !phi__arena_str(arena, from->compatibility, &to->compatibility) ||
-        !phi__arena_str(arena, from->allowed_tools, &to->allowed_tools) ||
-        !phi__arena_str(arena, from->source, &to->source) ||
-        !phi__arena_str(arena, from->base_dir, &to->base_dir) ||
-        !phi__arena_str(arena, from->file_path, &to->file_path) ||
-        !phi__skills_load_copy_pairs(skills, from, to))
-        return PHI_NO_MEMORY;
-    return phi__skills_list_put(skills, to);
+static bool phi__skills_load_is_file(phi_str path) {
+    size_t n = sizeof PHI__SKILLS_FILE - 1;
+    return path.len > n && phi__str_is(phi__str(path.at + path.len - n, n), PHI__SKILLS_FILE);
+}
+
+/* The skill of a path that ends in "/SKILL.md". */
+static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const char *label) {
+    phi_str dir;
+    path.len -= sizeof PHI__SKILLS_FILE - 1;
+    if (!phi__arena_str(&skills->arena, path, &dir)) return PHI_NO_MEMORY;
+    return phi__skills_load_one(skills, dir.at, label);
 }
 
 /* ---- public ---- */
@@ -76281,6 +75615,8 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
     phi_status status;
     if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
     if (skills->load.walk != NULL) return PHI_MISUSE;
+    if (phi__skills_load_is_file(phi_str_of(dir)))
+        return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
         !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
                         &skills->load.label))
@@ -76307,7 +75643,7 @@ PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
     return PHI_BUSY;
 }
 
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
+PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
     phi_status status = phi_skills_load_begin(skills, dir, label);
     return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
 }
@@ -76322,35 +75658,14 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         if (dirs[i] == NULL) return PHI_BAD_ARG;
         if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi_skills_load_dir(skills, dirs[i], label);
+        status = phi__skills_load_dir(skills, dirs[i], label);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
     }
     return PHI_OK;
 }
 
-PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label) {
-    phi_status status;
-    phi_str kept;
-    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
-    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
-        return PHI_NO_MEMORY;
-    status = phi__skill_file_load(skills, dir, kept);
-    if (status != PHI_NOT_FOUND) return status;
-    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
-}
-
-PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other) {
-    phi_status status = PHI_OK;
-    size_t i;
-    if (skills == NULL || other == NULL || skills == other) return PHI_BAD_ARG;
-    for (i = 0; i < other->count && status == PHI_OK; i++)
-        status = phi__skills_load_copy(skills, other->list[i]);
-    for (i = 0; i < other->problem_count && status == PHI_OK; i++)
-        if (!phi__skills_list_problem(skills, &other->problems[i])) status = PHI_NO_MEMORY;
-    return status;
-}
-
 #endif
+#undef PHI__SKILLS_FILE
 
 /* ---- src/skills/skills_prompt.c ---- */
 
@@ -76418,17 +75733,7 @@ static phi_status phi__skills_prompt_give(phi__buf *text, phi_arena *arena, phi_
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out) {
-    phi__buf text;
-    if (skills == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__buf_init(&text, arena->memory);
-    phi__skills_prompt_index(skills, &text);
-    return phi__skills_prompt_give(&text, arena, out);
-}
-
-PHI_API const char *phi_skills_hint_text(phi_skills_hint hint) {
+static const char *phi__skills_prompt_hint(phi_skills_hint hint) {
     switch (hint) {
     case PHI_SKILLS_READ_SKILL:
         return "These skills hold instructions for particular tasks. Before a task that the "
@@ -76443,9 +75748,11 @@ PHI_API const char *phi_skills_hint_text(phi_skills_hint hint) {
     return "";
 }
 
+/* ---- public ---- */
+
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out) {
-    const char *words = phi_skills_hint_text(hint);
+    const char *words = phi__skills_prompt_hint(hint);
     phi__buf text;
     if (skills == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&text, arena->memory);
@@ -76464,19 +75771,16 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xb192e789
+#if PHI__IMP_SECTIONS != 0xe54135a7
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xb192e789
+#define PHI__IMP_SECTIONS 0xe54135a7
 
 /* ---- src/sections/section_in.h ---- */
 
 /* section_in.h - the sections: each has a table, and functions that sections.c puts into its
    list. */
-#ifndef PHI_SECTIONS_SECTION_IN_H
-#define PHI_SECTIONS_SECTION_IN_H
-
 
 /* ---- section.c ---- */
 
@@ -76568,8 +75872,6 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
 PHI__FN void phi__section_scripts_end(void *state);
 #endif
 
-#endif
-
 /* ---- src/sections/protected.c ---- */
 
 /* protected.c - the files that a configuration runs or heeds. */
@@ -76654,8 +75956,10 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
     phi_json_iter it = phi_json_each(node);
     const phi_json *member;
     size_t i;
-    if (all && phi_json_is_string(node)) return phi__protected_command(p, phi_json_str(node, ""));
-    if (depth == PHI__PROTECTED_DEPTH || (!phi_json_is_object(node) && !phi_json_is_array(node)))
+    if (all && phi_json_is(node, PHI_JSON_STRING))
+        return phi__protected_command(p, phi_json_str(node, ""));
+    if (depth == PHI__PROTECTED_DEPTH ||
+        (!phi_json_is(node, PHI_JSON_OBJECT) && !phi_json_is(node, PHI_JSON_ARRAY)))
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
@@ -76812,7 +76116,7 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     size_t n = 0, i;
     phi_status status;
     *out = NULL;
-    if (phi_json_is_string(t->command)) {
+    if (phi_json_is(t->command, PHI_JSON_STRING)) {
         status = phi__section_mcp_split(ground, t->command, &words);
         if (status != PHI_OK || words == NULL) return status;
         while (words[n] != NULL) n++;
@@ -76825,7 +76129,7 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     for (i = 0; i < n; i++) {
         const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
         list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
-        if (words != NULL || phi_json_is_string(item)) continue;
+        if (words != NULL || phi_json_is(item, PHI_JSON_STRING)) continue;
         phi__config_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
                                 "command: expected texts in the list");
         return PHI_OK;
@@ -77509,8 +76813,9 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     path =
         t->file != NULL ? phi__config_place_join(ground->arena, ground->directory, t->file) : NULL;
     if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
-    doc->api = path != NULL ? phi_openapi_from_file(ground->rt, &desc, path)
-                            : phi_openapi_from_url(ground->rt, &desc, t->url);
+    desc.path = path;
+    desc.url = path == NULL ? t->url : NULL;
+    doc->api = phi_openapi_new(ground->rt, &desc);
     doc->failed = doc->api == NULL;
     if (!doc->failed) return PHI_OK;
     status = phi_last_error(ground->rt, &words, NULL);
@@ -77611,8 +76916,7 @@ PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *mak
 PHI__FN void phi__section_openapi_end(void *state) {
     phi__section_openapi_state *s = (phi__section_openapi_state *)state;
     phi__section_openapi_doc *doc;
-    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
-        (void)phi_openapi_free(doc->api);
+    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next) phi_openapi_free(doc->api);
 }
 #undef PHI__SECTION_OPENAPI_TEXT
 #undef PHI__SECTION_OPENAPI_TEXTS
@@ -78031,7 +77335,7 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
     phi_script *script = &s->list[s->count];
     if (point == NULL || s->count == PHI__SECTION_SCRIPTS_MOST) return PHI_OK; /* warned about */
     memset(&one, 0, sizeof one);
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         one.command = phi_json_str(node, "").at;
     else if (!phi__config_take(ground->arena, node, &phi__section_scripts_one_is, &one))
         return PHI_NO_MEMORY;
@@ -78219,7 +77523,7 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
-        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i]);
+        status = phi__skills_load_dir(s->all, dir, s->taken.directories.at[i]);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
         phi__config_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
@@ -78237,8 +77541,10 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
 /* The skill most like `name`; NULL: none is. */
 static const char *phi__section_skills_near(phi_arena *arena, const phi_skills *skills,
                                             phi_str name) {
-    size_t n = phi_skills_count(skills), i;
-    const char **names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
+    size_t n = 0, i;
+    const char **names;
+    while (phi_skills_at(skills, n) != NULL) n++;
+    names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
     if (names == NULL) return NULL;
     for (i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
     return phi__config_words_nearest(name, names, n);
@@ -78259,10 +77565,10 @@ static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__co
     s->parts = part;
     for (i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
         phi_str name = phi_str_of(making->profile.skills[i]);
-        const phi_skill *skill = phi_skills_find(s->all, name);
+        const phi_skill *skill = phi__skills_list_find(s->all, name);
         const char *near;
         if (skill != NULL) {
-            status = phi_skills_load_one(*out, skill->base_dir.at, skill->source.at);
+            status = phi__skills_load_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
         near = phi__section_skills_near(ground->arena, s->all, name);
@@ -78280,7 +77586,7 @@ static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__co
     phi_tool tool;
     phi_str prompt;
     phi_status status;
-    if (phi_skills_count(skills) == 0) return PHI_OK;
+    if (phi_skills_at(skills, 0) == NULL) return PHI_OK;
     if (!s->taken.no_index) {
         status = phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, making->desc->system_prompt,
                                    making->ground->arena, &prompt);
@@ -78369,7 +77675,7 @@ typedef struct phi__section_tools_taken {
 /* Each agent has its own, for its own workspace. */
 typedef struct phi__section_tools_set {
     struct phi__section_tools_set *next;
-    phi_tool_registry *registry;
+    phi__registry *registry;
 } phi__section_tools_set;
 
 typedef struct phi__section_tools_state {
@@ -78438,8 +77744,8 @@ static const char *phi__section_tools_alias(phi_str name) {
     return name.at;
 }
 
-static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *s,
-                                                      const phi__config_making *making) {
+static phi__registry *phi__section_tools_registry(phi__section_tools_state *s,
+                                                  const phi__config_making *making) {
     const phi__section_tools_taken *t = &s->taken;
     phi__section_tools_set *set = (phi__section_tools_set *)phi_arena_alloc(
         making->ground->arena, sizeof(phi__section_tools_set));
@@ -78458,7 +77764,7 @@ static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *
     desc.max_files = t->max_files;
     desc.max_matches = t->max_matches;
     desc.search_with = t->search_with;
-    set->registry = phi_tool_registry_with_defaults(&making->ground->memory->allocator, &desc);
+    set->registry = phi__registry_with_defaults(&making->ground->memory->allocator, &desc);
     if (set->registry == NULL) return NULL;
     set->next = s->sets;
     s->sets = set;
@@ -78484,7 +77790,7 @@ PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const ph
 PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
-    phi_tool_registry *registry;
+    phi__registry *registry;
     phi_status status = PHI_OK;
     size_t i;
     if (phi_json_count(making->names) == 0) return PHI_OK;
@@ -78495,13 +77801,13 @@ PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *makin
         const char *name = phi__section_tools_alias(phi_json_str(item, ""));
         size_t n, j;
         if (making->known[i]) continue; /* the host's own */
-        n = phi_tool_registry_resolve(registry, &name, 1, found, NULL, NULL);
+        n = phi__registry_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
         for (j = 0; status == PHI_OK && j < n; j++)
             status = phi__config_making_tool(making, &found[j]);
     }
-    for (i = 0; i < phi_tool_registry_count(registry); i++)
-        (void)phi__config_making_offer(making, phi_tool_registry_at(registry, i)->name);
+    for (i = 0; i < phi__registry_count(registry); i++)
+        (void)phi__config_making_offer(making, phi__registry_at(registry, i)->name);
     return status;
 }
 
@@ -78509,7 +77815,7 @@ PHI__FN void phi__section_tools_end(void *state) {
     phi__section_tools_state *s = (phi__section_tools_state *)state;
     phi__section_tools_set *set;
     for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
-        phi_tool_registry_free(set->registry);
+        phi__registry_free(set->registry);
 }
 
 /* ---- src/sections/sections.c ---- */
@@ -78608,11 +77914,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x4bd61e37
+#if PHI__IMP_TRACE != 0x36a1fc01
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x4bd61e37
+#define PHI__IMP_TRACE 0x36a1fc01
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78621,9 +77927,6 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
    trace.c walks the entries of the threads, one after the other, and hands each to trace_entry.c
    (the page) or trace_spans.c (spans), which append JSON to `text`. trace_out.c gives it to the
    sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
-#ifndef PHI_TRACE_TRACE_IN_H
-#define PHI_TRACE_TRACE_IN_H
-
 
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {
@@ -78823,11 +78126,9 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
 PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
                                         const phi__entry *entry);
 
-#endif
-
 /* ---- src/trace/trace.c ---- */
 
-/* trace.c - walks the threads of a trace in slices, and hands it to a sink, an arena or a file. */
+/* trace.c - walks the threads of a trace in slices, and hands it to a sink or a file. */
 
 #include <stdio.h>
 
@@ -79129,37 +78430,6 @@ static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
     do status = phi_trace_advance(t, SIZE_MAX);
     while (status == PHI_BUSY);
     phi_trace_end(t);
-    return status;
-}
-
-PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out) {
-    return phi__trace_all(thread, PHI_TRACE_HTML, desc, out);
-}
-
-PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out) {
-    return phi__trace_all(thread, PHI_TRACE_OTEL, desc, out);
-}
-
-static phi_status phi__trace_to_buf(void *user_data, const char *bytes, size_t len) {
-    phi__buf *buf = (phi__buf *)user_data;
-    phi__buf_add(buf, bytes, len);
-    return buf->failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
-PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out) {
-    phi_trace_sink sink;
-    phi__buf buf;
-    phi_status status;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__buf_init(&buf, arena->memory);
-    sink.write = phi__trace_to_buf;
-    sink.user_data = &buf;
-    status = phi__trace_all(thread, kind, desc, &sink);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
-    phi__buf_free(&buf);
     return status;
 }
 
@@ -79754,7 +79024,7 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
 
 /* ---- src/trace/trace_page.c ---- */
 
-/* trace_page.c - the page of phi_trace_html before and behind its data. Written by
+/* trace_page.c - the page of PHI_TRACE_HTML before and behind its data. Written by
    scripts/trace_page.py from scripts/trace_page/. */
 
 /* clang-format off */

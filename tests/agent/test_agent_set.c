@@ -532,7 +532,7 @@ TEST(a_model_a_prompt_tools_a_format_and_a_policy_change_together_or_not_at_all)
         CHECK(strstr(run(r, agent), "AgentEnd ok") != NULL);
         CHECK(has(r, 0, tripped ? "\"echo\"" : "\"other\""));
         CHECK(has(r, 0, "Be brief.") == !tripped && has(r, 0, PHI_RESPOND_TOOL) == !tripped);
-        CHECK((strstr(phi_agent_last_loop_id(agent).at, ".m2.") != NULL) == !tripped);
+        CHECK((strstr(phi_agent_get_info(agent).loop_id.at, ".m2.") != NULL) == !tripped);
         rig_free(r);
         if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
     }
