@@ -120,6 +120,9 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
+/* snapshot_needs.c: PHI_UNSUPPORTED with words where the snapshot has what only a feature reads
+   that the runtime lacks. */
+PHI__FN phi_status phi__snapshot_needs(phi_runtime *rt, const phi_json *root);
 /* snapshot.c */
 /* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
    why. */

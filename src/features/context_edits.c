@@ -10,6 +10,7 @@
 #include "history/prune.h"
 #include "history/step_in.h"
 #include "model/event_parts.h"
+#include "history/revert.h"
 
 #include <stdio.h>
 

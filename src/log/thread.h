@@ -55,13 +55,6 @@ enum {
     PHI_ITEM_LINES = 1 << 5 /* a summary of a line a message, as phi's own plan makes it */
 };
 
-/* Which messages of a run stay in view once it has ended. phi's own runs end with COMPLETE. */
-typedef enum phi_keep {
-    PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
-    /* nothing of the run, and none of its rewrites: the view is as before the run */
-    PHI_KEEP_NONE
-} phi_keep;
-
 /* Why a rewrite was made. */
 typedef enum phi_rewrite_reason {
     PHI_REWRITE_MANUAL = 0,

@@ -115,6 +115,13 @@ typedef enum phi_continuation {
     PHI_CONTINUATION_COMPACTION
 } phi_continuation;
 
+/* Which messages of a run stay in view once it has ended. phi's own runs end with COMPLETE. */
+typedef enum phi_keep {
+    PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
+    /* nothing of the run, and none of its rewrites: the view is as before the run */
+    PHI_KEEP_NONE
+} phi_keep;
+
 /* Where a user message came from. */
 typedef enum phi_input {
     PHI_INPUT_NONE = 0,

@@ -6,7 +6,6 @@
 #ifndef PHI_MODEL_MESSAGE_H
 #define PHI_MODEL_MESSAGE_H
 
-#include "base/arena.h"
 #include "base/base.h"
 
 #ifdef __cplusplus

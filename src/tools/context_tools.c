@@ -3,6 +3,8 @@
 #include "tools/context_tools.h"
 
 #include "tools/job_in.h"
+#include "features/context_edits.h"
+#include "history/revert.h"
 
 #include <stdio.h>
 

@@ -2,6 +2,7 @@
    after another. */
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "features/context_edits.h"
 
 /* ---- the same log from any step on ---- */
 

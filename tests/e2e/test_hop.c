@@ -71,7 +71,7 @@ static phi_flow hop_start(void *user_data, phi_call call, phi_str arguments) {
                         strcmp(name, "look") == 0     ? "\"square\""
                         : strcmp(name, "double") == 0 ? "21"
                                                       : "{}") != SIZE_MAX);
-    if (hopping->stop) CHECK_EQ_INT(phi_stop(phi_call_agent(call)), PHI_OK);
+    if (hopping->stop) CHECK_EQ_INT(phi_stop(phi_call_get_info(call).agent), PHI_OK);
     return PHI_PENDING;
 }
 

@@ -63,7 +63,7 @@ static phi_verdict act_hook(void *user_data, phi_hook *hook) {
 }
 
 static phi_flow updating_start(void *user_data, phi_call call, phi_str arguments) {
-    phi_status said = phi_call_update(call, "half", 4);
+    phi_status said = phi_call_update(call, "half");
     (void)user_data;
     (void)arguments;
     CHECK(said == PHI_OK || said == PHI_STALE);
@@ -308,7 +308,7 @@ TEST(the_hooks_of_an_update_between_two_steps_are_hooks_like_any) {
         a.victim = agent_with(r, &desc, &tool);
         CHECK_EQ_INT(phi_prompt(a.victim, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 1);
-        CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "half", 4), what == 0 ? PHI_OK : PHI_STALE);
+        CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "half"), what == 0 ? PHI_OK : PHI_STALE);
         CHECK_EQ_INT(a.done, 1);
         if (what == 0) {
             CHECK_EQ_INT(a.said[2], PHI_MISUSE);

@@ -105,7 +105,7 @@ static void deed(world *w);
 
 static phi_flow shop_start(void *user_data, phi_call call, phi_str arguments) {
     world *w = ((shop *)user_data)->w;
-    const char *name = phi_call_tool_name(call).at;
+    const char *name = phi_call_get_info(call).tool_name.at;
     (void)arguments;
     HOLDS(w, name[0] == 't');
     w->calls[w->call_count++ % CALLS] = call;

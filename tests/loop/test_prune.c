@@ -5,6 +5,7 @@
 #include "agent/snapshot.h"
 #include "history/prune.h"
 #include "tools/context_tools.h"
+#include "features/context_edits.h"
 
 typedef struct world {
     rig *r;

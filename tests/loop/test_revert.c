@@ -4,6 +4,8 @@
 
 #include "agent/snapshot.h"
 #include "tools/context_tools.h"
+#include "features/context_edits.h"
+#include "history/revert.h"
 
 typedef struct world {
     rig *r;

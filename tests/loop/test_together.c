@@ -12,6 +12,8 @@
 #include "support/set.h"
 #include "support/store_mem.h"
 #include "tools/context_tools.h"
+#include "features/context_edits.h"
+#include "history/revert.h"
 
 enum { SEEDS = 70, STEPS = 220, ANSWERS = 120, PATIENCE = 3000, LANES = 4, TOOLS = 6 };
 

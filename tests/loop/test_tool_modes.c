@@ -123,7 +123,7 @@ TEST(parallel_tools_interleave_and_their_results_stand_in_the_order_of_the_calls
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_update(rig_call_at(r, 1), "half", 4), PHI_OK);
+    CHECK_EQ_INT(phi_call_update(rig_call_at(r, 1), "half"), PHI_OK);
     rig_finish(r, 1, "second");
     (void)rig_step(r);
     rig_finish(r, 0, "first");

@@ -72,7 +72,7 @@ static void shelf_release(void *user_data, const phi_tool *tools) {
 static phi_flow shelf_start(void *user_data, phi_call call, phi_str arguments) {
     shelf *s = (shelf *)user_data;
     s->ran++;
-    heard_copy(s->last, sizeof s->last, phi_call_tool_name(call));
+    heard_copy(s->last, sizeof s->last, phi_call_get_info(call).tool_name);
     (void)arguments;
     (void)phi_call_reply(call, "ran");
     return PHI_PENDING;
@@ -208,7 +208,7 @@ TEST(no_list_is_given_back_below_a_pending_call) {
     CHECK_EQ_INT(rig_run(r, 100), 1);
     CHECK_EQ_INT(s.out, 1);
     CHECK_EQ_INT(s.taken, 1);
-    CHECK_STR(phi_call_tool_name(rig_call_at(r, 0)), "wait");
+    CHECK_STR(phi_call_get_info(rig_call_at(r, 0)).tool_name, "wait");
     rig_finish(r, 0, "over");
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.taken, 2);
@@ -450,7 +450,7 @@ TEST(another_model_takes_what_it_can) {
 static phi_flow free_start(void *user_data, phi_call call, phi_str arguments) {
     shelf *s = (shelf *)user_data;
     (void)arguments;
-    (void)phi_agent_free(phi_call_agent(call));
+    (void)phi_agent_free(phi_call_get_info(call).agent);
     CHECK_EQ_INT(s->out, 1); /* its function is still running */
     return PHI_PENDING;
 }

@@ -8,6 +8,8 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/rotate.h"
+#include "features/context_edits.h"
+#include "history/revert.h"
 #include "support/request.h"
 #include "support/set.h"
 
@@ -179,9 +181,9 @@ static void do_call(monkey *m) {
         if (once_in(m, 2))
             (void)give_by(m, call, phi_call_partial);
         else
-            (void)phi_call_update(call, text, len);
+            (void)phi_call_update(call, text);
         break;
-    case 2: (void)phi_call_progress(call, text, len); break;
+    case 2: (void)phi_call_progress(call, text); break;
     case 3: {
         size_t n = pick(m, 300);
         char *state = (char *)phi_call_state(call, n);
@@ -194,11 +196,11 @@ static void do_call(monkey *m) {
                               sizeof words);
         break;
     case 6:
-        (void)phi_call_id(call);
-        (void)phi_call_tool_name(call);
-        (void)phi_call_agent(call);
-        (void)phi_call_block_index(call);
-        (void)phi_call_timeout_ms(call);
+        (void)phi_call_get_info(call).id;
+        (void)phi_call_get_info(call).tool_name;
+        (void)phi_call_get_info(call).agent;
+        (void)phi_call_get_info(call).block_index;
+        (void)phi_call_get_info(call).timeout_ms;
         break;
     case 7: (void)phi_call_result(call, NULL); break;
     default: (void)(once_in(m, 3) ? phi_call_fail(call, text) : phi_call_reply(call, text)); break;

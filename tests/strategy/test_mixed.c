@@ -154,13 +154,13 @@ static phi_flow note_start(void *user_data, phi_call call, phi_str arguments) {
 
 static phi_flow slow_start(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
-    sometimes((world *)user_data, phi_call_agent(call));
+    sometimes((world *)user_data, phi_call_get_info(call).agent);
     return PHI_PENDING;
 }
 
 static phi_flow slow_step(void *user_data, phi_call call) {
     world *w = (world *)user_data;
-    sometimes(w, phi_call_agent(call));
+    sometimes(w, phi_call_get_info(call).agent);
     if (!w->calm && !w->plain && chance(w, 3) != 0) return PHI_PENDING;
     (void)phi_call_reply(call, "slow");
     return PHI_DONE;
@@ -168,7 +168,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
 
 static void slow_cancel(void *user_data, phi_call call) {
     world *w = (world *)user_data;
-    if (!w->calm && !w->plain && chance(w, 4) == 0) disturb(w, phi_call_agent(call), true);
+    if (!w->calm && !w->plain && chance(w, 4) == 0) disturb(w, phi_call_get_info(call).agent, true);
 }
 
 static phi_tool tool_of(world *w, const char *name) {
