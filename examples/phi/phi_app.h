@@ -179,8 +179,8 @@ static inline void show_json(app *a, const phi_event *ev) {
         show_line(a, json);
         screen_write(&a->screen, "\n", 1);
     }
-    if (ev->kind == PHI_EV_AGENT_END &&
-        phi_strategy_result(ev->agent, &a->arena, &end) == PHI_OK && !end.running) {
+    if (ev->kind == PHI_EV_AGENT_END && phi_strategy_result(ev->agent, &a->arena, &end) == PHI_OK &&
+        !end.running) {
         show_line(a, phi_str_of("{\"type\":\"StrategyResult\",\"result\":"));
         show_line(a, end.result);
         screen_write(&a->screen, "}\n", 2);
