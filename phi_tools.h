@@ -46,19 +46,19 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE_BASE != 0x0637e20b
+#if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_JSON != 0xbf46a1e4
+#if PHI__PUB_TEXT_JSON != 0xb6be9779
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0xe7c1d3d9
+#if PHI__PUB_PHI_1 != 0x7b933936
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -304,11 +304,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xa1d3bdc4
+#if PHI__PUB_PHI_TOOLS_1 != 0xfa2d1ab7
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xa1d3bdc4
+#define PHI__PUB_PHI_TOOLS_1 0xfa2d1ab7
 
 #ifdef __cplusplus
 extern "C" {
@@ -911,7 +911,7 @@ typedef struct phi_subagent {
     char own_words[160]; /* phi_subagent_tool writes the default description here */
 } phi_subagent;
 
-/* A tool that delegates: for phi_agent_desc.tools, or phi_agent_set_tools. A desc or name that is
+/* A tool that delegates: for phi_agent_desc.tools. A desc or name that is
    NULL gives a tool without a name, which phi_agent_new refuses. Parameters of the tool: `task`
    (text, required), and where `keep` is set `continue`, the id of a child that has finished: it
    goes on with its history. */
@@ -1691,7 +1691,7 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* The model that an alias or a reference of the file means, ":fast" or "{{provider.openai}}", for
-   phi_agent_set_model; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
+   PHI_SET_MODEL; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
 
 /* ---- an agent as a configuration ---- */
@@ -2142,7 +2142,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
        const char *const argv[] = {"my-server", "--stdio", NULL};
        to.argv = argv;                                 // or to.url = "https://host/mcp"
        phi_mcp *server = phi_mcp_connect(rt, &to);
-       while (phi_mcp_info_of(server).state == PHI_MCP_CONNECTING) phi_step(rt, 10);
+       while (phi_mcp_get_info(server).state == PHI_MCP_CONNECTING) phi_step(rt, 10);
        const phi_tool_source *sources[] = {phi_mcp_tools(server)};
        desc.tool_options.sources = sources;                    // desc: a phi_agent_desc
        desc.tool_options.source_count = 1;
@@ -2280,7 +2280,7 @@ typedef struct phi_mcp_info {
     int process_id;       /* of argv; 0: none now */
     uint32_t restarts;    /* since phi_mcp_connect */
 } phi_mcp_info;
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp); /* NULL: PHI_MCP_CLOSED */
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* NULL: PHI_MCP_CLOSED */
 
 /* ---- requests ---- */
 
@@ -2575,7 +2575,7 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
        desc.tool_count = 2;
        desc.stdio = true;                     // or desc.http = true: on loopback, port of desc.port
        phi_mcp_server *server = phi_mcp_serve(rt, &desc);
-       while (!phi_mcp_server_info_of(server).ended) phi_step(rt, 100);
+       while (!phi_mcp_server_get_info(server).ended) phi_step(rt, 100);
        phi_mcp_server_free(server);
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
@@ -2750,7 +2750,7 @@ typedef struct phi_mcp_server_info {
     const char
         *message; /* why stdin or stdout failed; empty: no fault; until the server is freed */
 } phi_mcp_server_info;
-PHI_API phi_mcp_server_info phi_mcp_server_info_of(const phi_mcp_server *server);
+PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
@@ -3288,11 +3288,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xeccb9893
+#if PHI__IMP_FORMATS != 0x4486c295
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xeccb9893
+#define PHI__IMP_FORMATS 0x4486c295
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -3922,6 +3922,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
     if (out != NULL) *out = NULL;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
     return PHI_NO_MEMORY;
@@ -5804,7 +5805,7 @@ enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
 static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
     r->error.offset = (size_t)(at - r->text);
@@ -8319,7 +8320,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop
 static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
     r->error.offset = (size_t)(at - r->text);
@@ -9533,11 +9534,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x284a3dc5
+#if PHI__IMP_RECORD != 0x3fd3b469
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x284a3dc5
+#define PHI__IMP_RECORD 0x3fd3b469
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10713,6 +10714,7 @@ static void *phi__event_read_alloc(phi__event_reader *r, size_t bytes) {
 static phi_status phi__event_read_bad(phi__event_reader *r, phi_status status, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
+    r->error->status = status;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
     return status;
 }
@@ -14691,6 +14693,7 @@ static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *no
 static phi_status phi__session_read_bad(phi__session_reader *r, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
+    r->error->status = PHI_PARSE;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
     return PHI_PARSE;
 }
@@ -15113,6 +15116,7 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
     if (desc == NULL) desc = &none;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory");
     }
     tape = phi__tape_new(desc);
@@ -16219,6 +16223,7 @@ static phi_status phi__tape_read_wrong(const phi__tape *tape, phi_parse_error *e
     memset(error, 0, sizeof *error);
     error->line = (uint32_t)tape->index.count + 1;
     error->column = 1;
+    error->status = PHI_PARSE;
     (void)snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_PARSE;
 }
@@ -25122,11 +25127,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x9c1f7a12
+#if PHI__IMP_CONFIG != 0x3b662397
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x9c1f7a12
+#define PHI__IMP_CONFIG 0x3b662397
 
 /* ---- src/config/config_in.h ---- */
 
@@ -28719,6 +28724,7 @@ static phi_status phi__config_load_json(phi_config *config, phi_str text, phi_js
 
 static phi_status phi__config_load_unsupported(phi_parse_error *error, const char *words) {
     memset(error, 0, sizeof *error);
+    error->status = PHI_UNSUPPORTED;
     snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_UNSUPPORTED;
 }
@@ -37272,11 +37278,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x991c9bc1
+#if PHI__IMP_PERMISSIONS != 0xbede1cfe
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x991c9bc1
+#define PHI__IMP_PERMISSIONS 0xbede1cfe
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -40505,6 +40511,7 @@ static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *pla
                                          const char *expected) {
     if (error == NULL) return PHI_PARSE;
     memset(error, 0, sizeof *error);
+    error->status = PHI_PARSE;
     if (found.len > 0)
         (void)snprintf(error->message, sizeof error->message, "%s \"%.*s\": expected %s", place,
                        (int)phi__min(found.len, 40), found.at, expected);
@@ -49535,11 +49542,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x4d341e94
+#if PHI__IMP_MCP != 0x6b9208f6
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x4d341e94
+#define PHI__IMP_MCP 0x6b9208f6
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -51787,7 +51794,7 @@ PHI_API void phi_mcp_free(phi_mcp *mcp) {
     (void)phi__mcp_core_leave(mcp);
 }
 
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     phi_mcp_info info;
     memset(&info, 0, sizeof info);
     info.state = PHI_MCP_CLOSED;
@@ -53118,7 +53125,7 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
 }
 
 static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
-    const char *why = phi_mcp_info_of(c->tool->mcp).message;
+    const char *why = phi_mcp_get_info(c->tool->mcp).message;
     char words[400];
     (void)snprintf(words, sizeof words, "the server is not connected%s%s",
                    why[0] != '\0' ? ": " : "", why);
@@ -53128,7 +53135,7 @@ static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
 /* Sends, or waits for the connection, or fails. */
 static void phi__mcp_calls_go(phi__mcp_call *c) {
     phi__io *io = phi__mcp_calls_io(c);
-    phi_mcp_state state = phi_mcp_info_of(c->tool->mcp).state;
+    phi_mcp_state state = phi_mcp_get_info(c->tool->mcp).state;
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
         status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
@@ -59189,7 +59196,7 @@ PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
     phi_runtime *rt;
     if (mcp == NULL) return PHI_BAD_ARG;
     rt = phi__mcp_session_runtime(mcp);
-    if (phi_mcp_info_of(mcp).state != PHI_MCP_READY)
+    if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
     if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "%s: the server does not offer \"%s\"", function,
@@ -65965,7 +65972,7 @@ static bool phi__mcp_server_ended(const phi_mcp_server *server) {
     return true;
 }
 
-PHI_API phi_mcp_server_info phi_mcp_server_info_of(const phi_mcp_server *server) {
+PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server) {
     phi_mcp_server_info info = PHI_ZERO;
     info.message = server != NULL ? server->fault : "";
     info.ended = server == NULL || phi__mcp_server_ended(server);
@@ -67796,7 +67803,7 @@ static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
 
 static void phi__mcp_tools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_info_of(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
+    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
 }
 
 /* ---- the source ---- */
@@ -68136,7 +68143,7 @@ static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
         if (link == NULL) break;
         phi__mcp_watch_said(PHI__OWNER(link, phi__mcp_watched, link), reply->status,
                             reply->message);
-        if (phi_mcp_info_of(mcp).state != PHI_MCP_READY)
+        if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
             return; /* the host has closed or freed it */
     }
     /* denied: a person is not asked again, but for another subscription */
@@ -68159,7 +68166,7 @@ static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params)
         phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;
         phi__mcp_watch_said(w, PHI_OK, phi__str("", 0));
-        if (phi_mcp_info_of(mcp).state != PHI_MCP_READY) return;
+        if (phi_mcp_get_info(mcp).state != PHI_MCP_READY) return;
     }
 }
 
@@ -75724,11 +75731,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x0767a01c
+#if PHI__IMP_SECTIONS != 0x17d86622
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x0767a01c
+#define PHI__IMP_SECTIONS 0x17d86622
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -76330,18 +76337,18 @@ static phi_status phi__section_mcp_wait(phi__config_making *making,
                                         const phi__section_mcp_link *link, size_t at) {
     phi__config_ground *ground = making->ground;
     phi_str name = phi__section_name(link->node);
-    phi_mcp_state state = phi_mcp_info_of(link->mcp).state;
+    phi_mcp_state state = phi_mcp_get_info(link->mcp).state;
     if (state == PHI_MCP_READY || (!link->required && !ground->desc.wait_for_servers))
         return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
     if (link->required)
         phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
                                 "MCP server \"%.*s\", which is required: %s", (int)name.len,
-                                name.at, phi_mcp_info_of(link->mcp).message);
+                                name.at, phi_mcp_get_info(link->mcp).message);
     else if (link->making == making && link->at == at)
         phi__config_words_warning(ground, link->node, "mcp.instances",
                                   "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
-                                  name.at, phi_mcp_info_of(link->mcp).message);
+                                  name.at, phi_mcp_get_info(link->mcp).message);
     return PHI_OK;
 }
 
