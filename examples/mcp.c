@@ -38,6 +38,7 @@ static phi_mcp *connect_to(phi_runtime *rt, char **target) {
     phi_mcp_pair header;
     phi_mcp_desc desc = PHI_ZERO;
     const char *words = "";
+    phi_mcp_info info;
     phi_mcp *server;
     if (is_url(target[0]))
         desc.url = target[0];
