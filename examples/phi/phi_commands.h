@@ -181,7 +181,8 @@ static inline int commands(const char *name, const char *path) {
     phi_runtime *rt;
     int code = 1;
     desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
-    rt = phi_runtime_new_why(&desc, &why);
+    desc.error = &why;
+    rt = phi_runtime_new(&desc);
     if (rt == NULL)
         (void)fprintf(stderr, "phi: %s\n", why);
     else if (strcmp(name, "schema") == 0)

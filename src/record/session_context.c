@@ -302,7 +302,7 @@ static phi_status phi__session_context_sum_up(const phi__session_context_job *jo
     }
     config.scope = PHI_COMPACTION_RUNS;
     config.scope_runs = 1;
-    return phi_compaction_plan(items, count + 1, &config, job->way->counter, scratch, plan);
+    return phi__compact_rewrite(items, count + 1, &config, job->way->counter, scratch, plan);
 }
 
 static phi_status phi__session_context_compacted(const phi__session_context_job *job,

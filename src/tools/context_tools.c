@@ -4,7 +4,7 @@
 
 #include "tools/job_in.h"
 #include "features/context_edits.h"
-#include "history/revert.h"
+#include "history/revert_in.h"
 
 #include <stdio.h>
 
@@ -72,7 +72,7 @@ static phi_flow phi__context_tools_memo_start(void *user_data, phi_call call, ph
 static phi_revert_category phi__context_tools_category(phi_str word) {
     int i;
     for (i = PHI_REVERT_FAILURE; i <= PHI_REVERT_STEP_SUMMARY; i++)
-        if (phi__str_is(word, phi_revert_category_text((phi_revert_category)i)))
+        if (phi__str_is(word, phi__revert_word((phi_revert_category)i)))
             return (phi_revert_category)i;
     return (phi_revert_category)0;
 }

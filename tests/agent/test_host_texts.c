@@ -8,6 +8,7 @@
 #include "subagents/subagents.h"
 #include "support/context_tools.h"
 #include "support/rig.h"
+#include "history/compact_in.h"
 
 typedef struct world {
     rig *r;
@@ -147,7 +148,7 @@ static phi_str plan_of(const phi_view_item *items, size_t count, const phi_texts
     config.keep_no_first = true;
     config.keep_recent_turns = 1;
     config.max_summary_tokens = most;
-    CHECK_EQ_INT(phi_compaction_plan(items, count, &config, NULL, arena, &out), PHI_OK);
+    CHECK_EQ_INT(phi__compact_rewrite(items, count, &config, NULL, arena, &out), PHI_OK);
     if (!CHECK(out.span_count > 0 && out.spans[0].message_count > 0)) return phi__str("", 0);
     return out.spans[0].messages[0].content[0].text;
 }

@@ -5,6 +5,7 @@
 #include "support/context_tools.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "log/log_in.h"
 
 enum { STEPS_MOST = 200, TOOLS = 5 };
 
@@ -63,7 +64,7 @@ static void show(const phi_thread *thread) {
                e.message != NULL ? (int)e.message->content[0].text.len : 0,
                e.message != NULL ? e.message->content[0].text.at : "");
         if (e.rewrite != NULL)
-            printf(" %s %u spans", phi_rewrite_reason_text(e.rewrite->reason),
+            printf(" %s %u spans", phi__entry_reason_word(e.rewrite->reason),
                    (unsigned)e.rewrite->span_count);
         printf("\n");
     }

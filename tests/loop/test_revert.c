@@ -6,6 +6,7 @@
 #include "agent/snapshot.h"
 #include "features/context_edits.h"
 #include "history/revert.h"
+#include "history/revert_in.h"
 
 typedef struct world {
     rig *r;
@@ -499,17 +500,17 @@ TEST(misuse_of_the_plan_is_a_status) {
     thread = phi_agent_thread(w.agent);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, &arena, &rewrite, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, &arena, &rewrite, &reverted), PHI_BAD_ARG);
     revert.category = PHI_REVERT_FAILURE;
-    CHECK_EQ_INT(phi_revert_plan(NULL, &revert, &arena, &rewrite, &reverted), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, NULL, &arena, &rewrite, &reverted), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, NULL, &rewrite, &reverted), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, &arena, NULL, &reverted), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, &arena, &rewrite, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, &arena, &rewrite, &reverted), PHI_OK);
+    CHECK_EQ_INT(phi__revert_plan(NULL, &revert, &arena, &rewrite, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, NULL, &arena, &rewrite, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, NULL, &rewrite, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, &arena, NULL, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, &arena, &rewrite, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, &arena, &rewrite, &reverted), PHI_OK);
     CHECK(!reverted.applied);
     CHECK_STR(reverted.reason, "step n0 was not found");
-    CHECK_EQ_STR(phi_revert_category_text((phi_revert_category)9), "");
+    CHECK_EQ_STR(phi__revert_word((phi_revert_category)9), "");
     phi_arena_free(&arena);
     rig_free(w.r);
 }
