@@ -58,7 +58,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x7b933936
+#if PHI__PUB_PHI_1 != 0x790d7ab4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -304,11 +304,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xfa2d1ab7
+#if PHI__PUB_PHI_TOOLS_1 != 0xa9fdf593
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xfa2d1ab7
+#define PHI__PUB_PHI_TOOLS_1 0xa9fdf593
 
 #ifdef __cplusplus
 extern "C" {
@@ -3217,9 +3217,9 @@ typedef struct phi_trace_desc {
     size_t model_count;
     const char *const *secrets; /* further texts to hide, of 8 bytes and more (default: none) */
     size_t secret_count;
-    /* The page says for each request which messages this policy left out, and why, as phi_explain
-       does, beside the run's system prompt. It must be the run's policy: a thread does not keep it
-       (default: all were sent) */
+    /* The page says for each request which messages this policy left out, and why, as
+       phi_agent_explain does, beside the run's system prompt. It must be the run's policy: a thread
+       does not keep it (default: all were sent) */
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
     uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
@@ -9534,11 +9534,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x3fd3b469
+#if PHI__IMP_RECORD != 0xbef5d50a
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x3fd3b469
+#define PHI__IMP_RECORD 0xbef5d50a
 
 /* ---- src/record/event_in.h ---- */
 
@@ -13004,7 +13004,7 @@ static phi_status phi__session_context_sum_up(const phi__session_context_job *jo
     }
     config.scope = PHI_COMPACTION_RUNS;
     config.scope_runs = 1;
-    return phi_compaction_plan(items, count + 1, &config, job->way->counter, scratch, plan);
+    return phi__compact_rewrite(items, count + 1, &config, job->way->counter, scratch, plan);
 }
 
 static phi_status phi__session_context_compacted(const phi__session_context_job *job,
@@ -25127,11 +25127,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x3b662397
+#if PHI__IMP_CONFIG != 0x96e2bc86
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x3b662397
+#define PHI__IMP_CONFIG 0x96e2bc86
 
 /* ---- src/config/config_in.h ---- */
 
@@ -29861,12 +29861,12 @@ static phi_status phi__config_prompt_text(const phi__config_prompt_place *place,
 }
 
 static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi_json *node,
-                                           const phi_prompt_slot **out, size_t *count) {
+                                           const phi__profile_slot **out, size_t *count) {
     const phi_json *blocks = phi_json_get(node, "blocks"), *item;
     phi_json_iter it = phi_json_each(blocks);
     size_t n = phi_json_count(blocks), i = 0;
-    phi_prompt_slot *slots =
-        (phi_prompt_slot *)phi_arena_alloc(ground->arena, phi__mul(n + 1, sizeof *slots));
+    phi__profile_slot *slots =
+        (phi__profile_slot *)phi_arena_alloc(ground->arena, phi__mul(n + 1, sizeof *slots));
     if (slots == NULL) return PHI_NO_MEMORY;
     while ((item = phi_json_next(&it)) != NULL) {
         phi__config_prompt_block block;
@@ -29885,23 +29885,23 @@ static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi
 
 /* The slots of a strategy of the file, or of one that phi has. */
 static phi_status phi__config_prompt_strategy_of(phi__config_ground *ground, const char *type,
-                                                 const phi_prompt_slot **out, size_t *count) {
+                                                 const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
         phi__config_refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
     if (node != NULL) return phi__config_prompt_slots(ground, node, out, count);
     *out = type != NULL && phi__str_find(phi_str_of(type), 0, "minimal") != SIZE_MAX
-               ? phi_prompt_slots_minimal(count)
-               : phi_prompt_slots_agent(count);
+               ? phi__profile_slots_minimal(count)
+               : phi__profile_slots_agent(count);
     return PHI_OK;
 }
 
 static phi_status phi__config_prompt_compose(const phi__config_prompt_place *place,
                                              const phi_json *prompt, const char **out) {
     phi__config_ground *ground = place->ground;
-    phi_prompt_block *blocks = (phi_prompt_block *)phi_arena_alloc(
+    phi__profile_block *blocks = (phi__profile_block *)phi_arena_alloc(
         ground->arena, phi__mul(phi_json_count(prompt) + 1, sizeof *blocks));
     phi_json_iter it = phi_json_each(prompt);
-    const phi_prompt_slot *slots = NULL;
+    const phi__profile_slot *slots = NULL;
     const phi_json *member;
     size_t count = 0, slot_count = 0;
     phi_str text = PHI__LIT(""), key;
@@ -29919,7 +29919,7 @@ static phi_status phi__config_prompt_compose(const phi__config_prompt_place *pla
         status = phi__config_prompt_strategy_of(
             ground, phi_json_str(phi_json_get(prompt, "type"), "").at, &slots, &slot_count);
     if (status == PHI_OK)
-        status = phi_prompt_compose(slots, slot_count, blocks, count, ground->arena, &text);
+        status = phi__profile_compose(slots, slot_count, blocks, count, ground->arena, &text);
     if (status == PHI_OK && text.len > 0) *out = text.at;
     return status;
 }
@@ -30941,12 +30941,12 @@ typedef struct phi__config_blocks {
 } phi__config_blocks;
 
 static bool phi__config_rules_built_in(phi_str type, phi__config_blocks *out) {
-    const phi_prompt_slot *slots;
+    const phi__profile_slot *slots;
     size_t i;
     if (phi__str_is(type, "agent"))
-        slots = phi_prompt_slots_agent(&out->count);
+        slots = phi__profile_slots_agent(&out->count);
     else if (phi__str_is(type, "minimal"))
-        slots = phi_prompt_slots_minimal(&out->count);
+        slots = phi__profile_slots_minimal(&out->count);
     else
         return false;
     for (i = 0; i < out->count; i++) out->at[i] = phi_str_of(slots[i].name);
@@ -34510,7 +34510,7 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     memset(&w, 0, sizeof w);
     w.arena = arena;
     w.desc = &desc;
-    w.profile = phi_agent_profile(agent);
+    w.profile = phi__agent_make_profile(agent);
     if (!phi__config_write_tree(&w)) return PHI_NO_MEMORY;
     return phi__config_write_text(arena, w.root, format, out);
 }
@@ -43313,11 +43313,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xf257ef28
+#if PHI__IMP_TOOLS != 0x1e6d92c0
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xf257ef28
+#define PHI__IMP_TOOLS 0x1e6d92c0
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -44006,7 +44006,7 @@ static phi_flow phi__context_tools_memo_start(void *user_data, phi_call call, ph
 static phi_revert_category phi__context_tools_category(phi_str word) {
     int i;
     for (i = PHI_REVERT_FAILURE; i <= PHI_REVERT_STEP_SUMMARY; i++)
-        if (phi__str_is(word, phi_revert_category_text((phi_revert_category)i)))
+        if (phi__str_is(word, phi__revert_word((phi_revert_category)i)))
             return (phi_revert_category)i;
     return (phi_revert_category)0;
 }
@@ -77873,11 +77873,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x36a1fc01
+#if PHI__IMP_TRACE != 0xe00f3921
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x36a1fc01
+#define PHI__IMP_TRACE 0xe00f3921
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78583,7 +78583,7 @@ static void phi__trace_entry_spans(phi_trace *t, const phi_rewrite *r) {
 static void phi__trace_entry_rewrite(phi_trace *t, const phi_rewrite *r) {
     const phi_written *w = r->written;
     phi__trace_out_some(t, "id", phi_str_of(r->op_id));
-    phi__trace_out_some(t, "why", phi_str_of(phi_rewrite_reason_text(r->reason)));
+    phi__trace_out_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
     phi__trace_out_some(t, "revoke", phi_str_of(r->revoke));
     phi__trace_out_some(t, "to", phi_str_of(r->switch_to));
     phi__trace_entry_spans(t, r);
@@ -79841,7 +79841,7 @@ PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
     char place[24];
     (void)snprintf(place, sizeof place, "%llu", (unsigned long long)(e->seq - run->start));
     phi__trace_span_within(t, "rewrite", &name, phi_str_of(place));
-    phi__trace_span_named(t, "rewrite", phi_str_of(phi_rewrite_reason_text(r->reason)),
+    phi__trace_span_named(t, "rewrite", phi_str_of(phi__entry_reason_word(r->reason)),
                           PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
     phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
     phi__trace_span_int(t, "phi.rewrite.spans", r->span_count);
