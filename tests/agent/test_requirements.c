@@ -4,6 +4,7 @@
 #include "agent/messages.h"
 #include "support/rig.h"
 #include "loop/events.h"
+#include "history/compact_in.h"
 
 /* ---- what a desc sets ---- */
 
@@ -112,6 +113,11 @@ TEST(every_setting_of_a_desc_reads_back_before_and_after_a_run) {
     rig_free(r);
 }
 
+static bool is_due(const phi_compaction_config *config, uint64_t tokens) {
+    phi_compaction_config c = phi__compact_config(config);
+    return tokens > phi__compact_threshold(&c);
+}
+
 TEST(compaction_has_the_documented_defaults) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc(), got;
@@ -131,8 +137,8 @@ TEST(compaction_has_the_documented_defaults) {
     CHECK_EQ_INT(got.compaction.scope_runs, 3);
     CHECK(got.compaction.focus_message == NULL);
     /* Without an agent: .9 - 4,000 / 100,000 - x / 100,000 < .05 */
-    CHECK(!phi_compaction_due(NULL, 81000));
-    CHECK(phi_compaction_due(NULL, 81001));
+    CHECK(!is_due(NULL, 81000));
+    CHECK(is_due(NULL, 81001));
     rig_free(r);
 }
 
@@ -267,7 +273,7 @@ TEST(two_failures_make_three_requests_whether_the_third_succeeds_or_not) {
 
 /* ---- deadlines of tools ---- */
 
-/* How long one call of "wait" may take, in phi_call_timeout_ms's words, and after how many ms it is cut
+/* How long one call of "wait" may take, in phi_call_info's words, and after how many ms it is cut
    off (0: not within an hour). */
 static uint32_t timeout_of(uint32_t of_tool, uint32_t of_agent, uint32_t *cut_ms) {
     rig *r = rig_new();
@@ -285,7 +291,7 @@ static uint32_t timeout_of(uint32_t of_tool, uint32_t of_agent, uint32_t *cut_ms
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     while (rig_started(r) == 0) (void)rig_step(r), rig_pass_ms(r, 1);
-    effective = phi_call_timeout_ms(rig_call_at(r, 0));
+    effective = phi_call_get_info(rig_call_at(r, 0)).timeout_ms;
     for (ms = 0; ms < 3600000 && rig_cancelled(r) == 0; ms += ms < 200 ? 1 : 1000) {
         rig_pass_ms(r, ms < 200 ? 1 : 1000);
         (void)rig_step(r);
@@ -295,7 +301,7 @@ static uint32_t timeout_of(uint32_t of_tool, uint32_t of_agent, uint32_t *cut_ms
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(strstr(rig_story(r), "Tool exceeded timeout of ") != NULL, *cut_ms > 0);
     CHECK(strstr(rig_story(r), "MessageEnd assistant \"done\"") != NULL);
-    CHECK_EQ_INT(phi_call_timeout_ms(rig_call_at(r, 0)), 0); /* it is over */
+    CHECK_EQ_INT(phi_call_get_info(rig_call_at(r, 0)).timeout_ms, 0); /* it is over */
     rig_free(r);
     return effective;
 }

@@ -20,17 +20,19 @@ TEST(a_desc_that_cannot_work_says_why) {
     memset(&desc, 0, sizeof desc);
     memset(&transport, 0, sizeof transport);
     desc.allocator = test_allocator();
+    desc.error = &why;
     desc.transport = &transport;
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK_EQ_STR(why, "transport: open, resume or cancel is missing");
     desc.transport = NULL;
     desc.inbox_bytes = SIZE_MAX;
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK_EQ_STR(why, "inbox_bytes: expected at most 1 GiB");
     desc.inbox_bytes = 0;
     desc.memory_limit_bytes = 1000;
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK(why != NULL && why[0] != '\0');
+    desc.error = NULL;
     CHECK(phi_runtime_new(&desc) == NULL);
 }
 
@@ -91,14 +93,14 @@ TEST(calls_that_are_none_are_refused_everywhere) {
     CHECK_EQ_INT(phi_call_reply(none, ""), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_call_reply(stale, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_call_fail(stale, ""), PHI_STALE);
-    CHECK_EQ_INT(phi_call_update(none, "", 0), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_update(stale, NULL, 1), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_progress(stale, "x", 1), PHI_STALE);
+    CHECK_EQ_INT(phi_call_update(none, ""), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_update(stale, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_progress(stale, "x"), PHI_STALE);
     CHECK(phi_call_state(none, 8) == NULL);
     CHECK(phi_call_state(stale, SIZE_MAX) == NULL);
-    CHECK_STR(phi_call_id(none), "");
-    CHECK_STR(phi_call_tool_name(stale), "");
-    CHECK(phi_call_agent(stale).rt == NULL);
+    CHECK_STR(phi_call_get_info(none).id, "");
+    CHECK_STR(phi_call_get_info(stale).tool_name, "");
+    CHECK(phi_call_get_info(stale).agent.rt == NULL);
     CHECK(!phi_call_pending(none));
     CHECK(!phi_call_pending(stale));
     rig_free(r);

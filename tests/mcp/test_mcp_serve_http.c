@@ -1,5 +1,6 @@
 /* test_mcp_serve_http.c - our server over HTTP, against raw sockets: who may speak, sessions, JSON
    and streams, peers that leave. */
+#include "mcp/answers.h"
 #include "mcp/web.h"
 #include "record/replay.h"
 
@@ -59,7 +60,7 @@ TEST(a_call_that_shows_progress_is_answered_by_a_stream) {
         CHECK_EQ_STR(web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}"),
                      "");
         REQUIRE(rig_started(w.r) == 1);
-        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "half", 4), PHI_OK);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "half"), PHI_OK);
         web_turns(&w, 8);
         CHECK(has(w.got[1], "Content-Type: text/event-stream\r\n"));
         CHECK(has(w.got[1], "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\""));
@@ -118,7 +119,7 @@ TEST(a_listening_stream_has_what_belongs_to_no_request) {
         CHECK(has(web_say(&w, 2, "GET /mcp", "Accept: application/json\r\n", ""), "HTTP/1.1 406 "));
         CHECK(
             has(web_say(&w, 2, "GET /mcp", "Accept: text/event-stream\r\n", ""), "HTTP/1.1 409 "));
-        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        CHECK_EQ_INT(serve_tools(w.server, w.tools, NULL, 1), PHI_OK);
         web_turns(&w, 8);
         CHECK(has(w.got[1],
                   "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\""));
@@ -173,7 +174,7 @@ TEST(a_stream_that_was_cut_is_taken_up_behind_the_last_event) {
         web_begin(&w);
         (void)web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}");
         REQUIRE(rig_started(w.r) == 1);
-        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "first", 5), PHI_OK);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "first"), PHI_OK);
         web_turns(&w, 8);
         CHECK(has(w.got[1], "\ndata: {"));
         (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
@@ -181,7 +182,7 @@ TEST(a_stream_that_was_cut_is_taken_up_behind_the_last_event) {
         web_hang_up(&w, 1);
         web_turns(&w, 8);
         CHECK_EQ_INT(rig_cancelled(w.r), 0);
-        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "second", 6), PHI_OK);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "second"), PHI_OK);
         web_turns(&w, 8);
         CHECK(has(web_say(&w, 2, "GET /mcp", heads, ""), "second"));
         CHECK(strstr(w.got[2], "first") == NULL);
@@ -210,7 +211,7 @@ TEST(ids_of_other_sessions_and_of_nothing_begin_a_new_stream) {
     if (web_open(&w)) {
         web_begin(&w);
         (void)web_say(&w, 1, "GET /mcp", "", "");
-        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        CHECK_EQ_INT(serve_tools(w.server, w.tools, NULL, 1), PHI_OK);
         web_turns(&w, 8);
         (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
         memcpy(first, w.session, sizeof first);
@@ -238,14 +239,14 @@ TEST(a_listening_stream_that_was_cut_keeps_what_is_said_meanwhile) {
     if (web_open(&w)) {
         web_begin(&w);
         (void)web_say(&w, 1, "GET /mcp", "", "");
-        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        CHECK_EQ_INT(serve_tools(w.server, w.tools, NULL, 1), PHI_OK);
         web_turns(&w, 8);
         (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
         web_hang_up(&w, 1);
         web_turns(&w, 8);
-        phi_mcp_server_log(w.server, "error", "game", "\"meanwhile\"");
+        (void)phi_mcp_server_log(w.server, NULL, "error", "game", "\"meanwhile\"");
         CHECK(has(web_say(&w, 1, "GET /mcp", heads, ""), "meanwhile"));
-        phi_mcp_server_log(w.server, "error", "game", "\"afterwards\"");
+        (void)phi_mcp_server_log(w.server, NULL, "error", "game", "\"afterwards\"");
         web_turns(&w, 8);
         CHECK(has(w.got[1], "afterwards"));
     }
@@ -280,7 +281,7 @@ TEST(streams_that_nobody_takes_up_are_bounded) {
         before = phi_memory_used(rig_runtime(w.r), NULL);
         for (i = 0; i < 60; i++) {
             (void)web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}");
-            (void)phi_call_progress(rig_call_at(w.r, i), "x", 1);
+            (void)phi_call_progress(rig_call_at(w.r, i), "x");
             rig_finish(w.r, i, "done");
             web_turns(&w, 6);
         }

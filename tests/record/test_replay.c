@@ -106,7 +106,7 @@ static phi_flow clock_step(void *user_data, phi_call call) {
     stage *on = (stage *)user_data;
     const char *says = on->s->says != NULL ? on->s->says : "noon";
     if (++on->polls % 3 != 0) {
-        (void)phi_call_update(call, "tick", 4);
+        (void)phi_call_update(call, "tick");
         clock_shows(call);
         return PHI_PENDING;
     }
@@ -121,7 +121,7 @@ static phi_flow clock_start(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     on->t->started++;
     CHECK(phi_call_pending(call));
-    (void)phi_call_progress(call, "looking", 7);
+    (void)phi_call_progress(call, "looking");
     return PHI_PENDING;
 }
 
@@ -872,11 +872,12 @@ TEST(a_tape_is_of_one_runtime) {
     desc.tape = phi_tape_record(&how);
     rt = phi_runtime_new(&desc);
     CHECK(rt != NULL);
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    desc.error = &why;
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK_EQ_STR(why, "tape: it is, or was, another runtime's");
     phi_runtime_free(rt);
     why = NULL;
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK_EQ_STR(why, "tape: it is, or was, another runtime's");
     phi_tape_free(desc.tape);
     drop(&tape);
