@@ -4,6 +4,7 @@
 
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
+#include "support/outcome.h"
 #include "support/heard.h"
 #include "text/json_in.h"
 
@@ -47,7 +48,7 @@ static inline const char *think_result(think *t, phi_agent agent, const char *pa
     static char out[1000];
     phi_str text;
     phi__json_found found;
-    if (phi_strategy_result(agent, &t->arena, &text) != PHI_OK) return "(none)";
+    if (strategy_result(agent, &t->arena, &text) != PHI_OK) return "(none)";
     if (phi__json_cursor_find(text, path, &found) != PHI_OK) return "(none)";
     (void)snprintf(out, sizeof out, "%.*s", (int)found.raw.len, found.raw.at);
     return out;
