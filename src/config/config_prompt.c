@@ -2,6 +2,8 @@
 #include "config/config_agents_in.h"
 
 #include "io/files_in.h"
+#include "agent/agent.h"
+#include "agent/profile.h"
 
 /* The place of a prompt, and where its files are. */
 typedef struct phi__config_prompt_place {

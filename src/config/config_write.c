@@ -5,6 +5,7 @@
 #include "io/secret_in.h"
 #include "formats/toml.h"
 #include "formats/yaml.h"
+#include "agent/profile.h"
 
 /* The agent that is written, and the tree so far. */
 typedef struct phi__config_write {

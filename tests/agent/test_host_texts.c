@@ -8,6 +8,13 @@
 #include "subagents/subagents.h"
 #include "support/rig.h"
 #include "tools/context_tools.h"
+#include "agent/agent_history.h"
+#include "agent/runtime.h"
+#include "history/compact.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "model/event.h"
+#include "model/texts.h"
 
 typedef struct world {
     rig *r;

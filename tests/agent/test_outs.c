@@ -6,6 +6,8 @@
 #include "persist/introspect.h"
 #include "support/rig.h"
 #include "tools/context_tools.h"
+#include "agent/agent_history.h"
+#include "history/policy.h"
 
 /* An agent that a conversation, facts and a deferred rewrite belong to. */
 typedef struct outs {

@@ -2,6 +2,8 @@
    unset. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "agent/profile.h"
+#include "base/arena.h"
 
 static phi_memory memory;
 

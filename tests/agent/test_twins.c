@@ -12,6 +12,10 @@
 #include "history/revert.h"
 #include "tools/context_tools.h"
 #include "support/append.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "history/policy.h"
+#include "loop/input.h"
 
 enum { SEEDS = 40, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };
 

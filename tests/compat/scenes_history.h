@@ -3,6 +3,7 @@
 #define PHI_TESTS_COMPAT_SCENES_HISTORY_H
 
 #include "compat/scenes_host.h"
+#include "agent/agent_history.h"
 
 static inline phi_thread *scene_thread(scene *s) { return phi_agent_thread(s->agent); }
 

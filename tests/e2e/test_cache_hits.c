@@ -10,6 +10,10 @@
 #include "model/event_parts.h"
 #include "model/model.h"
 #include "text/json.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
+#include "agent/agent_info.h"
 
 /* BOUND: percentage points of the hit rate that facts may cost. */
 enum { TURNS = 30, PROMPT_BYTES = 6000, BOUND = 1 };

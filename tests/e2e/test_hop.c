@@ -6,6 +6,8 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg" \

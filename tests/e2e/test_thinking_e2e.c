@@ -12,6 +12,9 @@
 #include "codecs/presets.h"
 #include "loop/tool_source.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "history/policy.h"
 
 enum { MESSAGES, BEDROCK, WIRES };
 static const char *const ids[WIRES] = {"claude-opus-5-5", "us.anthropic.claude-opus-5-5-v1:0"};

@@ -1,6 +1,12 @@
 /* Evaluations in snapshots and in stores, without memory, and in any order. */
 #include "agent/snapshot.h"
 #include "evaluate/actors.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "agent/runtime.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/run.h"
 
 /* ---- memory ---- */
 

@@ -3,6 +3,7 @@
 
 #include "loop/loop_in.h"
 #include "history/tracker.h"
+#include "agent/agent_history.h"
 
 static size_t one(void *user_data, phi_str text) {
     (void)user_data;

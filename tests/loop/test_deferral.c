@@ -6,6 +6,9 @@
 #include "support/ask.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 #define ECHO_SCHEMA "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}"
 #define INDEX                                                                                      \

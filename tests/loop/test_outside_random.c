@@ -8,6 +8,7 @@
 #include "loop/question_in.h"
 #include "support/heard.h"
 #include "loop/tool_source.h"
+#include "agent/agent_history.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,9 @@
 #include "support/rig.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "loop/input.h"
 
 #define SSE "content-type: text/event-stream\r\n"
 #define HEAD                                                                                       \

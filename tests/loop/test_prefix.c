@@ -7,6 +7,9 @@
 #include "support/rig.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/arena.h"
 
 #define EVENTS "content-type: text/event-stream\r\n"
 

@@ -6,6 +6,8 @@
 #include "tools/context_tools.h"
 #include "features/context_edits.h"
 #include "history/revert.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 
 typedef struct world {
     rig *r;

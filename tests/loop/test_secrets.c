@@ -2,6 +2,17 @@
    and what the model says stays as it is. */
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/provider.h"
+#include "loop/run.h"
+#include "model/event.h"
+#include "model/failure.h"
+#include "model/message.h"
+#include "model/model.h"
+#include "wire/writer.h"
 
 #define KEY "sk-loop-0123456789"
 #define STARS "******************"

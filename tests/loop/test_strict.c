@@ -3,6 +3,7 @@
 #include "support/rig.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "model/failure.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"deep\":{\"type\":"      \

@@ -8,6 +8,8 @@
 #include "support/rig.h"
 #include "tools/context_tools.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static run_log l;
 

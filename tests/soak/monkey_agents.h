@@ -3,6 +3,7 @@
 #define PHI_TESTS_SOAK_MONKEY_AGENTS_H
 
 #include "soak/monkey_lent.h"
+#include "loop/hook.h"
 
 /* ---- agents ---- */
 

@@ -5,6 +5,10 @@
 #include "agent/snapshot.h"
 #include "record/replay.h"
 #include "support/store_mem.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 #include <stdlib.h>
 

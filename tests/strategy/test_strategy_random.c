@@ -3,6 +3,7 @@
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "agent/agent_info.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,8 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 typedef struct think {
     rig *r;

@@ -14,6 +14,7 @@
 #include "mcp/mcp_resources.h"
 #include "mcp/mcp_tools.h"
 #include "loop/events.h"
+#include "loop/hook.h"
 
 #include <curl/curl.h>
 #include <pthread.h>
