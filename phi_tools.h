@@ -46,19 +46,19 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE_BASE != 0x0637e20b
+#if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_JSON != 0xbf46a1e4
+#if PHI__PUB_TEXT_JSON != 0xb6be9779
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x93a8db7f
+#if PHI__PUB_PHI_1 != 0x7b933936
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -304,11 +304,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xdf2a4265
+#if PHI__PUB_PHI_TOOLS_1 != 0xb2711a38
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xdf2a4265
+#define PHI__PUB_PHI_TOOLS_1 0xb2711a38
 
 #ifdef __cplusplus
 extern "C" {
@@ -337,7 +337,7 @@ typedef struct phi_mock {
     phi_model model; /* for phi_agent_desc.model: its protocol is "mock", of a second one "mock2" */
     /* or for phi_agent_desc.provider: it answers in place of whatever model the agent has */
     phi_provider provider;
-    /* Read these: what was sent, in order: system prompt, messages and tools, copied. */
+    /* Read these: the requests so far, with system prompt, messages and tools, copied. */
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* of the script */
@@ -911,7 +911,7 @@ typedef struct phi_subagent {
     char own_words[160]; /* phi_subagent_tool writes the default description here */
 } phi_subagent;
 
-/* A tool that delegates: for phi_agent_desc.tools, or phi_agent_set_tools. A desc or name that is
+/* A tool that delegates: for phi_agent_desc.tools. A desc or name that is
    NULL gives a tool without a name, which phi_agent_new refuses. Parameters of the tool: `task`
    (text, required), and where `keep` is set `continue`, the id of a child that has finished: it
    goes on with its history. */
@@ -1700,7 +1700,7 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* The model that an alias or a reference of the file means, ":fast" or "{{provider.openai}}", for
-   phi_agent_set_model; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
+   PHI_SET_MODEL; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
 
 /* ---- an agent as a configuration ---- */
@@ -3333,11 +3333,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xeccb9893
+#if PHI__IMP_FORMATS != 0x4486c295
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xeccb9893
+#define PHI__IMP_FORMATS 0x4486c295
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -3967,6 +3967,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
     if (out != NULL) *out = NULL;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
     return PHI_NO_MEMORY;
@@ -5849,7 +5850,7 @@ enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
 static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
     r->error.offset = (size_t)(at - r->text);
@@ -8364,7 +8365,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop
 static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
     r->error.offset = (size_t)(at - r->text);
@@ -9276,11 +9277,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0x681e0319
+#if PHI__IMP_MOCK != 0xad6ed38d
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0x681e0319
+#define PHI__IMP_MOCK 0xad6ed38d
 
 /* ---- src/mock/mock.c ---- */
 
@@ -9322,7 +9323,7 @@ typedef struct phi__mock_talk {
     uint64_t from_us;
 } phi__mock_talk;
 
-/* ---- what was sent ---- */
+/* ---- requests ---- */
 
 static bool phi__mock_keep_tools(phi_arena *arena, phi_model_request *to) {
     phi_tool_spec *tools = (phi_tool_spec *)phi__arena_zero(
@@ -9578,11 +9579,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xed2098fc
+#if PHI__IMP_RECORD != 0x89cd824a
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xed2098fc
+#define PHI__IMP_RECORD 0x89cd824a
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10758,6 +10759,7 @@ static void *phi__event_read_alloc(phi__event_reader *r, size_t bytes) {
 static phi_status phi__event_read_bad(phi__event_reader *r, phi_status status, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
+    r->error->status = status;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
     return status;
 }
@@ -14739,6 +14741,7 @@ static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *no
 static phi_status phi__session_read_bad(phi__session_reader *r, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
+    r->error->status = PHI_PARSE;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
     return PHI_PARSE;
 }
@@ -15161,6 +15164,7 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
     if (desc == NULL) desc = &none;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory");
     }
     tape = phi__tape_new(desc);
@@ -15732,9 +15736,9 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
         phi_tool_result partial = phi__results_given(message);
         (void)phi_call_partial(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
-        (void)phi_call_progress(handle, text.at, text.len);
+        (void)phi__call_progress(handle, text);
     else
-        (void)phi_call_update(handle, text.at, text.len);
+        (void)phi__call_update(handle, text);
     phi_arena_free(&tape->arena);
     tape->arena = arena;
 }
@@ -16267,6 +16271,7 @@ static phi_status phi__tape_read_wrong(const phi__tape *tape, phi_parse_error *e
     memset(error, 0, sizeof *error);
     error->line = (uint32_t)tape->index.count + 1;
     error->column = 1;
+    error->status = PHI_PARSE;
     (void)snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_PARSE;
 }
@@ -17148,11 +17153,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xc2a5f443
+#if PHI__IMP_SUBAGENTS != 0xc1ed87da
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xc2a5f443
+#define PHI__IMP_SUBAGENTS 0xc1ed87da
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17467,7 +17472,7 @@ static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_ar
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
-    phi_str call_id = child->call.rt != NULL ? phi_call_id(child->call) : child->call_id;
+    phi_str call_id = child->call.rt != NULL ? phi_call_get_info(child->call).id : child->call_id;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "number", child->number);
@@ -17828,7 +17833,7 @@ PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
     phi_content content;
-    if (kind == PHI__FORWARD_PROGRESS) return phi_call_progress(call, text.at, text.len);
+    if (kind == PHI__FORWARD_PROGRESS) return phi__call_progress(call, text);
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
@@ -18130,7 +18135,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
     phi_subagent *desc = (phi_subagent *)user_data;
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__subagents_task task;
     phi_arena scratch;
     char words[360];
@@ -18148,7 +18153,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
 
 /* Nothing of it is heard any more, but for the events that a host wants. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
     phi__child *child = phi__child_of_call(all, call);
     (void)user_data;
@@ -18175,9 +18180,9 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
 
 /* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__children *all = phi__subagents_all(parent);
-    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_id(call)) : NULL;
+    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_get_info(call).id) : NULL;
     const char *last = "";
     char words[360];
     if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
@@ -25182,11 +25187,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x1a824903
+#if PHI__IMP_CONFIG != 0xf2221186
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x1a824903
+#define PHI__IMP_CONFIG 0xf2221186
 
 /* ---- src/config/config_in.h ---- */
 
@@ -28779,6 +28784,7 @@ static phi_status phi__config_load_json(phi_config *config, phi_str text, phi_js
 
 static phi_status phi__config_load_unsupported(phi_parse_error *error, const char *words) {
     memset(error, 0, sizeof *error);
+    error->status = PHI_UNSUPPORTED;
     snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_UNSUPPORTED;
 }
@@ -34622,7 +34628,8 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
     phi_settings settings = PHI_ZERO;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "settings: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "settings: expected an object");
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
     if (status == PHI_OK) *out = settings;
@@ -37329,11 +37336,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x991c9bc1
+#if PHI__IMP_PERMISSIONS != 0xbede1cfe
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x991c9bc1
+#define PHI__IMP_PERMISSIONS 0xbede1cfe
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -40562,6 +40569,7 @@ static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *pla
                                          const char *expected) {
     if (error == NULL) return PHI_PARSE;
     memset(error, 0, sizeof *error);
+    error->status = PHI_PARSE;
     if (found.len > 0)
         (void)snprintf(error->message, sizeof error->message, "%s \"%.*s\": expected %s", place,
                        (int)phi__min(found.len, 40), found.at, expected);
@@ -43363,11 +43371,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x6b4e5863
+#if PHI__IMP_TOOLS != 0x2e578a0f
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x6b4e5863
+#define PHI__IMP_TOOLS 0x2e578a0f
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43810,7 +43818,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
 /* False: the host has no room, or there is no memory; it can be tried again. */
 static bool phi__bash_tell(phi__bash *bash) {
     if (bash->fresh.len == 0) return true;
-    if (phi_call_update(bash->job.call, bash->fresh.at, bash->fresh.len) != PHI_OK) return false;
+    if (phi__call_update(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
     phi__buf_clear(&bash->fresh);
     return true;
 }
@@ -45472,7 +45480,7 @@ static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
         const struct phi__read_type *type = &phi__read_types[i];
         if (!phi__str_is_nocase(phi_str_of(dot + 1), type->end)) continue;
         if (type->kind == PHI_CONTENT_IMAGE ||
-            phi_agent_takes(phi_call_agent(read->job.call), type->kind,
+            phi_agent_takes(phi_call_get_info(read->job.call).agent, type->kind,
                             phi_str_of(type->mime_type)))
             return type;
         return NULL;
@@ -49598,11 +49606,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x83fc99b2
+#if PHI__IMP_MCP != 0xd93c8236
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x83fc99b2
+#define PHI__IMP_MCP 0xd93c8236
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -53124,7 +53132,7 @@ static void phi__mcp_calls_progress(void *ctx, double progress, double total, ph
             (void)snprintf(words, sizeof words, "%.6g", progress);
         message = phi_str_of(words);
     }
-    (void)phi_call_progress(c->call, message.at, message.len);
+    (void)phi__call_progress(c->call, message);
 }
 
 /* ---- the request ---- */
@@ -60230,7 +60238,7 @@ PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
 }
 
 PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r) {
-    return r->desc.agent.rt != NULL ? r->desc.agent : phi_call_agent(r->desc.call);
+    return r->desc.agent.rt != NULL ? r->desc.agent : phi_call_get_info(r->desc.call).agent;
 }
 
 PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {
@@ -68324,11 +68332,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x2e331ab5
+#if PHI__IMP_OPENAPI != 0xa800faa0
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x2e331ab5
+#define PHI__IMP_OPENAPI 0xa800faa0
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -70109,7 +70117,7 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
 }
 
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
-    static const phi_parse_error none = {0, 0, 0, ""};
+    static const phi_parse_error none = {0, 0, 0, "", PHI_OK};
     return api != NULL ? &api->reading.error : &none;
 }
 
@@ -70242,7 +70250,7 @@ static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
         phi__openapi_answer_ends(type, "+json"))
         return PHI__FORM_JSON;
     if (kind == PHI_CONTENT_IMAGE ||
-        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_agent(call), kind, type)))
+        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_get_info(call).agent, kind, type)))
         return PHI__FORM_MEDIA;
     if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
         phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||

@@ -76,7 +76,7 @@ static void command(repl *r, const char *line) {
         memcpy(r->model_id, line + 7, strlen(line + 7) + 1);
         r->desc.model.id = r->model_id;
         r->desc.model.name = NULL;
-        if (phi_agent_set_model(r->agent, &r->desc.model) != PHI_OK) complain(r);
+        if (phi_agent_set(r->agent, &r->desc, PHI_SET_MODEL) != PHI_OK) complain(r);
         printf("(%s)\n", r->model_id);
     } else if (strcmp(line, "/model") == 0) {
         phi_str id = phi_agent_get_info(r->agent).model_id;

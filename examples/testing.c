@@ -1,7 +1,7 @@
 /* testing.c - tests of an agent: a scripted model, no network, no key, and the same each time.
 
-   The smith looks at a place before he answers. The tests give the model's part, and check what the program did with it
-   and what the model was sent. */
+   The smith looks at a place before he answers. A test writes the model's part, and checks the requests that the model
+   got and the answer that the player heard. */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 

@@ -14,10 +14,6 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 /* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 
-/* Copies its model and provider anew, and the name of its runs. False: no memory, and nothing
-   changed. */
-PHI__FN bool phi__agent_retake(phi__agent *agent);
-
 /* agent_check.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);
 /* The same of those fields alone that can be changed later by phi_agent_set, but for failover. */
@@ -58,8 +54,11 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
                                    const phi_model *model);
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
-/* NULL: text. */
-PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
+/* A format whose texts are in memory of their own. And giving them back. */
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format, phi_format *out);
+PHI__FN void phi__agent_take_off_format(phi__agent *agent, phi_format *format);
+/* Makes agent->projected, if it is not there: then taking a policy needs no memory. */
+PHI__FN bool phi__agent_take_projected(phi__agent *agent);
 /* policy NULL: none; counter NULL: as it is. */
 PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter);
@@ -122,6 +121,9 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
+/* snapshot_needs.c: PHI_UNSUPPORTED with words where the snapshot has what only a feature reads
+   that the runtime lacks. */
+PHI__FN phi_status phi__snapshot_needs(phi_runtime *rt, const phi_json *root);
 /* snapshot.c */
 /* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
    why. */

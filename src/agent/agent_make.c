@@ -253,7 +253,8 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
     return phi__agent_take_model(agent, desc->provider, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_options.timeout_ms) &&
-           phi__agent_take_format(agent, &desc->format) && phi__agent_make_take_said(agent, desc) &&
+           phi__agent_take_format(agent, &desc->format, &agent->desc.format) &&
+           phi__agent_make_take_said(agent, desc) &&
            phi__agent_make_take_failover(agent, desc->failover) &&
            phi__agent_make_take_filters(agent, desc) &&
            (desc->tool_options.source_count == 0 ||

@@ -85,7 +85,7 @@ typedef struct phi_prompt_desc {
     /* JSON text of an object, merged into the body of this run's requests over the agent's `extra`;
        see phi_agent_desc.options.extra. Copied; a snapshot of the run has it (default: none) */
     const char *extra;
-    /* JSON text of an object, which the tools of this run read with phi_call_context. Never sent.
+    /* JSON text of an object, which the tools of this run read in phi_call_info. Never sent.
        Copied; a snapshot of the run has it (default: none) */
     const char *tool_context;
     /* JSON text about this run, for the host: in its AGENT_START, its LOOP_START entry and its

@@ -92,7 +92,7 @@ PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, p
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snapshot_spent(out, agent);
     phi__head_save(out, agent);
-    phi__deferral_save(out, agent);
+    if (agent->prior.deferral != NULL) agent->rt->features.deferral->save(out, agent);
     phi__snapshot_put_queues(out, agent, scratch);
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
@@ -188,7 +188,8 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
     phi__snapshot_read_spent(agent, root);
     status = phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD);
     if (status == PHI_OK) status = phi__head_load(agent, phi_json_get(root, "head"));
-    if (status == PHI_OK && !phi__deferral_load(agent, phi_json_get(root, "loaded_tools")))
+    if (status == PHI_OK && phi_json_get(root, "loaded_tools") != NULL &&
+        !agent->rt->features.deferral->load(agent, phi_json_get(root, "loaded_tools")))
         status = PHI_NO_MEMORY;
     if (status != PHI_OK) return status;
     phi__line_count(agent, phi__records_get_u32(root, "loops"));
@@ -235,7 +236,7 @@ PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *de
     char words[200] = "";
     phi__agent *agent;
     phi_status status;
-    if (!phi__snapshot_version(rt, root)) return NULL;
+    if (!phi__snapshot_version(rt, root) || phi__snapshot_needs(rt, root) != PHI_OK) return NULL;
     agent = phi__agent_make(rt, &named, NULL);
     if (agent == NULL) return NULL;
     status = phi__snapshot_read(agent, root, how, words, sizeof words);

@@ -6,6 +6,7 @@
 
 #include "agent/agent_in.h"
 #include "features/facts.h"
+#include "features/order_in.h"
 #include "text/records_in.h"
 
 #include <stdio.h>
@@ -108,15 +109,19 @@ static phi_status phi__snapshot_all_join(phi_runtime *rt, phi_arena *arena, phi_
     struct phi__snapshot_saving *s = rt->snapshots.saving;
     phi__buf head;
     char *at;
-    phi_str facts;
-    phi_status status = phi_facts_save(rt, &s->scratch, &facts);
+    phi_str facts = {NULL, 0};
+    phi_status status = PHI_OK;
+    if (phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
+        status = phi_facts_save(rt, &s->scratch, &facts);
     if (status != PHI_OK) return status;
     phi__buf_init(&head, &rt->memory);
     phi__buf_char(&head, '{');
     phi__records_u64(&head, "phi_runtime_snapshot", PHI_SNAPSHOT_VERSION);
     phi__records_u64(&head, "agents", s->count);
-    phi__json_write_key(&head, PHI__LIT("facts"));
-    phi__buf_add_str(&head, facts);
+    if (facts.len > 0) {
+        phi__json_write_key(&head, PHI__LIT("facts"));
+        phi__buf_add_str(&head, facts);
+    }
     phi__buf_text(&head, "}\n");
     at = head.failed ? NULL : (char *)phi_arena_alloc(arena, head.len + s->text.len + 1);
     if (at != NULL) {
@@ -196,6 +201,12 @@ static phi_status phi__snapshot_all_words(phi_runtime *rt, size_t line, phi_stat
     return phi__error(rt, status, "phi_runtime_restore: line %lu: %s", (unsigned long)line, kept);
 }
 
+/* Facts without any: a runtime without the feature has the same. */
+static bool phi__snapshot_all_no_facts(const phi_json *facts) {
+    return phi_json_count(phi_json_get(facts, "all")) == 0 &&
+           phi_json_count(phi_json_get(facts, "groups")) == 0;
+}
+
 /* The first line: of a runtime, or of an agent that was saved alone, which is read as any other. */
 static phi_status phi__snapshot_all_head(phi_runtime *rt, struct phi__snapshot_loading *l) {
     phi_parse_error error;
@@ -217,6 +228,12 @@ static phi_status phi__snapshot_all_head(phi_runtime *rt, struct phi__snapshot_l
     l->at = at;
     l->has_head = true;
     l->agents = phi__records_get_u64(root, "agents");
+    if (!phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
+        return phi__snapshot_all_no_facts(phi_json_get(root, "facts"))
+                   ? PHI_OK
+                   : phi__snapshot_all_words(rt, 1, PHI_UNSUPPORTED,
+                                             "the snapshot has facts: name phi_feature_facts in "
+                                             "phi_runtime_desc.features");
     if (phi_json_get(root, "facts") == NULL ||
         phi_json_write(&l->arena, phi_json_get(root, "facts"), 0, &l->facts) == PHI_OK)
         return PHI_OK;

@@ -108,6 +108,7 @@ static phi_status phi__config_load_json(phi_config *config, phi_str text, phi_js
 
 static phi_status phi__config_load_unsupported(phi_parse_error *error, const char *words) {
     memset(error, 0, sizeof *error);
+    error->status = PHI_UNSUPPORTED;
     snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_UNSUPPORTED;
 }

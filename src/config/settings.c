@@ -52,7 +52,8 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
     phi_settings settings = PHI_ZERO;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "settings: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "settings: expected an object");
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
     if (status == PHI_OK) *out = settings;

@@ -142,6 +142,16 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
     return result;
 }
 
+PHI__FN phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
+    phi_tool_result whole = *result;
+    phi_tool_result text;
+    if (result->text == NULL) return whole;
+    text = phi__call_text(one, phi_str_of(result->text), false);
+    whole.content = text.content;
+    whole.content_count = 1;
+    return whole;
+}
+
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_content content;
     phi_tool_result result = phi__call_text(&content, text, true);
@@ -563,17 +573,12 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
 PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
     phi__toolcall *call = phi__call_find(handle);
     phi_status status = phi__call_check(handle, "phi_call_result", result);
+    phi_tool_result given;
+    phi_content one;
     if (status != PHI_OK) return status;
     if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
-    if (result->text != NULL) {
-        phi_tool_result given = *result;
-        phi_content content;
-        phi_tool_result one = phi__call_text(&content, phi_str_of(result->text), false);
-        given.content = one.content;
-        given.content_count = 1;
-        return phi__call_give(call, &given);
-    }
-    return phi__call_give(call, result);
+    given = phi__call_whole(result, &one);
+    return phi__call_give(call, &given);
 }
 
 PHI_API bool phi_call_pending(phi_call handle) {

@@ -46,6 +46,8 @@ typedef struct phi__deferral_ops {
     const phi_tool *(*find)(phi__agent *agent, phi_str name);
     const char *(*refuses)(const phi_tool *tools, size_t count);
     void (*free)(phi__agent *agent);
+    void (*save)(phi__buf *out, const phi__agent *agent);
+    bool (*load)(phi__agent *agent, const phi_json *names);
 } phi__deferral_ops;
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
 

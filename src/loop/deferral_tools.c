@@ -298,8 +298,9 @@ PHI__FN const phi_tool *phi__deferral_tools_find(phi__agent *agent, phi_str name
 }
 
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void) {
-    static const phi__deferral_ops all = {phi__deferral_plan_of, phi__deferral_change,
+    static const phi__deferral_ops all = {phi__deferral_plan_of,    phi__deferral_change,
                                           phi__deferral_tools_find, phi__deferral_refuses,
-                                          phi__deferral_free};
+                                          phi__deferral_free,       phi__deferral_save,
+                                          phi__deferral_load};
     return &all;
 }

@@ -70,6 +70,8 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result);
 /* A result of one text block, which is the caller's. */
 PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error);
+/* The result with its `text` as its content, which is *one then. */
+PHI__FN phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one);
 /* an error result, if none yet */
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
 /* The same with a text of the agent's, {name} being the tool's. */
@@ -93,6 +95,10 @@ PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__call_poll_all(phi_runtime *rt);
 /* A polled call has its next slice ready: the next step does not sleep. */
 PHI__FN void phi__call_has_work(phi_runtime *rt);
+
+/* update.c: phi_call_update and phi_call_progress of a text that may not be terminated */
+PHI__FN phi_status phi__call_update(phi_call call, phi_str text);
+PHI__FN phi_status phi__call_progress(phi_call call, phi_str text);
 
 /* hooks.c */
 PHI__FN void phi__hooks_decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);

@@ -28,7 +28,7 @@ PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__toolset *set = agent->tools;
     phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
-    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
+    uint64_t sum = phi_tokens_of_text(counter, phi_str_of(agent->desc.format.schema));
     size_t i;
     if (set->may_defer) plan = agent->rt->features.deferral->plan(agent);
     for (i = 0; i < set->count; i++) {

@@ -28,7 +28,7 @@ typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
    have changed them. */
 typedef struct phi_field {
     phi_agent agent;
-    /* of the call in the answer: which call it is; see phi_call_block_index */
+    /* of the call in the answer: which call it is; see phi_call_info */
     uint32_t block_index;
     phi_str tool_call_id; /* empty: not known yet; an id that was used before is replaced later */
     phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
@@ -67,7 +67,7 @@ typedef struct phi_tool {
     uint32_t timeout_ms;   /* default: the agent's tool_options.timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* it checks its arguments itself; default: phi checks the schema */
-    /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
+    /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set
        refuse it for an agent without that hook. */
     bool needs_approval;
     /* makes the provider enforce the schema, where it can: phi adapts the schema (optional
@@ -178,12 +178,12 @@ PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result)
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the person who
    waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
    events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
-PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
+PHI_API phi_status phi_call_update(phi_call call, const char *text);
 /* The same with blocks, details for the host and the run of a sub-agent. The event's
    message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
    PHI_BAD_ARG: a block as of phi_call_result; phi_last_error names it. */
 PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
-PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
+PHI_API phi_status phi_call_progress(phi_call call, const char *text);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
    `cancel`, if that is called). One block for each call: every request returns the same block,
@@ -191,17 +191,19 @@ PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len
    Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
-/* The call's identity: valid while it is pending, on the pumping thread; empty when stale. */
-PHI_API phi_str phi_call_id(phi_call call);
-/* phi_prompt_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
-   strategy's call, a sub-agent); empty: none. Valid as long as the run. */
-PHI_API phi_str phi_call_context(phi_call call);
-PHI_API phi_str phi_call_tool_name(phi_call call);
-PHI_API phi_agent phi_call_agent(phi_call call);
-/* in the answer, as of phi_field; UINT32_MAX when stale */
-PHI_API uint32_t phi_call_block_index(phi_call call);
-PHI_API uint32_t phi_call_timeout_ms(phi_call call); /* its deadline from its start; 0 when stale */
-PHI_API bool phi_call_pending(phi_call call);        /* any thread */
+/* What a call is. All zero when it is stale; strings are valid until it is finished. */
+typedef struct phi_call_info {
+    phi_agent agent;
+    phi_str id, tool_name, arguments;
+    /* phi_prompt_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
+       strategy's call, a sub-agent); empty: none */
+    phi_str context;
+    uint32_t block_index; /* of the call in its answer, as of phi_field */
+    uint32_t timeout_ms;  /* its deadline from its start */
+} phi_call_info;
+/* Pumping thread only. */
+PHI_API phi_call_info phi_call_get_info(phi_call call);
+PHI_API bool phi_call_pending(phi_call call); /* any thread */
 
 #ifdef __cplusplus
 }

@@ -85,23 +85,33 @@ static void phi__update_tape(phi__toolcall *call, const phi__update *update,
     if (tape != NULL) tape->ops->said(tape, call, update->text, partial, progress);
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_call_update(phi_call handle, const char *text, size_t len) {
+PHI__FN phi_status phi__call_update(phi_call handle, phi_str text) {
     phi__toolcall *call = phi__call_find(handle);
     phi__update update;
-    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
     if (call == NULL) return PHI_STALE;
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
     memset(&update, 0, sizeof update);
-    update.text = phi__str(text, len);
+    update.text = text;
     phi__update_tape(call, &update, NULL, false);
     return phi__update_make(handle, &update);
 }
 
-PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *partial) {
-    phi_status status = phi__call_check(handle, "phi_call_partial", partial);
+PHI__FN phi_status phi__call_progress(phi_call handle, phi_str text) {
     phi__toolcall *call = phi__call_find(handle);
+    phi__update update;
+    memset(&update, 0, sizeof update);
+    update.text = text;
+    if (call != NULL) phi__update_tape(call, &update, NULL, true);
+    return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *given) {
+    phi_status status = phi__call_check(handle, "phi_call_partial", given);
+    phi__toolcall *call = phi__call_find(handle);
+    phi_tool_result partial;
+    phi_content one;
     phi_message part;
     phi__update update;
     phi_arena scratch;
@@ -111,25 +121,26 @@ PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *part
     if (call->updating)
         return phi__error(handle.rt, PHI_MISUSE, "phi_call_partial inside its hook");
     phi_arena_init(&scratch, &handle.rt->memory, 0);
-    part = phi__update_part(call, partial);
+    partial = phi__call_whole(given, &one);
+    part = phi__update_part(call, &partial);
     memset(&update, 0, sizeof update);
     update.part = &part;
-    update.child_loop_id = phi_str_of(partial->child_loop_id);
+    update.child_loop_id = phi_str_of(partial.child_loop_id);
     update.text = phi_message_text(&part, "\n", &scratch, &failed);
-    if (!failed) phi__update_tape(call, &update, partial, false);
+    if (!failed) phi__update_tape(call, &update, &partial, false);
     status = failed ? PHI_NO_MEMORY : phi__update_make(handle, &update);
     phi_arena_free(&scratch);
     return status;
 }
 
-PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t len) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi__update update;
-    if (handle.rt == NULL || (text == NULL && len > 0)) return PHI_BAD_ARG;
-    memset(&update, 0, sizeof update);
-    update.text = phi__str(text, len);
-    if (call != NULL) phi__update_tape(call, &update, NULL, true);
-    return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
+PHI_API phi_status phi_call_update(phi_call handle, const char *text) {
+    if (handle.rt == NULL || text == NULL) return PHI_BAD_ARG;
+    return phi__call_update(handle, phi_str_of(text));
+}
+
+PHI_API phi_status phi_call_progress(phi_call handle, const char *text) {
+    if (handle.rt == NULL || text == NULL) return PHI_BAD_ARG;
+    return phi__call_progress(handle, phi_str_of(text));
 }
 
 /* ---- about a call ---- */
@@ -144,32 +155,9 @@ PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
     return bytes <= call->state_bytes ? call->state : NULL;
 }
 
-PHI_API phi_str phi_call_id(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->id : phi__str(NULL, 0);
-}
-
-PHI_API phi_str phi_call_tool_name(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->name : phi__str(NULL, 0);
-}
-
-PHI_API phi_agent phi_call_agent(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return call != NULL ? call->run->agent->handle : none;
-}
-
-PHI_API uint32_t phi_call_block_index(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
-}
-
-PHI_API phi_str phi_call_context(phi_call handle) {
-    const phi__toolcall *call = phi__call_find(handle);
-    const phi__agent *agent = call != NULL ? call->run->agent : NULL;
-    phi_str context = call != NULL ? call->run->own.context : phi__str(NULL, 0);
+static phi_str phi__update_context(const phi__toolcall *call) {
+    const phi__agent *agent = call->run->agent;
+    phi_str context = call->run->own.context;
     while (agent != NULL && context.len == 0 && phi__find_hidden(agent)) {
         agent = agent->tree.parent;
         if (agent != NULL && agent->run != NULL) context = agent->run->own.context;
@@ -177,7 +165,17 @@ PHI_API phi_str phi_call_context(phi_call handle) {
     return context;
 }
 
-PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
+PHI_API phi_call_info phi_call_get_info(phi_call handle) {
+    const phi__toolcall *call = phi__call_find(handle);
+    phi_call_info info;
+    memset(&info, 0, sizeof info);
+    if (call == NULL) return info;
+    info.agent = call->run->agent->handle;
+    info.id = call->block->id;
+    info.tool_name = call->block->name;
+    info.arguments = call->arguments;
+    info.context = phi__update_context(call);
+    info.block_index = (uint32_t)(call->block - call->run->reply->content);
+    info.timeout_ms = call->tool != NULL ? call->tool->timeout_ms : 0;
+    return info;
 }

@@ -42,7 +42,7 @@ typedef struct phi__mock_talk {
     uint64_t from_us;
 } phi__mock_talk;
 
-/* ---- what was sent ---- */
+/* ---- requests ---- */
 
 static bool phi__mock_keep_tools(phi_arena *arena, phi_model_request *to) {
     phi_tool_spec *tools = (phi_tool_spec *)phi__arena_zero(

@@ -27,7 +27,7 @@ typedef struct phi_mock {
     phi_model model; /* for phi_agent_desc.model: its protocol is "mock", of a second one "mock2" */
     /* or for phi_agent_desc.provider: it answers in place of whatever model the agent has */
     phi_provider provider;
-    /* Read these: what was sent, in order: system prompt, messages and tools, copied. */
+    /* Read these: the requests so far, with system prompt, messages and tools, copied. */
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* of the script */

@@ -81,7 +81,7 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
 }
 
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
-    static const phi_parse_error none = {0, 0, 0, ""};
+    static const phi_parse_error none = {0, 0, 0, "", PHI_OK};
     return api != NULL ? &api->reading.error : &none;
 }
 

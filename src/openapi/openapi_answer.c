@@ -113,7 +113,7 @@ static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
         phi__openapi_answer_ends(type, "+json"))
         return PHI__FORM_JSON;
     if (kind == PHI_CONTENT_IMAGE ||
-        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_agent(call), kind, type)))
+        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_get_info(call).agent, kind, type)))
         return PHI__FORM_MEDIA;
     if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
         phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||

@@ -26,15 +26,16 @@ enum phi__json_kind {
     PHI__JSON_OBJECT
 };
 
-/* What the text was in TOML; 0 in all other trees. The functions of json.h keep it, and none looks
-   at it: a date is a string to them. */
+/* What the text was in TOML, or the root of a loaded document; 0 in all other trees. The functions
+   of json.h keep it: a date is a string to them. */
 enum phi__json_form {
     PHI__JSON_OFFSET_DATETIME = 1, /* of strings */
     PHI__JSON_LOCAL_DATETIME,
     PHI__JSON_LOCAL_DATE,
     PHI__JSON_LOCAL_TIME,
-    PHI__JSON_INLINE, /* an object in braces */
-    PHI__JSON_TABLES  /* an array of [[headers]] */
+    PHI__JSON_INLINE,  /* an object in braces */
+    PHI__JSON_TABLES,  /* an array of [[headers]] */
+    PHI__JSON_DOCUMENT /* of phi_json_load: in no container, and freed by phi_json_unload */
 };
 
 typedef union phi__json_value {
@@ -89,7 +90,7 @@ typedef struct phi__json_reader {
     struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint32_t key_line, key_column; /* of the next value; with marks alone */
-    uint8_t state;
+    uint8_t state, back;           /* back: the state after a comment */
     bool is_key;
     phi_status status;
     phi_parse_error error;

@@ -72,7 +72,7 @@ static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
         const struct phi__read_type *type = &phi__read_types[i];
         if (!phi__str_is_nocase(phi_str_of(dot + 1), type->end)) continue;
         if (type->kind == PHI_CONTENT_IMAGE ||
-            phi_agent_takes(phi_call_agent(read->job.call), type->kind,
+            phi_agent_takes(phi_call_get_info(read->job.call).agent, type->kind,
                             phi_str_of(type->mime_type)))
             return type;
         return NULL;

@@ -43,7 +43,7 @@ static phi_flow leave_start(void *user_data, phi_call call, phi_str arguments) {
 
 static phi_flow leave_step(void *user_data, phi_call call) {
     leave((leaver *)user_data);
-    (void)phi_call_update(call, "half", 4);
+    (void)phi_call_update(call, "half");
     return PHI_DONE;
 }
 

@@ -1,6 +1,7 @@
 /* test_query.c - lists of models and counts of tokens: what is sent, what the answers mean, and what
    goes wrong. */
 #include "agent/query.h"
+#include "support/set.h"
 #include "support/test.h"
 #include "support/wires.h"
 #include "agent/agent_history.h"
@@ -351,11 +352,11 @@ TEST(a_count_is_of_what_the_policy_shows) {
     say(agent, "a new question");
     policy.keep_last_turns = 1;
     policy.max_input_tokens = PHI_POLICY_UNLIMITED;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
     q = phi_count_tokens(agent, NULL);
     CHECK(has(&w, 0, "a new question"));
     phi_query_free(q);
-    CHECK_EQ_INT(phi_agent_set_policy(agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, NULL), PHI_OK);
     q = phi_count_tokens(agent, NULL);
     CHECK(has(&w, 1, "an old story") && has(&w, 1, "a new question"));
     phi_query_free(q);

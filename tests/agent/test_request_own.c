@@ -22,7 +22,7 @@ typedef struct seen {
 
 static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
     seen *s = (seen *)user_data;
-    phi_str context = phi_call_context(call);
+    phi_str context = phi_call_get_info(call).context;
     (void)arguments;
     (void)snprintf(s->context[s->count++ % 4], sizeof s->context[0], "%.*s", (int)context.len,
                    context.len > 0 ? context.at : "");
@@ -114,9 +114,9 @@ TEST(tools_read_the_context_of_their_run) {
     CHECK_EQ_INT(s.count, 2);
     CHECK_EQ_STR(s.context[0], "{\"room\":7}");
     CHECK_EQ_STR(s.context[1], "");
-    CHECK_STR(phi_call_context(s.call), ""); /* it is over */
+    CHECK_STR(phi_call_get_info(s.call).context, ""); /* it is over */
     memset(&none, 0, sizeof none);
-    CHECK_STR(phi_call_context(none), "");
+    CHECK_STR(phi_call_get_info(none).context, "");
     rig_free(r);
 }
 

@@ -273,7 +273,7 @@ TEST(two_failures_make_three_requests_whether_the_third_succeeds_or_not) {
 
 /* ---- deadlines of tools ---- */
 
-/* How long one call of "wait" may take, in phi_call_timeout_ms's words, and after how many ms it is cut
+/* How long one call of "wait" may take, in phi_call_info's words, and after how many ms it is cut
    off (0: not within an hour). */
 static uint32_t timeout_of(uint32_t of_tool, uint32_t of_agent, uint32_t *cut_ms) {
     rig *r = rig_new();
@@ -291,7 +291,7 @@ static uint32_t timeout_of(uint32_t of_tool, uint32_t of_agent, uint32_t *cut_ms
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     while (rig_started(r) == 0) (void)rig_step(r), rig_pass_ms(r, 1);
-    effective = phi_call_timeout_ms(rig_call_at(r, 0));
+    effective = phi_call_get_info(rig_call_at(r, 0)).timeout_ms;
     for (ms = 0; ms < 3600000 && rig_cancelled(r) == 0; ms += ms < 200 ? 1 : 1000) {
         rig_pass_ms(r, ms < 200 ? 1 : 1000);
         (void)rig_step(r);
@@ -301,7 +301,7 @@ static uint32_t timeout_of(uint32_t of_tool, uint32_t of_agent, uint32_t *cut_ms
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(strstr(rig_story(r), "Tool exceeded timeout of ") != NULL, *cut_ms > 0);
     CHECK(strstr(rig_story(r), "MessageEnd assistant \"done\"") != NULL);
-    CHECK_EQ_INT(phi_call_timeout_ms(rig_call_at(r, 0)), 0); /* it is over */
+    CHECK_EQ_INT(phi_call_get_info(rig_call_at(r, 0)).timeout_ms, 0); /* it is over */
     rig_free(r);
     return effective;
 }

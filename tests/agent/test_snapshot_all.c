@@ -388,6 +388,56 @@ TEST(a_text_that_was_cut_or_changed_makes_no_agent) {
     village_free(&was);
 }
 
+static bool none_of_them(void *user_data, phi_str agent_id, size_t index, const phi_agent *agents,
+                         phi_agent_desc *out) {
+    (void)user_data, (void)agent_id, (void)index, (void)agents, (void)out;
+    return false;
+}
+
+static phi_status restored(phi_runtime *rt, const char *text, phi_arena *arena) {
+    const phi_agent *agents = NULL;
+    phi_restore_desc with = PHI_ZERO;
+    phi_status status = PHI_BUSY;
+    size_t count = 1;
+    with.desc_fn = none_of_them;
+    while (status == PHI_BUSY)
+        status = phi_runtime_restore(rt, phi_str_of(text), &with, arena, &agents, &count);
+    return status;
+}
+
+TEST(facts_of_all_are_refused_by_a_runtime_without_facts) {
+    phi_runtime_desc desc = PHI_ZERO;
+    phi_memory memory;
+    phi_arena arena;
+    phi_runtime *rt;
+    const char *words = "";
+    phi_str text = phi_str_of("");
+    phi_status status = PHI_BUSY;
+    desc.allocator = test_allocator();
+    rt = phi_runtime_new(&desc);
+    REQUIRE(rt != NULL);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(restored(rt,
+                          "{\"phi_runtime_snapshot\":1,\"agents\":0,\"facts\":{\"phi_facts\":1,"
+                          "\"all\":{\"a\":{\"value\":\"b\",\"version\":1}},\"groups\":{}}}\n",
+                          &arena),
+                 PHI_UNSUPPORTED);
+    (void)phi_last_error(rt, &words, NULL);
+    CHECK_EQ_STR(words, "phi_runtime_restore: line 1: the snapshot has facts: name "
+                        "phi_feature_facts in phi_runtime_desc.features");
+    CHECK_EQ_INT(restored(rt,
+                          "{\"phi_runtime_snapshot\":1,\"agents\":0,\"facts\":{\"phi_facts\":1,"
+                          "\"all\":{},\"groups\":{}}}\n",
+                          &arena),
+                 PHI_OK);
+    while (status == PHI_BUSY) status = phi_runtime_snapshot(rt, &arena, &text);
+    CHECK_EQ_INT(status, PHI_OK);
+    CHECK_EQ_STR(text.at, "{\"phi_runtime_snapshot\":1,\"agents\":0}\n");
+    phi_arena_free(&arena);
+    phi_runtime_free(rt);
+}
+
 /* Hypothesis: a text that ends early is read as far as it goes. */
 TEST(a_text_cut_at_any_byte_makes_no_agent) {
     village was, now;
@@ -524,6 +574,7 @@ TEST_MAIN(TEST_ENTRY(a_world_goes_on_from_one_text),
           TEST_ENTRY(an_agents_text_alone_and_a_world_without_agents_are_read_too),
           TEST_ENTRY(an_agent_that_the_host_leaves_out_leaves_its_place_empty),
           TEST_ENTRY(a_text_that_was_cut_or_changed_makes_no_agent),
+          TEST_ENTRY(facts_of_all_are_refused_by_a_runtime_without_facts),
           TEST_ENTRY(a_text_cut_at_any_byte_makes_no_agent),
           TEST_ENTRY(saving_and_loading_that_are_given_up_leave_nothing),
           TEST_ENTRY(a_callback_of_a_restore_cannot_step_save_or_restore),

@@ -7,6 +7,7 @@
 #include "agent/snapshot.h"
 #include "agent/summary.h"
 #include "persist/file_store.h"
+#include "support/set.h"
 #include "support/store_mem.h"
 #include "history/prune.h"
 #include "history/revert.h"
@@ -600,7 +601,7 @@ static void other_policy(story *s) {
     policy.reserve_output_tokens = 200;
     policy.keep_last_turns = pick(s, 3);
     for (i = 0; i < TWINS; i++)
-        CHECK_EQ_INT(phi_agent_set_policy(s->at[i].agent, any ? &policy : NULL), PHI_OK);
+        CHECK_EQ_INT(set_policy(s->at[i].agent, any ? &policy : NULL), PHI_OK);
 }
 
 /* For a while nothing can be written to the store in memory: then nothing of its twin may leave. */

@@ -1,6 +1,7 @@
 """Features: a made-up one is a file and its name in the runtime's desc; and agents of a runtime that names none.
 
 Each works on the headers that the real script makes, of a copy of the sources where it changes them."""
+import json
 import os
 import re
 import shutil
@@ -194,6 +195,92 @@ REFUSED = """{
     }"""
 
 
+# Restores the snapshot of a file in a runtime with the features of the command line, and says what came of it.
+READER = """
+#define PHI_IMPLEMENTATION
+#include "phi.h"
+#include <stdio.h>
+#include <string.h>
+
+static phi_status open_fn(void *user_data, const phi_model_request *request, void **call) {
+    (void)user_data, (void)request, (void)call;
+    return PHI_UNSUPPORTED;
+}
+
+static phi_poll poll_fn(void *user_data, void *call, phi_answer *answer) {
+    (void)user_data, (void)call, (void)answer;
+    return PHI_POLL_DONE;
+}
+
+static void close_fn(void *user_data, void *call) { (void)user_data, (void)call; }
+
+static phi_status no_open(void *user_data, phi_transfer transfer, const phi_request *request) {
+    (void)user_data, (void)transfer, (void)request;
+    return PHI_UNSUPPORTED;
+}
+
+static void nothing(void *user_data, phi_transfer transfer) { (void)user_data, (void)transfer; }
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        phi_feature_fn feature;
+    } all[] = {ROWS};
+    static char text[1 << 20];
+    phi_feature_fn list[20];
+    phi_runtime_desc rt_desc = PHI_ZERO;
+    phi_agent_desc desc = PHI_ZERO;
+    phi_provider provider = PHI_ZERO;
+    phi_transport none = PHI_ZERO;
+    phi_runtime *rt;
+    phi_agent agent;
+    const char *words = "";
+    size_t n = 0, i;
+    int at;
+    FILE *file = fopen(argv[1], "rb");
+    if (file == NULL) return 1;
+    text[fread(text, 1, sizeof text - 1, file)] = '\\0';
+    (void)fclose(file);
+    for (at = 2; at < argc; at++)
+        for (i = 0; i < sizeof all / sizeof *all; i++)
+            if (strcmp(all[i].name, argv[at]) == 0) list[n++] = all[i].feature;
+    list[n] = NULL;
+    rt_desc.features = list;
+    none.open = no_open;
+    none.resume = none.cancel = nothing;
+    rt_desc.transport = &none;
+    rt = phi_runtime_new(&rt_desc);
+    if (rt == NULL) return 2;
+    provider.protocol = "made-up";
+    provider.open = open_fn;
+    provider.poll = poll_fn;
+    provider.close = close_fn;
+    desc.provider = &provider;
+    desc.model.id = desc.model.provider = desc.model.protocol = "made-up";
+    agent = phi_agent_restore(rt, &desc, phi_str_of(text), PHI_RESTORE_INTERRUPT);
+    if (agent.rt == NULL) (void)phi_last_error(rt, &words, NULL);
+    printf("%s\\n", agent.rt != NULL ? "restored" : words);
+    phi_runtime_free(rt);
+    return 0;
+}
+"""
+
+SNAPSHOTS = os.path.join(ROOT, "tests", "fixtures", "compat", "snapshots")
+# What each snapshot of tests/fixtures/compat has, and the table that reads it; and a member that is put into its run.
+NEEDS = (("world_facts_end", "facts", "facts", None),
+         ("failover_and_a_call_end", "another model's seat", "failover", None),
+         ("deferred_tools_loaded_end", "loaded tools", "deferral", None),
+         ("rewritten_and_a_rewrite_that_waits", "a deferred rewrite", "deferred_rewrites", None),
+         ("tool_state_and_effects_end", "a tool state", "tool_state", None),
+         ("tool_state_and_effects", "a tool state", "tool_state", None),
+         ("own_settings_of_a_request", "a format, or a strict tool", "formats", None),
+         ("calls_and_input_pending", "a context edit", "context_edits", {"prune": 7, "prune_memo": ""}),
+         ("calls_and_input_pending", "a context edit", "context_edits", {"revert": 1, "revert_step": 0}),
+         ("calls_and_input_pending", "a failover", "failover", {"failover": {"switches": 1}}),
+         ("calls_and_input_pending", "a policy with summaries", "summaries", {"policy": {"summaries": 3}}))
+NEEDS_NOTHING = ("compacted_end", "calls_and_input_pending", "messages_of_every_kind_end", "paused_at_a_limit")
+
+
 class Features(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp()
@@ -205,6 +292,17 @@ class Features(unittest.TestCase):
     def put(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
+        return self.path(name)
+
+    def build(self, source, program):
+        done = subprocess.run([*CC, "-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", *self.no_curl(source), "-I",
+                               self.dir, source, "-lm", "-o", program], cwd=self.dir, text=True, capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr[:3000])
+
+    def no_curl(self, source):
+        with open(self.path(source), encoding="utf-8") as file:
+            return [] if "define PHI_NO_CURL" in file.read() else ["-DPHI_NO_CURL"]
 
     def copy_sources(self):
         for name in ("amalgamate.py", "LICENSE"):
@@ -213,9 +311,7 @@ class Features(unittest.TestCase):
 
     def run_host(self, tail, after="", features=""):
         self.put("host.c", HOST.replace("TAIL", tail).replace("AFTER", after).replace("FEATURES", features))
-        built = subprocess.run([*CC, "-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-DPHI_NO_CURL", "-I", self.dir, "host.c", "-lm", "-o", "host"], cwd=self.dir, text=True,
-                               capture_output=True, check=False)
-        self.assertEqual(built.returncode, 0, built.stderr[:3000])
+        self.build("host.c", "host")
         done = subprocess.run(["./host"], cwd=self.dir, text=True, capture_output=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout.splitlines()
@@ -261,6 +357,51 @@ class Features(unittest.TestCase):
         with open(os.path.join(ROOT, "src/base/base.h"), encoding="utf-8") as file:
             unsupported = re.search(r"X\(UNSUPPORTED, +(-\d+)", file.read()).group(1)
         self.assertEqual(said[9], unsupported)
+
+    def test_a_snapshot_is_refused_by_a_program_without_the_feature_that_it_needs_and_read_by_others(self):
+        self.amalgamate(ROOT)
+        names = {row[2] for row in NEEDS}
+        rows = ", ".join(f'{{"{name}", phi_feature_{name}}}' for name in sorted(names))
+        self.put("reader.c", READER.replace("ROWS", rows))
+        self.build("reader.c", "reader")
+
+        def restored(path, *features):
+            return subprocess.run([self.path("reader"), path, *features], capture_output=True, text=True,
+                                  check=True).stdout.strip()
+        for name in NEEDS_NOTHING:
+            self.assertEqual(restored(os.path.join(SNAPSHOTS, name + ".json")), "restored", name)
+        for name, what, feature, run in NEEDS:
+            path = os.path.join(SNAPSHOTS, name + ".json")
+            if run is not None:
+                with open(path, encoding="utf-8") as file:
+                    snapshot = json.load(file)
+                snapshot["run"].update(run)
+                path = self.put("changed.json", json.dumps(snapshot))
+            others = sorted(names - {feature})
+            self.assertEqual(restored(path, *others), f"phi_agent_restore: the snapshot has {what}: name "
+                             f"phi_feature_{feature} in phi_runtime_desc.features", name)
+            self.assertEqual(restored(path, feature), "restored", name)
+
+    def test_structs_have_the_same_sizes_whatever_a_program_names_and_a_platform_lacks(self):
+        self.amalgamate(ROOT)
+        with open(self.path("phi.h"), encoding="utf-8") as file:
+            public = file.read().split("\n#ifdef PHI_IMPLEMENTATION\n#ifndef PHI__FN")[0]
+        structs = sorted(set(re.findall(r"^typedef struct (phi_\w+) \{", public, re.M)))
+        self.assertGreater(len(structs), 60)
+        said = []
+        for n, (first, last) in enumerate((("", ""), ("#define PHI_IMPLEMENTATION\n", "d.features = PHI_ALL_FEATURES; "
+                                           "d.codecs = PHI_ALL_PROTOCOLS; rt = phi_runtime_new(&d); "
+                                           "phi_runtime_free(rt);"),
+                                           ("#define PHI_NO_CURL\n#define PHI_NO_PROCESS\n#define PHI_NO_FILES\n"
+                                            "#define PHI_NO_LISTEN\n#define PHI_NO_THREADS\n", ""))):
+            lines = "".join(f'printf("{name} %u\\n", (unsigned)sizeof({name}));\n' for name in structs)
+            self.put(f"sizes{n}.c", first + '#include "phi.h"\n#include <stdio.h>\nint main(void) {\n'
+                     "phi_runtime_desc d = PHI_ZERO; phi_runtime *rt = NULL;\n" + last + "(void)d; (void)rt;\n" +
+                     lines + "return 0; }\n")
+            self.build(f"sizes{n}.c", f"sizes{n}")
+            said.append(subprocess.run([self.path(f"sizes{n}")], capture_output=True, text=True, check=True).stdout)
+        self.assertEqual(said[0], said[1])
+        self.assertEqual(said[0], said[2])
 
 
 if __name__ == "__main__":

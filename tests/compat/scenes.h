@@ -91,7 +91,7 @@ static inline phi_flow scene_count_step(void *user_data, phi_call call) {
     if (n == NULL) return PHI_PENDING;
     ++*n;
     (void)snprintf(text, sizeof text, "%u", (unsigned)*n);
-    (void)phi_call_update(call, text, strlen(text));
+    (void)phi_call_update(call, text);
     if (*n < 12) return PHI_PENDING;
     (void)phi_call_reply(call, "counted");
     return PHI_DONE;
@@ -100,7 +100,7 @@ static inline phi_flow scene_count_step(void *user_data, phi_call call) {
 static inline phi_flow scene_count_start(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     (void)phi_call_state(call, sizeof(uint32_t));
-    (void)phi_call_progress(call, "counting", 8);
+    (void)phi_call_progress(call, "counting");
     return scene_count_step(user_data, call);
 }
 

@@ -4,6 +4,7 @@
 
 #include "compat/scenes_host.h"
 #include "agent/agent_history.h"
+#include "support/set.h"
 
 static inline phi_thread *scene_thread(scene *s) { return phi_agent_thread(s->agent); }
 
@@ -76,7 +77,7 @@ static inline void head_act(scene *s) {
     scene_thinks(s, "A door.", "Hello.");
     scene_prompt(s, "Hello.");
     scene_end(s);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s->agent, "Be long."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(s->agent, "Be long."), PHI_OK);
     scene_thinks(s, "Longer.", "Hello and good day.");
     scene_prompt(s, "Again.");
     scene_end(s);

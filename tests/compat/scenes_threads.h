@@ -9,6 +9,7 @@
 #include "agent/agent_history.h"
 #include "agent/runtime.h"
 #include "model/texts.h"
+#include "support/set.h"
 
 /* ---- lanes and continuations ---- */
 
@@ -245,13 +246,13 @@ static inline void policy_act(scene *s) { some_talks(s, 5); }
 
 static inline void policy_rest(scene *s) {
     s->policy.summaries = PHI_SUMMARIES_WRITE;
-    CHECK_EQ_INT(phi_agent_set_policy(s->agent, &s->policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(s->agent, &s->policy), PHI_OK);
     rig_says(s->r, "Answered.");
     rig_says(s->r, "They asked for prices.");
     scene_prompt(s, "One more?");
     scene_end(s);
     scene_talk(s, "And the last?", "Yes.");
-    CHECK_EQ_INT(phi_agent_set_policy(s->agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_policy(s->agent, NULL), PHI_OK);
     scene_talk(s, "With all?", "With all.");
 }
 
@@ -290,7 +291,7 @@ static inline void texts_act(scene *s) {
     for (i = 0; i < 3; i++) rig_call(s->r, "t4", "echo", "{\"again\":1}");
     scene_prompt(s, "Repeat.");
     scene_end(s);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s->agent, "Be long."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(s->agent, "Be long."), PHI_OK);
     some_talks(s, 3);
     CHECK_EQ_INT(phi_compact(s->agent), PHI_OK);
     scene_end(s);

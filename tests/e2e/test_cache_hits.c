@@ -14,6 +14,7 @@
 #include "log/thread.h"
 #include "model/message.h"
 #include "agent/agent_info.h"
+#include "support/set.h"
 
 /* BOUND: percentage points of the hit rate that facts may cost. */
 enum { TURNS = 30, PROMPT_BYTES = 6000, BOUND = 1 };
@@ -109,7 +110,7 @@ static void tell(phi_agent agent, means how, int turn, char *prompt, size_t size
         CHECK_EQ_INT(phi_fact_set(phi_fact_agent(agent), "time", phi_str_of(hour), NULL), PHI_OK);
     if (how != SYSTEM_PROMPT) return;
     (void)snprintf(prompt + PROMPT_BYTES, size - PROMPT_BYTES, "\nIt is %s.", hour);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, prompt), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(agent, prompt), PHI_OK);
 }
 
 static void lived(const wire *w, means how, figures *sum) {
@@ -219,7 +220,7 @@ TEST(anthropics_cache_diagnostics_are_asked_for_by_extra_and_are_details_of_the_
     details = diagnosed(s, first);
     id_of(details, second, sizeof second);
     expect_reason(details, second, "null"); /* appended to */
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s->agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(s->agent, "You are a king."), PHI_OK);
     details = diagnosed(s, second);
     id_of(details, third, sizeof third);
     CHECK(phi__str_find(details, 0,

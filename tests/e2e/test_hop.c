@@ -8,6 +8,7 @@
 #include "support/request.h"
 #include "agent/agent_history.h"
 #include "loop/hook.h"
+#include "support/set.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg" \
@@ -72,7 +73,7 @@ static phi_flow hop_start(void *user_data, phi_call call, phi_str arguments) {
                         strcmp(name, "look") == 0     ? "\"square\""
                         : strcmp(name, "double") == 0 ? "21"
                                                       : "{}") != SIZE_MAX);
-    if (hopping->stop) CHECK_EQ_INT(phi_stop(phi_call_agent(call)), PHI_OK);
+    if (hopping->stop) CHECK_EQ_INT(phi_stop(phi_call_get_info(call).agent), PHI_OK);
     return PHI_PENDING;
 }
 
@@ -189,7 +190,7 @@ static void hop_models(hop *h) {
 
 static void hop_to(hop *h, size_t provider) {
     h->at = provider % PROVIDERS;
-    CHECK_EQ_INT(phi_agent_set_model(h->s->agent, &h->models[h->at]), PHI_OK);
+    CHECK_EQ_INT(set_model(h->s->agent, &h->models[h->at]), PHI_OK);
 }
 
 /* The last request holds all images, what its provider wants back of its answers in the runs before, and

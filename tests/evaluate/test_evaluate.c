@@ -1,5 +1,6 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
 #include "support/recorded.h"
+#include "support/set.h"
 #include "evaluate/actors.h"
 #include "features/effects.h"
 #include "features/facts.h"
@@ -667,7 +668,7 @@ TEST(the_agent_is_busy_meanwhile_and_so_are_its_branches) {
     CHECK_EQ_INT(phi_agent_reset(s.agent), PHI_BUSY);
     CHECK_EQ_INT(phi_agent_replace_messages(s.agent, NULL, 0), PHI_BUSY);
     CHECK_EQ_INT(phi_agent_new_session(s.agent, false), PHI_BUSY);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s.agent, "x"), PHI_BUSY);
+    CHECK_EQ_INT(set_system_prompt(s.agent, "x"), PHI_BUSY);
     e = stage_result(&s);
     CHECK_EQ_INT(e.status, PHI_BUSY);
     CHECK_EQ_INT(e.branches[0].status, PHI_OK); /* it has ended, and waits */

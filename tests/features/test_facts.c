@@ -257,7 +257,7 @@ static phi_flow set_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
     memset(&result, 0, sizeof result);
-    set(phi_fact_agent(phi_call_agent(call)), "door", "open");
+    set(phi_fact_agent(phi_call_get_info(call).agent), "door", "open");
     (void)phi_call_result(call, &result);
     return PHI_DONE;
 }

@@ -116,7 +116,7 @@ static void crowd_pump(void *user_data) {
 
 static phi_flow crowd_start(void *user_data, phi_call call, phi_str arguments) {
     member *m = (member *)user_data;
-    uint32_t at = (uint32_t)(phi_call_id(call).at[1] - '0'); /* "c0" to "c9" */
+    uint32_t at = (uint32_t)(phi_call_get_info(call).id.at[1] - '0'); /* "c0" to "c9" */
     (void)arguments;
     m->started++;
     m->calls[at] = call;

@@ -13,6 +13,7 @@
 #include "support/request.h"
 #include "agent/agent_history.h"
 #include "loop/run.h"
+#include "support/set.h"
 
 enum {
     AGENTS = 4,
@@ -270,14 +271,14 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
     case 2: (void)phi_call_reply(call, "posted"); return PHI_DONE;
-    case 3: (void)phi_call_update(call, "part", 4); break;
+    case 3: (void)phi_call_update(call, "part"); break;
     case 4:
         if (pick(w, 6) == 0) leave(w);
         break;
     case 5: (void)phi_call_state(call, pick(w, 200)); break;
-    case 6: talk(w, phi_call_agent(call)); break;
+    case 6: talk(w, phi_call_get_info(call).agent); break;
     case 7:
-        if (pick(w, 4) == 0) end(w, phi_call_agent(call));
+        if (pick(w, 4) == 0) end(w, phi_call_get_info(call).agent);
         break;
     case 8: ask(w, &w->seats[pick(w, SEATS)]); break;
     case 9:
@@ -291,13 +292,13 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
 
 static phi_flow any_step(void *user_data, phi_call call) {
     world *w = (world *)user_data;
-    HOLDS(w, phi_call_agent(call).rt != NULL);
+    HOLDS(w, phi_call_get_info(call).agent.rt != NULL);
     switch (pick(w, 12)) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
     case 2: (void)phi_call_reply(call, "walked"); return PHI_DONE;
-    case 3: (void)phi_call_progress(call, "on the way", 10); break;
-    case 4: talk(w, phi_call_agent(call)); break;
+    case 3: (void)phi_call_progress(call, "on the way"); break;
+    case 4: talk(w, phi_call_get_info(call).agent); break;
     default: break;
     }
     return PHI_PENDING;
@@ -456,13 +457,13 @@ static void change(world *w, seat *s) {
     bool rotated;
     switch (pick(w, 10)) {
     case 0: renewed(s, phi_agent_reset(s->agent)); break;
-    case 1: (void)phi_agent_set_model(s->agent, &model); break;
+    case 1: (void)set_model(s->agent, &model); break;
     case 2:
         make_tools(w, tools);
-        (void)phi_agent_set_tools(s->agent, tools, pick(w, 4));
+        (void)set_tools(s->agent, tools, pick(w, 4));
         break;
-    case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
-    case 4: (void)phi_agent_set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
+    case 3: (void)set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
+    case 4: (void)set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
     case 5: renewed(s, phi_agent_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
         if (rotate_session(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)
@@ -485,7 +486,7 @@ static void finish_some(world *w) {
     call = w->calls[pick(w, w->call_count < CALLS ? w->call_count : CALLS)];
     switch (pick(w, 4)) {
     case 0: (void)give(w, call); break;
-    case 1: (void)phi_call_update(call, "so far", 6); break;
+    case 1: (void)phi_call_update(call, "so far"); break;
     default:
         (void)(pick(w, 2) == 0 ? phi_call_fail(call, "from outside")
                                : phi_call_reply(call, "from outside"));

@@ -97,9 +97,9 @@ static phi_call silent_call(rig *r) {
 }
 
 static void say_much(phi_call call, size_t times) {
-    char text[100];
-    memset(text, 'x', sizeof text);
-    while (times-- > 0) CHECK_EQ_INT(phi_call_progress(call, text, sizeof text), PHI_OK);
+    char text[101] = "";
+    memset(text, 'x', sizeof text - 1);
+    while (times-- > 0) CHECK_EQ_INT(phi_call_progress(call, text), PHI_OK);
 }
 
 static size_t pop_all(rig *r) {

@@ -4,6 +4,7 @@
 #include "support/rig.h"
 #include "loop/hook.h"
 #include "loop/input.h"
+#include "support/set.h"
 
 #define STREAM "Content-Type: text/event-stream\r\n"
 #define JSON "Content-Type: application/json\r\n"
@@ -38,7 +39,7 @@ static void tell(const char *format, ...) {
 static void do_act(enum act act) {
     if (act == FREE) s.said = phi_agent_free(s.agent);
     if (act == ABORT) s.said = phi_abort(s.agent);
-    if (act == SET_TOOLS) s.said = phi_agent_set_tools(s.agent, NULL, 0);
+    if (act == SET_TOOLS) s.said = set_tools(s.agent, NULL, 0);
     if (act == PROMPT) s.said = phi_prompt(s.agent, "again");
 }
 
@@ -61,9 +62,9 @@ static void on_field(void *user_data, const phi_field *f) {
 }
 
 static phi_flow start(void *user_data, phi_call call, phi_str arguments) {
-    phi_str id = phi_call_id(call);
+    phi_str id = phi_call_get_info(call).id;
     s.call = call;
-    tell("start %u %.*s %.*s\n", (unsigned)phi_call_block_index(call), (int)id.len, id.at,
+    tell("start %u %.*s %.*s\n", (unsigned)phi_call_get_info(call).block_index, (int)id.len, id.at,
          (int)arguments.len, arguments.at);
     return ((stage *)user_data)->pends ? PHI_PENDING : PHI_DONE;
 }
@@ -616,11 +617,11 @@ TEST(a_call_that_is_finished_while_it_is_asked_about_is_dropped) {
     rig_says(r, "done");
     go(r, 100, 1);
     CHECK_EQ_STR(s.story, HALF_STORY REST_STORY);
-    CHECK_EQ_INT(phi_call_block_index(s.call), 0);
+    CHECK_EQ_INT(phi_call_get_info(s.call).block_index, 0);
     CHECK_EQ_INT(phi_call_reply(s.call, "done"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(s.story, HALF_STORY REST_STORY "dropped 0 c1\n");
-    CHECK(phi_call_block_index(s.call) == UINT32_MAX);
+    CHECK(phi_call_get_info(s.call).agent.rt == NULL);
     rig_free(r);
 }
 

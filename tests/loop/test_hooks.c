@@ -10,7 +10,7 @@
 static phi_flow work_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_update(call, "half", 4);
+    (void)phi_call_update(call, "half");
     (void)phi_call_reply(call, "whole");
     return PHI_DONE;
 }
@@ -308,7 +308,7 @@ typedef struct two_calls {
 static phi_verdict hear_calls(void *user_data, phi_hook *hook) {
     two_calls *told = (two_calls *)user_data;
     size_t i = told->asked++ % 2;
-    phi_str id = phi_call_id(hook->call);
+    phi_str id = phi_call_get_info(hook->call).id;
     (void)snprintf(told->ids[i], sizeof told->ids[i], "%.*s", (int)id.len, id.at);
     (void)snprintf(told->loop_id, sizeof told->loop_id, "%.*s", (int)hook->loop_id.len,
                    hook->loop_id.at);

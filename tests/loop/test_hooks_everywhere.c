@@ -10,6 +10,7 @@
 #include "loop/input.h"
 #include "loop/run.h"
 #include "model/event.h"
+#include "support/set.h"
 
 /* What the hook does when it is asked at `at`. */
 typedef enum deed {
@@ -39,7 +40,7 @@ static void forbidden(act *a, const phi_hook *hook) {
     a->said[3] = (phi_status)phi_step(rt, 0);
     a->said[4] = prompt_for(hook->agent, "and again", &response);
     a->said[5] = phi_agent_replace_messages(hook->agent, NULL, 0);
-    a->said[6] = phi_agent_set_tools(hook->agent, NULL, 0);
+    a->said[6] = set_tools(hook->agent, NULL, 0);
     a->said[7] = phi_continue(hook->agent, PHI_CONTINUATION_DEFAULT);
     phi_runtime_free(rt);
 }
@@ -69,7 +70,7 @@ static phi_verdict act_hook(void *user_data, phi_hook *hook) {
 }
 
 static phi_flow updating_start(void *user_data, phi_call call, phi_str arguments) {
-    phi_status said = phi_call_update(call, "half", 4);
+    phi_status said = phi_call_update(call, "half");
     (void)user_data;
     (void)arguments;
     CHECK(said == PHI_OK || said == PHI_STALE);
@@ -314,7 +315,7 @@ TEST(the_hooks_of_an_update_between_two_steps_are_hooks_like_any) {
         a.victim = agent_with(r, &desc, &tool);
         CHECK_EQ_INT(phi_prompt(a.victim, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 1);
-        CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "half", 4), what == 0 ? PHI_OK : PHI_STALE);
+        CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "half"), what == 0 ? PHI_OK : PHI_STALE);
         CHECK_EQ_INT(a.done, 1);
         if (what == 0) {
             CHECK_EQ_INT(a.said[2], PHI_MISUSE);

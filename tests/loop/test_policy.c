@@ -1,6 +1,7 @@
 /* An agent with a policy: what is sent, what the hooks see, what it says of itself, warnings, and what happens when not
    even the newest turn fits. */
 #include "support/rig.h"
+#include "support/set.h"
 #include "record/event_json.h"
 
 #include "model/tokens.h"
@@ -130,7 +131,7 @@ TEST(hooks_see_the_extensions_of_the_window) {
     ask(r, agent, "second");
     CHECK_EQ_INT(seen, 1); /* what stands before the first question goes, too */
     policy.max_turns = 2;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
     CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &note, 1, NULL), PHI_OK);
     rig_says(r, "three");
     ask(r, agent, "third");
@@ -156,7 +157,7 @@ TEST(an_agent_explains_what_it_would_send_now) {
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
     CHECK_STR(words, "no policy: all of 2 messages, 11 tokens\n");
     policy.max_turns = 1;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
     rig_says(r, "two");
     ask(r, agent, "second");
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
@@ -179,11 +180,11 @@ TEST(a_policy_is_set_read_and_refused) {
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK(got.policy == NULL);
     policy.max_turns = 7;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK(got.policy != NULL && got.policy->max_turns == 7);
     policy.include = 64;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r), "policy.include: expected PHI_INCLUDE_ bits");
     policy.include = 0;
     policy.summary_role = PHI_ROLE_EXTENSION;
@@ -192,12 +193,12 @@ TEST(a_policy_is_set_read_and_refused) {
     CHECK_EQ_STR(words_of(r), "policy.summary_role: expected user or assistant");
     policy.summary_role = (phi_role)0;
     policy.summaries = (phi_summaries)9;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r), "policy.summaries is none of its values");
     CHECK_EQ_INT(phi_prompt(agent, "hello"), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_policy(agent, NULL), PHI_BUSY);
+    CHECK_EQ_INT(set_policy(agent, NULL), PHI_BUSY);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_policy(agent, NULL), PHI_STALE);
+    CHECK_EQ_INT(set_policy(agent, NULL), PHI_STALE);
     rig_free(r);
 }
 

@@ -38,7 +38,7 @@ static void asker_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     if (a->frees.rt != NULL) (void)phi_agent_free(a->frees);
     if (a->reopens) {
         a->reopens = false;
-        ask(a, phi_call_agent(a->call), a->call, "again");
+        ask(a, phi_call_get_info(a->call).agent, a->call, "again");
         return;
     }
     if (a->call.rt != NULL && !a->keeps) {
@@ -76,7 +76,7 @@ static phi_flow ask_start(void *user_data, phi_call call, phi_str arguments) {
     asker *a = (asker *)user_data;
     (void)arguments;
     a->call = call;
-    ask(a, phi_call_agent(call), call, "elicitation");
+    ask(a, phi_call_get_info(call).agent, call, "elicitation");
     return PHI_PENDING;
 }
 

@@ -202,7 +202,8 @@ static void list_is_true(world *w) {
         for (k = 0; k < i; k++)
             HOLDS(w, item->kind != PHI_WAITING_DECISION || items[k].kind != PHI_WAITING_DECISION ||
                          items[k].ticket.index != item->ticket.index);
-        if (item->kind == PHI_WAITING_CALL) HOLDS(w, phi_call_tool_name(item->call).len > 0);
+        if (item->kind == PHI_WAITING_CALL)
+            HOLDS(w, phi_call_get_info(item->call).tool_name.len > 0);
     }
 }
 

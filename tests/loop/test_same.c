@@ -69,7 +69,7 @@ static phi_verdict some_wait(void *user_data, phi_hook *hook) {
 
 static phi_flow think(void *user_data, phi_call call) {
     cast *c = (cast *)user_data;
-    (void)phi_call_update(call, "thinking", 8);
+    (void)phi_call_update(call, "thinking");
     if (test_random(&c->t->state) % 9 != 0) return PHI_PENDING;
     (void)phi_call_reply(call, "thought of");
     return PHI_DONE;

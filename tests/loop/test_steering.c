@@ -172,7 +172,7 @@ static phi_flow steer_from_inside(void *user_data, phi_call call, phi_str argume
     memset(&block, 0, sizeof block);
     block.kind = PHI_CONTENT_TEXT;
     block.text = phi_str_of("ok");
-    *said = phi_steer(phi_call_agent(call), "stop that");
+    *said = phi_steer(phi_call_get_info(call).agent, "stop that");
     memset(&result, 0, sizeof result);
     result.content = &block;
     result.content_count = 1;

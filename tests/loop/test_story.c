@@ -31,7 +31,7 @@ static void book_tell(book *b, const char *next) {
 
 /* "look": half of what there is to see at once, the rest when the test finishes it. */
 static phi_flow look_start(void *user_data, phi_call call, phi_str arguments) {
-    (void)phi_call_update(call, "A well,", 7);
+    (void)phi_call_update(call, "A well,");
     return rig_wait((rig *)user_data).start(user_data, call, arguments);
 }
 

@@ -9,6 +9,7 @@
 #include "agent/snapshot.h"
 #include "record/replay.h"
 #include "support/rig.h"
+#include "support/set.h"
 #include "support/store_mem.h"
 #include "tools/context_tools.h"
 #include "features/context_edits.h"
@@ -744,7 +745,7 @@ static void while_idle(world *w) {
         break;
     case 4:
         small.max_input_tokens = 80 + pick(w, 300);
-        (void)phi_agent_set_policy(w->agent, pick(w, 3) == 0 ? NULL : &small);
+        (void)set_policy(w->agent, pick(w, 3) == 0 ? NULL : &small);
         break;
     case 5:
         if (w->stored && w->taping == NULL && pick(w, 3) == 0) {

@@ -4,6 +4,7 @@
 #include "support/heard.h"
 #include "agent/agent_history.h"
 #include "log/thread.h"
+#include "support/set.h"
 
 TEST(parallel_calls_run_at_once_and_results_are_logged_in_call_order) {
     rig *r = rig_new();
@@ -124,7 +125,7 @@ TEST(parallel_tools_interleave_and_their_results_stand_in_the_order_of_the_calls
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_update(rig_call_at(r, 1), "half", 4), PHI_OK);
+    CHECK_EQ_INT(phi_call_update(rig_call_at(r, 1), "half"), PHI_OK);
     rig_finish(r, 1, "second");
     (void)rig_step(r);
     rig_finish(r, 0, "first");
@@ -224,7 +225,7 @@ TEST(a_thousand_calls_of_one_answer_get_a_thousand_results_in_order) {
     phi_tool tool = act_tool(&a, r, false);
     phi_agent agent = act_agent(r, &tool, PHI_TOOLS_PARALLEL);
     size_t i;
-    CHECK_EQ_INT(phi_agent_set_repeat_limits(agent, 0, 0), PHI_OK);
+    CHECK_EQ_INT(set_repeat_limits(agent, PHI_UNLIMITED, PHI_UNLIMITED), PHI_OK);
     for (i = 0; i < 1000; i++) {
         (void)snprintf(lines[i], sizeof lines[i], "c%u wait {}", (unsigned)i);
         calls[i] = lines[i];

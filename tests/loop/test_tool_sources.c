@@ -10,6 +10,7 @@
 #include "subagents/subagents.h"
 #include "support/heard.h"
 #include "agent/agent_info.h"
+#include "support/set.h"
 
 enum { LISTS = 8, TOOLS = 4 };
 
@@ -72,7 +73,7 @@ static void shelf_release(void *user_data, const phi_tool *tools) {
 static phi_flow shelf_start(void *user_data, phi_call call, phi_str arguments) {
     shelf *s = (shelf *)user_data;
     s->ran++;
-    heard_copy(s->last, sizeof s->last, phi_call_tool_name(call));
+    heard_copy(s->last, sizeof s->last, phi_call_get_info(call).tool_name);
     (void)arguments;
     (void)phi_call_reply(call, "ran");
     return PHI_PENDING;
@@ -208,7 +209,7 @@ TEST(no_list_is_given_back_below_a_pending_call) {
     CHECK_EQ_INT(rig_run(r, 100), 1);
     CHECK_EQ_INT(s.out, 1);
     CHECK_EQ_INT(s.taken, 1);
-    CHECK_STR(phi_call_tool_name(rig_call_at(r, 0)), "wait");
+    CHECK_STR(phi_call_get_info(rig_call_at(r, 0)).tool_name, "wait");
     rig_finish(r, 0, "over");
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.taken, 2);
@@ -251,7 +252,7 @@ TEST(the_first_of_two_tools_with_a_name_counts) {
     CHECK_EQ_INT(count_of(rig_story(r), "Warning"), 2);
     /* without a tool of that name of its own, the agent has the source's */
     rig_forget(r);
-    CHECK_EQ_INT(phi_agent_set_tools(agent, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(set_tools(agent, NULL, 0), PHI_OK);
     rig_step(r);
     CHECK_EQ_STR(rig_story(r), "ToolsChanged \"+echo\"\n");
     rig_call(r, "c3", "echo", "{}");
@@ -434,7 +435,7 @@ TEST(another_model_takes_what_it_can) {
     shelf_put(&s, "n")->name = "0123456789012345678901234567890";
     agent = shelf_agent(r, &s, &desc);
     model = desc.model;
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
@@ -450,7 +451,7 @@ TEST(another_model_takes_what_it_can) {
 static phi_flow free_start(void *user_data, phi_call call, phi_str arguments) {
     shelf *s = (shelf *)user_data;
     (void)arguments;
-    (void)phi_agent_free(phi_call_agent(call));
+    (void)phi_agent_free(phi_call_get_info(call).agent);
     CHECK_EQ_INT(s->out, 1); /* its function is still running */
     return PHI_PENDING;
 }
@@ -798,9 +799,9 @@ static bool set_with_failure(int at, int before) {
     desc.tool_count = 1;
     agent = shelf_agent(r, &s, &desc);
     for (i = 0; i < 2 * before; i++) /* until the events need another block */
-        CHECK_EQ_INT(phi_agent_set_tools(agent, &echo, i % 2 == 0 ? 0 : 1), PHI_OK);
+        CHECK_EQ_INT(set_tools(agent, &echo, i % 2 == 0 ? 0 : 1), PHI_OK);
     test_alloc_fail_at(at);
-    status = phi_agent_set_tools(agent, NULL, 0);
+    status = set_tools(agent, NULL, 0);
     tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
     CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);

@@ -506,14 +506,14 @@ TEST(events_of_a_call_have_its_handle_and_updates_need_a_text) {
     rig_call(r, "c1", "wait", "{}");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_update(b.calls[0], NULL, 4), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_progress(b.calls[0], NULL, 4), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_update(b.calls[0], "half", 4), PHI_OK);
-    CHECK_EQ_INT(phi_call_progress(b.calls[0], "nearly", 6), PHI_OK);
+    CHECK_EQ_INT(phi_call_update(b.calls[0], NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_progress(b.calls[0], NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_update(b.calls[0], "half"), PHI_OK);
+    CHECK_EQ_INT(phi_call_progress(b.calls[0], "nearly"), PHI_OK);
     (void)rig_step(r);
-    CHECK_STR(phi_call_id(s.start), "c1");
-    CHECK_STR(phi_call_id(s.update), "c1");
-    CHECK_STR(phi_call_id(s.progress), "c1");
+    CHECK_STR(phi_call_get_info(s.start).id, "c1");
+    CHECK_STR(phi_call_get_info(s.update).id, "c1");
+    CHECK_STR(phi_call_get_info(s.progress).id, "c1");
     rig_free(r);
 }
 

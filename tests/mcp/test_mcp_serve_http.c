@@ -59,7 +59,7 @@ TEST(a_call_that_shows_progress_is_answered_by_a_stream) {
         CHECK_EQ_STR(web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}"),
                      "");
         REQUIRE(rig_started(w.r) == 1);
-        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "half", 4), PHI_OK);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "half"), PHI_OK);
         web_turns(&w, 8);
         CHECK(has(w.got[1], "Content-Type: text/event-stream\r\n"));
         CHECK(has(w.got[1], "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\""));
@@ -173,7 +173,7 @@ TEST(a_stream_that_was_cut_is_taken_up_behind_the_last_event) {
         web_begin(&w);
         (void)web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}");
         REQUIRE(rig_started(w.r) == 1);
-        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "first", 5), PHI_OK);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "first"), PHI_OK);
         web_turns(&w, 8);
         CHECK(has(w.got[1], "\ndata: {"));
         (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
@@ -181,7 +181,7 @@ TEST(a_stream_that_was_cut_is_taken_up_behind_the_last_event) {
         web_hang_up(&w, 1);
         web_turns(&w, 8);
         CHECK_EQ_INT(rig_cancelled(w.r), 0);
-        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "second", 6), PHI_OK);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "second"), PHI_OK);
         web_turns(&w, 8);
         CHECK(has(web_say(&w, 2, "GET /mcp", heads, ""), "second"));
         CHECK(strstr(w.got[2], "first") == NULL);
@@ -280,7 +280,7 @@ TEST(streams_that_nobody_takes_up_are_bounded) {
         before = phi_memory_used(rig_runtime(w.r), NULL);
         for (i = 0; i < 60; i++) {
             (void)web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}");
-            (void)phi_call_progress(rig_call_at(w.r, i), "x", 1);
+            (void)phi_call_progress(rig_call_at(w.r, i), "x");
             rig_finish(w.r, i, "done");
             web_turns(&w, 6);
         }

@@ -162,7 +162,7 @@ static void host_acts(world *w) {
     case 1:
         (void)(dice(w, 4) == 0 ? phi_call_fail(call, "done") : phi_call_reply(call, "done"));
         break;
-    case 2: (void)phi_call_progress(call, "half", 4); break;
+    case 2: (void)phi_call_progress(call, "half"); break;
     case 3: host_asks(w, call); break;
     case 4: phi_mcp_server_updated(w->server, "a:text"); break;
     case 5: phi_mcp_server_log(w->server, "error", NULL, "words"); break;

@@ -207,7 +207,7 @@ static void streamed(web *w, size_t call, char heads[80]) {
     const char *id;
     (void)web_say(w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}");
     REQUIRE(rig_started(w->r) == call + 1);
-    CHECK_EQ_INT(phi_call_progress(rig_call_at(w->r, call), "x", 1), PHI_OK);
+    CHECK_EQ_INT(phi_call_progress(rig_call_at(w->r, call), "x"), PHI_OK);
     web_turns(w, 6);
     id = strstr(w->got[1], "id: ");
     heads[0] = '\0';
@@ -227,7 +227,7 @@ TEST(of_many_lost_streams_the_oldest_go_and_open_ones_stay) {
                       "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/call\",\"params\":{"
                       "\"name\":\"wait\",\"_meta\":{\"progressToken\":9}}}");
         REQUIRE(rig_started(w.r) == 1);
-        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "open", 4), PHI_OK);
+        CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), "open"), PHI_OK);
         for (i = 1; i < 40; i++) streamed(&w, i, heads[i]);
         CHECK(strstr(web_say(&w, 2, "GET /mcp", heads[1], ""), "done") == NULL);
         web_hang_up(&w, 2);
@@ -248,20 +248,20 @@ TEST(of_many_lost_streams_the_oldest_go_and_open_ones_stay) {
 }
 
 TEST(a_client_that_is_behind_by_more_than_the_queue_is_cut_off) {
-    char text[3000];
+    char text[3001] = "";
     phi_mcp_server_desc desc;
     web w;
     memset(&desc, 0, sizeof desc);
-    memset(text, 'x', sizeof text);
+    memset(text, 'x', sizeof text - 1);
     desc.max_queue_bytes = 2000;
     web_open_with(&w, &desc, rig_new());
     web_begin(&w);
     (void)web_say(&w, 1, "POST /mcp", JSON, WAIT ",\"_meta\":{\"progressToken\":1}}}");
-    CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), text, sizeof text), PHI_OK);
+    CHECK_EQ_INT(phi_call_progress(rig_call_at(w.r, 0), text), PHI_OK);
     web_turns(&w, 6);
     CHECK(!w.closed[1]);
-    (void)phi_call_progress(rig_call_at(w.r, 0), text, sizeof text);
-    (void)phi_call_progress(rig_call_at(w.r, 0), text, sizeof text);
+    (void)phi_call_progress(rig_call_at(w.r, 0), text);
+    (void)phi_call_progress(rig_call_at(w.r, 0), text);
     web_turns(&w, 6);
     CHECK(w.closed[1]);
     web_close(&w);

@@ -138,7 +138,7 @@ TEST(two_calls_of_one_answer_run_together) {
     CHECK(strcmp(phi_call_arg_str(rig_call_at(r, 0), "n", "-"), "-") == 0);
     CHECK_EQ_INT(phi_call_arg_int(rig_call_at(r, 0), "n", 0), 1);
     CHECK_EQ_INT(phi_call_arg_int(rig_call_at(r, 1), "n", 0), 0);
-    CHECK_STR(phi_call_id(rig_call_at(r, 1)), "call_2");
+    CHECK_STR(phi_call_get_info(rig_call_at(r, 1)).id, "call_2");
     rig_finish(r, 0, "a");
     rig_finish(r, 1, "b");
     CHECK_EQ_INT(rig_run(r, 50), 0);

@@ -69,8 +69,8 @@ static size_t count_of(const lines *l, const char *what) {
 static phi_flow answer_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_update(call, "half", 4);
-    (void)phi_call_progress(call, "Looking", 7);
+    (void)phi_call_update(call, "half");
+    (void)phi_call_progress(call, "Looking");
     (void)phi_call_reply(call, "seven");
     return PHI_PENDING;
 }

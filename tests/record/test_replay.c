@@ -109,7 +109,7 @@ static phi_flow clock_step(void *user_data, phi_call call) {
     stage *on = (stage *)user_data;
     const char *says = on->s->says != NULL ? on->s->says : "noon";
     if (++on->polls % 3 != 0) {
-        (void)phi_call_update(call, "tick", 4);
+        (void)phi_call_update(call, "tick");
         clock_shows(call);
         return PHI_PENDING;
     }
@@ -124,7 +124,7 @@ static phi_flow clock_start(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     on->t->started++;
     CHECK(phi_call_pending(call));
-    (void)phi_call_progress(call, "looking", 7);
+    (void)phi_call_progress(call, "looking");
     return PHI_PENDING;
 }
 

@@ -49,7 +49,7 @@ static phi_flow count_step(void *user_data, phi_call call) {
     (void)user_data;
     if (left == NULL) return PHI_PENDING;
     if (++*left < 3) {
-        (void)phi_call_update(call, "part", 4);
+        (void)phi_call_update(call, "part");
         return PHI_PENDING;
     }
     (void)phi_call_reply(call, "counted");
@@ -59,7 +59,7 @@ static phi_flow count_step(void *user_data, phi_call call) {
 static phi_flow count_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_progress(call, "begun", 5);
+    (void)phi_call_progress(call, "begun");
     return PHI_PENDING;
 }
 

@@ -117,7 +117,7 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     int *left = (int *)phi_call_state(call, sizeof *left);
     (void)user_data;
     if (left != NULL) *left = n;
-    if (n % 2 == 1) (void)phi_call_progress(call, "begun", 5);
+    if (n % 2 == 1) (void)phi_call_progress(call, "begun");
     if (n < 3) {
         say(call, n == 2 ? "it failed" : "at once", n == 2);
         return PHI_DONE;
@@ -133,11 +133,11 @@ static phi_flow any_step(void *user_data, phi_call call) {
     int *left = (int *)phi_call_state(call, sizeof *left);
     (void)user_data;
     if (left == NULL) return PHI_PENDING;
-    if (*left == 7) (void)phi_call_update(call, "part", 4);
+    if (*left == 7) (void)phi_call_update(call, "part");
     if (--*left > 0) return PHI_PENDING;
-    if (number_of(phi_call_id(call)) % 3 == 0)
-        (void)(number_of(phi_call_id(call)) % 2 == 0 ? phi_call_fail(call, "walked")
-                                                     : phi_call_reply(call, "walked"));
+    if (number_of(phi_call_get_info(call).id) % 3 == 0)
+        (void)(number_of(phi_call_get_info(call).id) % 2 == 0 ? phi_call_fail(call, "walked")
+                                                              : phi_call_reply(call, "walked"));
     else
         say(call, "stepped", false);
     return PHI_DONE;
@@ -230,7 +230,7 @@ static void act(world *w) {
         if (call.rt != NULL) say(call, "from the host", pick(w, 3) == 0);
         break;
     case 5:
-        if (call.rt != NULL) (void)phi_call_update(call, "the host says", 13);
+        if (call.rt != NULL) (void)phi_call_update(call, "the host says");
         break;
     case 6:
     case 7:

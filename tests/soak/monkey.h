@@ -332,7 +332,7 @@ static phi_flow any_flow(monkey *m, phi_call call) {
         return PHI_DONE;
     }
     keep_call(m, call);
-    must_know(m, phi_call_agent(call));
+    must_know(m, phi_call_get_info(call).agent);
     act_within(m);
     switch (pick(m, 8)) {
     case 0: return PHI_DONE;
@@ -358,7 +358,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
 static void any_cancel(void *user_data, phi_call call) {
     monkey *m = (monkey *)user_data;
     HOLDS(m, !phi_call_pending(call));
-    must_know(m, phi_call_agent(call));
+    must_know(m, phi_call_get_info(call).agent);
     act_within(m);
 }
 

@@ -15,6 +15,7 @@
 #include "agent/agent_info.h"
 #include "loop/hook.h"
 #include "loop/input.h"
+#include "support/set.h"
 
 /* ---- answers of the script ---- */
 
@@ -184,9 +185,9 @@ static void do_call(monkey *m) {
         if (once_in(m, 2))
             (void)give_by(m, call, phi_call_partial);
         else
-            (void)phi_call_update(call, text, len);
+            (void)phi_call_update(call, text);
         break;
-    case 2: (void)phi_call_progress(call, text, len); break;
+    case 2: (void)phi_call_progress(call, text); break;
     case 3: {
         size_t n = pick(m, 300);
         char *state = (char *)phi_call_state(call, n);
@@ -199,11 +200,11 @@ static void do_call(monkey *m) {
                               sizeof words);
         break;
     case 6:
-        (void)phi_call_id(call);
-        (void)phi_call_tool_name(call);
-        (void)phi_call_agent(call);
-        (void)phi_call_block_index(call);
-        (void)phi_call_timeout_ms(call);
+        (void)phi_call_get_info(call).id;
+        (void)phi_call_get_info(call).tool_name;
+        (void)phi_call_get_info(call).agent;
+        (void)phi_call_get_info(call).block_index;
+        (void)phi_call_get_info(call).timeout_ms;
         break;
     case 7: (void)phi_call_result(call, NULL); break;
     default: (void)(once_in(m, 3) ? phi_call_fail(call, text) : phi_call_reply(call, text)); break;
@@ -233,18 +234,18 @@ static void do_change(monkey *m) {
     format.schema = "{\"type\":\"object\"}";
     if (once_in(m, 4)) model.protocol = once_in(m, 2) ? "mine" : "nothing";
     switch (pick(m, 11)) {
-    case 0: (void)phi_agent_set_model(a, &model); break;
+    case 0: (void)set_model(a, &model); break;
     case 1: {
         size_t n = make_tools(m, with.tools);
-        (void)phi_agent_set_tools(a, with.tools, n);
+        (void)set_tools(a, with.tools, n);
         break;
     }
-    case 2: (void)phi_agent_set_system_prompt(a, any_text(m)); break;
+    case 2: (void)set_system_prompt(a, any_text(m)); break;
     case 3:
-        if (once_in(m, 4) && phi_agent_set_format(a, &format) == PHI_OK) spoilt(m, a);
+        if (once_in(m, 4) && set_format(a, &format) == PHI_OK) spoilt(m, a);
         break;
-    case 4: (void)phi_agent_set_policy(a, once_in(m, 2) ? NULL : &m->policy); break;
-    case 5: (void)phi_agent_set_repeat_limits(a, pick(m, 4), pick(m, 5)); break;
+    case 4: (void)set_policy(a, once_in(m, 2) ? NULL : &m->policy); break;
+    case 5: (void)set_repeat_limits(a, pick(m, 4), pick(m, 5)); break;
     case 6: (void)phi_agent_reset(a); break;
     case 7: (void)phi_agent_new_session(a, once_in(m, 2)); break;
     case 8: (void)rotate_session(a, pick(m, 100), &rotated); break;

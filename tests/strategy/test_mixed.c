@@ -13,6 +13,7 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "agent/summary.h"
+#include "support/set.h"
 #include "support/store_mem.h"
 #include "agent/agent.h"
 #include "agent/agent_history.h"
@@ -160,13 +161,13 @@ static phi_flow note_start(void *user_data, phi_call call, phi_str arguments) {
 
 static phi_flow slow_start(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
-    sometimes((world *)user_data, phi_call_agent(call));
+    sometimes((world *)user_data, phi_call_get_info(call).agent);
     return PHI_PENDING;
 }
 
 static phi_flow slow_step(void *user_data, phi_call call) {
     world *w = (world *)user_data;
-    sometimes(w, phi_call_agent(call));
+    sometimes(w, phi_call_get_info(call).agent);
     if (!w->calm && !w->plain && chance(w, 3) != 0) return PHI_PENDING;
     (void)phi_call_reply(call, "slow");
     return PHI_DONE;
@@ -174,7 +175,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
 
 static void slow_cancel(void *user_data, phi_call call) {
     world *w = (world *)user_data;
-    if (!w->calm && !w->plain && chance(w, 4) == 0) disturb(w, phi_call_agent(call), true);
+    if (!w->calm && !w->plain && chance(w, 4) == 0) disturb(w, phi_call_get_info(call).agent, true);
 }
 
 static phi_tool tool_of(world *w, const char *name) {
@@ -445,7 +446,7 @@ static void disturb(world *w, phi_agent agent, bool inside) {
         break;
     case 3: (void)phi_agent_reset(at); break;
     case 4: (void)phi_agent_new_session(at, chance(w, 2) == 0); break;
-    case 5: (void)phi_agent_set_tools(at, w->tools, chance(w, 5)); break;
+    case 5: (void)set_tools(at, w->tools, chance(w, 5)); break;
     case 6: (void)phi_steer(at, "Steer"); break;
     case 7: (void)phi_follow_up(at, "Follow"); break;
     case 8: (void)phi_strategy_settle(at); break;
@@ -472,7 +473,7 @@ static void disturb(world *w, phi_agent agent, bool inside) {
         (void)phi_thread_append(phi_agent_thread(at), &message, 1, NULL);
         break;
     }
-    case 29: (void)phi_agent_set_model(at, &w->lead_desc.model); break;
+    case 29: (void)set_model(at, &w->lead_desc.model); break;
     case 30: (void)phi_summarize(at, 0, UINT64_MAX); break;
     case 31: (void)phi_agent_replace_messages(at, NULL, 0); break;
     default: break;

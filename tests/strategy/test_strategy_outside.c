@@ -50,7 +50,8 @@ static phi_flow shop_start(void *user_data, phi_call call, phi_str arguments) {
     desc.arguments = phi_str_of("{}");
     desc.decided = shop_decided;
     desc.ctx = s;
-    if (s->asks) CHECK_EQ_INT(phi__question_open(phi_call_agent(call), &desc, &question), PHI_OK);
+    if (s->asks)
+        CHECK_EQ_INT(phi__question_open(phi_call_get_info(call).agent, &desc, &question), PHI_OK);
     return PHI_PENDING;
 }
 
@@ -137,7 +138,7 @@ TEST(no_list_is_given_back_below_the_call_of_a_thought) {
         s.version++;
         (void)rig_run(t.r, 10);
         CHECK_EQ_INT(s.out, 1);
-        CHECK_STR(phi_call_tool_name(s.call), "buy_1");
+        CHECK_STR(phi_call_get_info(s.call).tool_name, "buy_1");
         if (how == FINISH) CHECK_EQ_INT(phi_call_reply(s.call, "sold"), PHI_OK);
         if (how == ABORT) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
         if (how == FREE) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);

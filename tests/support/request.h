@@ -20,8 +20,9 @@ static inline phi_status prompt_blocks(phi_agent agent, const phi_content *conte
     return phi_prompt_with(agent, &desc, NULL);
 }
 
-static inline phi_status enqueue_blocks(phi_agent agent, phi_input queue, const phi_content *content,
-                                        size_t count, const char *source) {
+static inline phi_status enqueue_blocks(phi_agent agent, phi_input queue,
+                                        const phi_content *content, size_t count,
+                                        const char *source) {
     phi_enqueue_desc desc = PHI_ZERO;
     desc.queue = queue;
     desc.content = content;
