@@ -5,9 +5,6 @@
 #include "agent/runtime.h"
 #include "loop/agent_desc.h"
 #include "model/event.h"
-#include "loop/provider.h"
-#include "loop/run.h"
-#include "loop/tool.h"
 
 #ifdef __cplusplus
 extern "C" {
