@@ -16,9 +16,8 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* The agent's desc as it is now, with defaults filled in; strings and arrays are owned by the
    agent, valid until it is freed or that field is set anew. profile is NULL, since its values are
-   in the other fields; phi_agent_profile returns it. PHI_STALE. */
+   in the other fields. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
-PHI_API const struct phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
 /* Frees an agent and its history, in any state: pending calls are cancelled (their tool's `cancel`
    is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it have

@@ -41,8 +41,8 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
    then nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
-/* Which messages of the view the policy would send now, and why not the rest, as phi_explain, and
-   which opaque blocks the agent's protocol does not take, in the arena; during a run of
+/* Which messages of the view the policy would send now, a line for each group and why not the rest,
+   and which opaque blocks the agent's protocol does not take, in the arena; during a run of
    phi_prompt_with with a policy of its own, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
    */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
