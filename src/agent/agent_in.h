@@ -8,6 +8,7 @@
 #include "loop/provider_in.h"
 #include "loop/tool_check_in.h"
 #include "features/failover.h"
+#include "agent/profile.h"
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
