@@ -8,6 +8,7 @@
 #include "support/heard.h"
 #include "agent/agent_history.h"
 #include "log/thread.h"
+#include "text/json_in.h"
 
 typedef struct think {
     rig *r;
@@ -48,9 +49,9 @@ static inline void think_end(think *t) {
 static inline const char *think_result(think *t, phi_agent agent, const char *path) {
     static char out[1000];
     phi_str text;
-    phi_json_found found;
+    phi__json_found found;
     if (strategy_result(agent, &t->arena, &text) != PHI_OK) return "(none)";
-    if (phi_json_find(text, path, &found) != PHI_OK) return "(none)";
+    if (phi__json_cursor_find(text, path, &found) != PHI_OK) return "(none)";
     (void)snprintf(out, sizeof out, "%.*s", (int)found.raw.len, found.raw.at);
     return out;
 }
