@@ -58,7 +58,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0xe7c1d3d9
+#if PHI__PUB_PHI_1 != 0xcae709e1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -9578,11 +9578,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x1c603fe1
+#if PHI__IMP_RECORD != 0x1be198af
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x1c603fe1
+#define PHI__IMP_RECORD 0x1be198af
 
 /* ---- src/record/event_in.h ---- */
 
@@ -17097,8 +17097,8 @@ static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi
 
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole) {
-    phi__records_str(line, "method", phi_request_method(request));
-    phi__tape_secret_put_url(tape, line, phi_request_url(request));
+    phi__records_str(line, "method", phi_request_get_info(request).method);
+    phi__tape_secret_put_url(tape, line, phi_request_get_info(request).url);
     phi__tape_secret_put_headers(tape, line, request);
     phi__tape_secret_put_body(tape, line, request, whole);
 }
@@ -77914,11 +77914,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x36a1fc01
+#if PHI__IMP_TRACE != 0x0cfb9939
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x36a1fc01
+#define PHI__IMP_TRACE 0x0cfb9939
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78571,7 +78571,7 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
 static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi_stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "stop", phi_str_of(phi__stop_reason_text(m->stop_reason)));
         phi__trace_out_some(t, "model", m->model);
         phi__trace_out_some(t, "provider", m->provider);
         phi__trace_out_usage(t, &m->usage);
@@ -79786,7 +79786,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
 
 static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
     phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
-                                              : phi_str_of(phi_stop_reason_text(m->stop_reason));
+                                              : phi_str_of(phi__stop_reason_text(m->stop_reason));
     phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
     phi__trace_span_text(t, "gen_ai.request.model", m->model);
     phi__trace_span_usage(t, &m->usage);
