@@ -258,7 +258,8 @@ static int set_up(app *a) {
     desc.use_environment = true;
     desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
     desc.tape = a->tape.tape;
-    if (code == 0) a->rt = phi_runtime_new_why(&desc, &why);
+    desc.error = &why;
+    if (code == 0) a->rt = phi_runtime_new(&desc);
     if (code == 0 && a->rt == NULL) code = complain(a, why, NULL);
     if (code == 0) code = look_at_found(a);
     if (code == 0 && a->o.config != NULL)

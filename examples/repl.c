@@ -142,9 +142,9 @@ int main(int argc, char **argv) {
     (void)sigaction(SIGINT, &action, NULL);
     tools.workspace = argc > 1 ? argv[1] : ".";
     (void)phi_tools_init(&set, &tools);
-    r.rt = phi_runtime_new_why(NULL, &why);
+    r.rt = phi_runtime_new(NULL);
     if (r.rt == NULL) {
-        printf("! %s\n", why);
+        printf("! no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
     r.desc.model = pick_model(&why);

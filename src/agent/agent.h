@@ -28,9 +28,8 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* The agent's desc as it is now, with defaults filled in; strings and arrays are owned by the
    agent, valid until it is freed or that field is set anew. profile is NULL, since its values are
-   in the other fields; phi_agent_profile returns it. PHI_STALE. */
+   in the other fields. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
-PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
 /* Frees an agent and its history, in any state: pending calls are cancelled (their tool's `cancel`
    is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it have
@@ -218,8 +217,8 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
    then nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
-/* Which messages of the view the policy would send now, and why not the rest, as phi_explain, and
-   which opaque blocks the agent's protocol does not take, in the arena; during a run of
+/* Which messages of the view the policy would send now, a line for each group and why not the rest,
+   and which opaque blocks the agent's protocol does not take, in the arena; during a run of
    phi_prompt_with with a policy of its own, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
    */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);

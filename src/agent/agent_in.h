@@ -71,6 +71,7 @@ PHI__FN void phi__agent_take_off_filters(phi__agent *agent);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
+PHI__FN const phi_profile *phi__agent_make_profile(phi_agent agent); /* NULL: none, or stale */
 /* The desc with its unset fields filled from its profile. */
 PHI__FN phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc);
 /* Fills in the defaults of zero fields; twice is harmless. Of limits alone: */

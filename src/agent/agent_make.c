@@ -380,7 +380,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     return PHI_OK;
 }
 
-PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
+PHI__FN const phi_profile *phi__agent_make_profile(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->desc.profile : NULL;
 }

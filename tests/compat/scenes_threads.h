@@ -228,7 +228,7 @@ static inline void hosted_rest(scene *s) { scene_talk(s, "Well?", "Well."); }
 
 static inline void policy_make(scene *s) {
     scene_plain_make(s);
-    s->policy = phi_policy_short_context();
+    s->policy = phi_policy_of(PHI_POLICY_SHORT_CONTEXT, NULL);
     s->policy.max_input_tokens = 260;
     s->policy.reserve_output_tokens = 40;
     s->policy.keep_last_turns = 1;

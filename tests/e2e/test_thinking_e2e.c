@@ -260,7 +260,7 @@ static void pruned(life *l) {
     phi_arena_init(&arena, &memory, 0);
     prune.tokens = 500;
     CHECK_EQ_INT(phi_thread_view(thread, NULL, UINT64_MAX, &arena, &items, &count), PHI_OK);
-    CHECK_EQ_INT(phi_prune_plan(items, count, &prune, NULL, &arena, &rewrite, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__prune_plan(items, count, &prune, NULL, &arena, &rewrite, NULL), PHI_OK);
     CHECK(rewrite.span_count > 0);
     CHECK_EQ_INT(phi_thread_rewrite(thread, &rewrite, NULL, NULL, 0), PHI_OK);
     phi_arena_free(&arena);

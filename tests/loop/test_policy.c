@@ -46,7 +46,7 @@ static phi_policy tokens_for_messages(uint64_t n) {
 TEST(the_conversation_of_six_entries_calls_the_model_with_1_3_and_5_messages_and_the_prompt) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     phi_tool tool = rig_echo();
     phi_agent agent;
     desc.system_prompt = "You are a calculator.";
@@ -246,7 +246,7 @@ TEST(a_long_run_is_compacted_when_its_turn_is_too_large) {
 TEST(a_policy_may_leave_nothing_to_be_sent) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     phi_content c = PHI_ZERO;
     phi_message m = PHI_ZERO;
     phi_agent agent;
@@ -482,7 +482,7 @@ static phi_message message_of(phi_role role, const phi_content *content, size_t 
 TEST(an_answer_shown_without_its_calls_keeps_its_signed_thinking) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     phi_content blocks[3], said;
     phi_message m;
     phi_agent agent;

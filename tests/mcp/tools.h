@@ -76,7 +76,7 @@ static inline bool tools_ready(tools_kit *t, const phi_mcp_desc *desc) {
     static const phi__mcp_open_join joins[] = {phi__mcp_tools_join};
     if (link_connect(&t->k, desc, joins, 1) != PHI_OK) return false;
     link_run(&t->k);
-    return phi_mcp_state_of(t->k.mcp) == PHI_MCP_READY;
+    return phi_mcp_get_info(t->k.mcp).state == PHI_MCP_READY;
 }
 
 static inline phi_agent_desc tools_desc(tools_kit *t) {

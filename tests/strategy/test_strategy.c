@@ -4,6 +4,7 @@
 
 #include "agent/snapshot.h"
 #include "record/replay.h"
+#include "support/outcome.h"
 #include "support/store_mem.h"
 
 #include <stdlib.h>
@@ -368,7 +369,7 @@ TEST(when_the_calls_are_used_up_the_best_so_far_is_the_answer) {
     think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.desc.max_calls = 3;
     think_script_tree(t.r);
-    CHECK_EQ_INT(phi_strategy_worst(&t.desc, 10, 100, &bill), PHI_OK);
+    CHECK_EQ_INT(strategy_worst(&t.desc, 10, 100, &bill), PHI_OK);
     CHECK_EQ_INT(bill.calls, 3);
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
@@ -391,16 +392,16 @@ TEST(the_best_so_far_can_be_seen_and_settled_for) {
     rig_says(t.r, "{\"scores\":{\"t1\":0.5}}");
     rig_hangs(t.r, "");
     agent = think_agent(&t);
-    CHECK_EQ_INT(phi_strategy_best_now(agent, &t.arena, &best), PHI_NOT_FOUND);
+    CHECK_EQ_INT(strategy_best(agent, &t.arena, &best), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_strategy_settle(agent), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK(rig_run(t.r, 50) > 0);
-    CHECK_EQ_INT(phi_strategy_best_now(agent, &t.arena, &best), PHI_OK);
+    CHECK_EQ_INT(strategy_best(agent, &t.arena, &best), PHI_OK);
     CHECK_STR(best.text, "10 - 4");
     CHECK(best.has_score && best.score >= 0.5 && best.nodes == 1);
     phi_memory_init(&little, NULL, 1);
     phi_arena_init(&full, &little, 0);
-    CHECK_EQ_INT(phi_strategy_best_now(agent, &full, &best), PHI_NO_MEMORY);
+    CHECK_EQ_INT(strategy_best(agent, &full, &best), PHI_NO_MEMORY);
     CHECK_EQ_INT(best.text.len, 0); /* nothing of the strategy's own */
     CHECK_EQ_STR(think_result(&t, agent, "best"), "(none)");
     CHECK_EQ_INT(phi_strategy_settle(agent), PHI_OK);

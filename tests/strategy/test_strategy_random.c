@@ -1,5 +1,6 @@
 /* test_strategy_random.c - by chance: prompts, aborts, settling, failed memory and snapshots in any
    order; each run ends once, with its own result or none. PHI_SEEDS: how many worlds (default 60). */
+#include "support/outcome.h"
 #include "think.h"
 
 #include "agent/snapshot.h"
@@ -84,7 +85,7 @@ static void look(world *w, bool busy) {
     phi_str text;
     phi_json_found found;
     phi_strategy_best best;
-    phi_status status = phi_strategy_result(w->agent, &w->t.arena, &text);
+    phi_status status = strategy_result(w->agent, &w->t.arena, &text);
     char mine[32];
     CHECK(w->t.h.ends <= w->begun && w->t.h.starts <= w->begun);
     if (busy) {
@@ -93,7 +94,7 @@ static void look(world *w, bool busy) {
         return;
     }
     CHECK_EQ_INT(w->t.h.ends, w->begun);
-    CHECK_EQ_INT(phi_strategy_best_now(w->agent, &w->t.arena, &best), PHI_NOT_FOUND);
+    CHECK_EQ_INT(strategy_best(w->agent, &w->t.arena, &best), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_agent_get_info(w->agent).spending.reserved_tokens, 0);
     CHECK(phi_agent_get_info(w->agent).spending.requests <=
           w->sent + rig_requests(w->t.r) + w->begun);

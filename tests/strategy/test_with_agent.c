@@ -1,5 +1,6 @@
 /* test_with_agent.c - graphs, reviews and choices as an agent's provider: snapshots after each step, each
    allocation failing once, calls that are used up, and an end by the host. */
+#include "support/outcome.h"
 #include "think.h"
 
 #include "agent/snapshot.h"
@@ -187,7 +188,7 @@ TEST(the_host_settles_for_what_there_is) {
         agent = think_agent(&t);
         CHECK_EQ_INT(phi_prompt(agent, s->prompt), PHI_OK);
         CHECK(rig_run(t.r, 60) > 0);
-        CHECK_EQ_INT(phi_strategy_best_now(agent, &t.arena, &best), PHI_OK);
+        CHECK_EQ_INT(strategy_best(agent, &t.arena, &best), PHI_OK);
         CHECK(best.text.len > 0);
         CHECK_EQ_INT(phi_strategy_settle(agent), PHI_OK);
         CHECK_EQ_INT(rig_run(t.r, 60), 0);

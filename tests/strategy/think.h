@@ -4,6 +4,7 @@
 
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
+#include "support/outcome.h"
 #include "support/heard.h"
 
 typedef struct think {
@@ -46,7 +47,7 @@ static inline const char *think_result(think *t, phi_agent agent, const char *pa
     static char out[1000];
     phi_str text;
     phi_json_found found;
-    if (phi_strategy_result(agent, &t->arena, &text) != PHI_OK) return "(none)";
+    if (strategy_result(agent, &t->arena, &text) != PHI_OK) return "(none)";
     if (phi_json_find(text, path, &found) != PHI_OK) return "(none)";
     (void)snprintf(out, sizeof out, "%.*s", (int)found.raw.len, found.raw.at);
     return out;

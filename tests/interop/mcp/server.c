@@ -5,6 +5,7 @@
        server http      on a port of 127.0.0.1: says "listening 127.0.0.1 PORT"; ends with stdin
 
    Written with the public headers alone. */
+#include "../../mcp/answers.h"
 #include "mcp/mcp_serve.h"
 #include "agent/agent.h"
 
@@ -86,7 +87,7 @@ static phi_flow image(void *user_data, phi_call call, phi_str arguments) {
 /* user_data: blocks of the protocol. */
 static phi_flow raw(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
-    (void)phi_mcp_content(phi_mcp_incoming_of(call), (const char *)user_data);
+    (void)answer_blocks(phi_mcp_incoming_of(call), (const char *)user_data);
     finish(call, "", false);
     return PHI_PENDING;
 }
@@ -96,7 +97,7 @@ static phi_flow mixed(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     blocks[0] = text_block("Multiple content types test:");
     blocks[1] = png_block();
-    (void)phi_mcp_content(phi_mcp_incoming_of(call), (const char *)user_data);
+    (void)answer_blocks(phi_mcp_incoming_of(call), (const char *)user_data);
     give(call, blocks, 2);
     return PHI_DONE;
 }
@@ -130,7 +131,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
     if (s == NULL) return PHI_DONE;
     while (s->done < 3 && since(&s->began) >= 50 * s->done) {
         if (user_data != NULL)
-            (void)phi_mcp_log(incoming, "info", "fixture", logs[s->done]);
+            (void)phi_mcp_server_log(incoming.server, &incoming, "info", "fixture", logs[s->done]);
         else
             (void)phi_mcp_progress(incoming, 50.0 * s->done, 100, NULL);
         s->done++;
@@ -410,9 +411,9 @@ static size_t prompt_count;
 static phi_flow change(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     if (user_data != NULL)
-        (void)phi_mcp_server_set_prompts(server, prompts, prompt_count);
+        (void)serve_prompts(server, prompts, prompt_count);
     else
-        (void)phi_mcp_server_set_tools(server, tools, infos, tool_count);
+        (void)serve_tools(server, tools, infos, tool_count);
     finish(call, "Changed", false);
     return PHI_PENDING;
 }
@@ -525,7 +526,7 @@ static void read_data(void *user_data, phi_mcp_incoming incoming, const char *ur
     (void)user_data;
     (void)uri;
     if (phi_json_find(values, "id", &id) != PHI_OK) {
-        (void)phi_mcp_answer_error(incoming, "no id");
+        (void)answer_error(incoming, "no id");
         return;
     }
     (void)snprintf(text, sizeof text,
@@ -569,7 +570,7 @@ static void embedded_prompt(void *user_data, phi_mcp_incoming incoming, phi_str 
     char text[1500];
     (void)user_data;
     if (phi_json_find(arguments, "resourceUri", &uri) != PHI_OK || uri.raw.len > 500) {
-        (void)phi_mcp_answer_error(incoming, "resourceUri: expected a string");
+        (void)answer_error(incoming, "resourceUri: expected a string");
         return;
     }
     (void)snprintf(text, sizeof text,
@@ -578,7 +579,7 @@ static void embedded_prompt(void *user_data, phi_mcp_incoming incoming, phi_str 
                    "\"Embedded resource content for testing.\"}}},{\"role\":\"user\",\"content\":{"
                    "\"type\":\"text\",\"text\":\"Please process the embedded resource above.\"}}]}",
                    (int)uri.raw.len, uri.raw.at);
-    (void)phi_mcp_answer_json(incoming, phi_str_of(text));
+    (void)answer_json(incoming, text);
 }
 
 static void image_prompt(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {
@@ -592,7 +593,7 @@ static void image_prompt(void *user_data, phi_mcp_incoming incoming, phi_str arg
     message.role = PHI_ROLE_USER;
     message.content = blocks;
     message.content_count = 2;
-    (void)phi_mcp_answer_messages(incoming, &message, 1);
+    (void)answer_messages(incoming, &message, 1);
 }
 
 static phi_mcp_incoming prompted; /* the request that waits; one at a time is enough here */
@@ -605,7 +606,7 @@ static void on_context(void *user_data, phi_status status, const phi_json *resul
     if (status == PHI_OK)
         (void)phi_mcp_answer_text(prompted, text, NULL);
     else
-        (void)phi_mcp_answer_error(prompted, "no answer");
+        (void)answer_error(prompted, "no answer");
 }
 
 static void asking_prompt(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {
@@ -619,7 +620,7 @@ static void asking_prompt(void *user_data, phi_mcp_incoming incoming, phi_str ar
     desc.params = STRING_FORM("What context should the prompt use?", "context");
     desc.done = on_context;
     if (phi_mcp_ask(incoming, &desc) != PHI_OK)
-        (void)phi_mcp_answer_error(incoming, "the client cannot be asked");
+        (void)answer_error(incoming, "the client cannot be asked");
 }
 
 static void complete(void *user_data, phi_mcp_incoming incoming,
@@ -630,7 +631,7 @@ static void complete(void *user_data, phi_mcp_incoming incoming,
     (void)user_data;
     for (i = 0; i < 3; i++)
         if (strncmp(all[i], what->value, strlen(what->value)) == 0) found[n++] = all[i];
-    (void)phi_mcp_answer_values(incoming, found, n, n);
+    (void)answer_values(incoming, found, n, n);
 }
 
 static void make_prompts(void) {
@@ -700,11 +701,11 @@ int main(int argc, char **argv) {
         return 1;
     }
     if (http) {
-        (void)printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_port(server));
+        (void)printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_get_info(server).port);
         (void)fflush(stdout);
         (void)fcntl(0, F_SETFL, O_NONBLOCK);
     }
-    while (http ? !stdin_ended() : !phi_mcp_server_ended(server)) {
+    while (http ? !stdin_ended() : !phi_mcp_server_get_info(server).ended) {
         (void)phi_step(rt, 20);
         phi_agent_free(lost); /* stale is harmless */
     }
