@@ -58,7 +58,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x790d7ab4
+#if PHI__PUB_PHI_1 != 0x1c6b30c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -304,11 +304,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xa9fdf593
+#if PHI__PUB_PHI_TOOLS_1 != 0x6f6d00ba
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xa9fdf593
+#define PHI__PUB_PHI_TOOLS_1 0x6f6d00ba
 
 #ifdef __cplusplus
 extern "C" {
@@ -753,10 +753,11 @@ PHI_API void phi_tape_free(phi_tape *tape);
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_record(&desc); }
 inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
     return phi_tape_play(&desc, text, error);
+}
 }
 #endif
 
@@ -1043,9 +1044,10 @@ PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
+}
 }
 #endif
 
@@ -1574,8 +1576,9 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
                                      phi_str *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
+}
 #endif
 
 /* ---- src/config/config_agents.h ---- */
@@ -1925,9 +1928,10 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
     return phi_permissions_new(&desc, status);
+}
 }
 #endif
 
@@ -3031,9 +3035,10 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
                                       phi_openapi_tools *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
     return phi_openapi_new(rt, &desc);
+}
 }
 #endif
 
