@@ -2509,11 +2509,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x58e76ebf
+#if PHI__IMP_TEXT != 0x497be661
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x58e76ebf
+#define PHI__IMP_TEXT 0x497be661
 
 /* ---- src/text/json_in.h ---- */
 
@@ -7133,7 +7133,7 @@ enum phi__schema_shape {
 };
 
 static const struct {
-    const char *name;
+    char name[23];
     uint8_t shape;
 } phi__schema_words[] = {
     {"type", PHI__SCHEMA_TYPE},
