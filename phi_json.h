@@ -3,7 +3,12 @@
    In exactly ONE C or C++ file:
        #define PHI_IMPLEMENTATION
        #include "phi_json.h"
-   Elsewhere only the #include.
+   Elsewhere only the #include. A document, its memory included:
+       phi_parse_error error;
+       phi_json *game = phi_json_load_file("game.json", PHI_JSON_RELAXED, NULL, &error);
+       if (game == NULL) printf("%u:%u: %s\n", error.line, error.column, error.message);
+       printf("%d\n", (int)phi_json_int(phi_json_path(game, "hero.gold"), 100));
+       phi_json_unload(game);
 
    It is the ground phi.h stands on, useful alone: an arena allocator with budgets, byte strings,
    a strict JSON reader and writer with a schema check, and YAML and TOML into the same tree. phi.h
@@ -12,12 +17,13 @@
    OPTIONS  Defined before the #include, the same in every file of a program.
      PHI_IMPLEMENTATION  emits the functions; in one file of the program
      PHI_STATIC          makes every function static: the whole library inside one file
+     PHI_NO_FILES        phi_json_load_file is PHI_UNSUPPORTED
      PHI_API             linkage of the public functions, where PHI_STATIC is not what you want
      PHI_ASSERT(x)       for our own invariants (default: assert)
 
-   MEMORY   Comes from a phi_memory: your allocator, a limit, and counters. What belongs together is
-            taken from one phi_arena and freed as a whole. Every allocation may fail; that is a
-            status or NULL, and changes nothing.
+   MEMORY   A document owns its memory. Else it comes from a phi_memory: your allocator, a limit,
+            and counters. What belongs together is taken from one phi_arena and freed as a whole.
+            Every allocation may fail; that is a status or NULL, and changes nothing.
    THREADS  No globals and no locks. An object belongs to one thread at a time.
    ERRORS   Functions return a phi_status (0 is good, negative numbers never change their meaning),
             or NULL. A parser says line, column, what it found and what it expected.
@@ -58,11 +64,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0x0637e20b
+#if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0x0637e20b
+#define PHI__PUB_BASE_BASE 0x68b60c0c
 
 /* ---- src/base/base.h ---- */
 
@@ -185,11 +191,14 @@ typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
     size_t offset;         /* bytes before it */
     char message[160];     /* the value found and the values expected; terminated */
+    phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 
 /* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
 PHI_API phi_str phi_str_of(const char *text);
 PHI_API bool phi_str_equal(phi_str a, phi_str b);
+/* True if it is that text: phi_str_is(name, "ada"). NULL is the empty text. */
+PHI_API bool phi_str_is(phi_str s, const char *text);
 
 #ifdef __cplusplus
 }
@@ -258,11 +267,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE_ARENA */
 
 #ifdef PHI__PUB_TEXT_JSON
-#if PHI__PUB_TEXT_JSON != 0xbf46a1e4
+#if PHI__PUB_TEXT_JSON != 0x3ca2c080
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_JSON 0xbf46a1e4
+#define PHI__PUB_TEXT_JSON 0x3ca2c080
 
 #ifdef __cplusplus
 extern "C" {
@@ -270,17 +279,19 @@ extern "C" {
 
 /* ---- src/text/json.h ---- */
 
-/* json.h - JSON: a reader, a tree to look at and change, a writer, and a search without a tree.
+/* json.h - JSON: a document, a tree to look at and change, and a writer.
 
-       phi_arena arena;                       // memory: see arena.h
-       phi_json *root;
        phi_parse_error error;
-       if (phi_json_parse(&arena, phi_str_of(text), 0, &root, &error) == PHI_OK)
-           use(phi_json_int(phi_json_path(root, "choices[0].index"), -1));
+       phi_json *game = phi_json_load_file("game.json", PHI_JSON_RELAXED, NULL, &error);
+       if (game == NULL) return complain(error.line, error.column, error.message);
+       use(phi_json_int(phi_json_path(game, "hero.gold"), 0));
+       phi_json_unload(game);
 
-   One node type serves reading and building. Nodes and strings live in the arena they were made
-   in and are freed with it. A function that takes a node takes NULL as well: NULL is "not there",
-   has no type and no children, and every getter then gives its fallback.
+   phi_json_load makes a tree that owns its memory; phi_json_parse makes one in an arena of yours.
+   One node type serves reading and building. Nodes and strings live in the arena they were made in
+   (phi_json_arena is that of a document) and are freed with it. A function that takes a node takes
+   NULL as well: NULL is "not there", has no type and no children, and every getter then gives its
+   fallback.
    Numbers keep their form: integers that fit are kept as 64-bit integers, all else as the nearest
    double; -0 is the double -0.0. A number too large for a double is an error.
    Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
@@ -312,10 +323,37 @@ typedef enum phi_json_type {
 /* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a
    sequence (as in browsers); without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
+/* Also reads what people write in files: comments (two slashes to the end of the line, or as in C),
+   a comma after the last member or item, a byte order mark. Without this flag they are errors. */
+#define PHI_JSON_RELAXED 4u
 
-/* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
-   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL);
-   memory taken from the arena until then is freed with it. `text` is borrowed until return. */
+#define PHI_JSON_MAX_FILE_BYTES 67108864u /* of a file for phi_json_load_file: 64 MiB */
+
+/* Reads one JSON text (RFC 8259, nothing more) into a document. Returns its root, which is used as
+   any node; NULL: *error (which may be NULL) has message, line, column and status.
+   Ownership: the document owns its memory; free it with phi_json_unload. `text` is copied (with
+   PHI_JSON_BORROW borrowed until then). `memory` is where its memory comes from, borrowed until
+   then; NULL: the C library's. flags: PHI_JSON_RELAXED, PHI_JSON_REPLACE_BAD_UTF8,
+   PHI_JSON_BORROW, or 0. */
+PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
+                                phi_parse_error *error);
+/* The same with the text of a file. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO
+   if it cannot be read, PHI_TOO_BIG beyond PHI_JSON_MAX_FILE_BYTES, PHI_UNSUPPORTED with
+   PHI_NO_FILES; line and column are then 0. */
+PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
+                                     phi_parse_error *error);
+/* Frees a document and all that is in its arena. NULL, and a node that is not the root of a
+   document, change nothing. */
+PHI_API void phi_json_unload(phi_json *root);
+/* The arena of a document, to change and to write it:
+       phi_arena *arena = phi_json_arena(game);
+       phi_json_set(arena, game, "level", phi_json_new_int(arena, 7));
+   NULL: not the root of a document. */
+PHI_API phi_arena *phi_json_arena(phi_json *root);
+
+/* Reads one JSON text into an arena; flags as phi_json_load. PHI_OK sets *out. PHI_PARSE,
+   PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
+   then is freed with it. `text` is borrowed until return. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
@@ -354,8 +392,8 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
 /* ---- building ---- */
 
-/* New nodes; NULL: no memory. Strings are copied; bytes that are not UTF-8 are kept, and replaced
-   when written. A double that is not finite is kept, and written as null. */
+/* New nodes; NULL: no memory, or no arena. Strings are copied; bytes that are not UTF-8 are kept,
+   and replaced when written. A double that is not finite is kept, and written as null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
@@ -368,8 +406,8 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 /* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
    NULL value is PHI_NO_MEMORY, so that calls nest:
        phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
-   A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
-   container. Both must live equally long. */
+   A value that already is in a container, is the container, or is the root of a document, is
+   PHI_MISUSE. It must not hold the container. Both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
 /* Appends to an array; as above. */
@@ -388,27 +426,6 @@ PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
    PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
-
-/* ---- searching without a tree ---- */
-
-/* A value in a text, not yet read. */
-typedef struct phi_json_found {
-    phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
-    bool escaped; /* a string with escapes in it */
-} phi_json_found;
-
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
-   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
-   checked for brackets and strings that close. */
-PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
-/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
-   fits. */
-PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
-PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
-PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
 
 #ifdef __cplusplus
 }
@@ -707,11 +724,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xf0877d00
+#if PHI__IMP_BASE != 0x2dc4f642
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xf0877d00
+#define PHI__IMP_BASE 0x2dc4f642
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1546,6 +1563,10 @@ PHI_API phi_str phi_str_of(const char *text) { return phi__str(text, text ? strl
 
 PHI_API bool phi_str_equal(phi_str a, phi_str b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+PHI_API bool phi_str_is(phi_str s, const char *text) {
+    return phi__str_is(s, text != NULL ? text : "");
 }
 
 /* ---- src/base/base64.c ---- */
@@ -2467,11 +2488,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xb5fd5690
+#if PHI__IMP_TEXT != 0xe1b1db15
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xb5fd5690
+#define PHI__IMP_TEXT 0xe1b1db15
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2497,15 +2518,16 @@ enum phi__json_kind {
     PHI__JSON_OBJECT
 };
 
-/* What the text was in TOML; 0 in all other trees. The functions of json.h keep it, and none looks
-   at it: a date is a string to them. */
+/* What the text was in TOML, or the root of a loaded document; 0 in all other trees. The functions
+   of json.h keep it: a date is a string to them. */
 enum phi__json_form {
     PHI__JSON_OFFSET_DATETIME = 1, /* of strings */
     PHI__JSON_LOCAL_DATETIME,
     PHI__JSON_LOCAL_DATE,
     PHI__JSON_LOCAL_TIME,
-    PHI__JSON_INLINE, /* an object in braces */
-    PHI__JSON_TABLES  /* an array of [[headers]] */
+    PHI__JSON_INLINE,  /* an object in braces */
+    PHI__JSON_TABLES,  /* an array of [[headers]] */
+    PHI__JSON_DOCUMENT /* of phi_json_load: in no container, and freed by phi_json_unload */
 };
 
 typedef union phi__json_value {
@@ -2560,7 +2582,7 @@ typedef struct phi__json_reader {
     struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint32_t key_line, key_column; /* of the next value; with marks alone */
-    uint8_t state;
+    uint8_t state, back;           /* back: the state after a comment */
     bool is_key;
     phi_status status;
     phi_parse_error error;
@@ -2682,6 +2704,28 @@ typedef struct phi__json_step {
 /* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
    path is malformed from there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
+
+/* ---- searching without a tree ---- */
+
+/* A value in a text, not yet read. */
+typedef struct phi__json_found {
+    phi_json_type type;
+    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
+    bool escaped; /* a string with escapes in it */
+} phi__json_found;
+
+/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
+   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
+   checked for brackets and strings that close. */
+PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
+/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
+   fits. */
+PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
+                                        phi_str *out);
+PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
+PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out);
 
 /* ---- strings ---- */
 
@@ -3584,7 +3628,7 @@ static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step
     return false;
 }
 
-PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out) {
+PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out) {
     phi__json_cursor c;
     phi__json_step step;
     phi__json_text string;
@@ -3604,7 +3648,8 @@ PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found 
     return phi__json_cursor_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
 }
 
-PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out) {
+PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
+                                        phi_str *out) {
     phi__json_text text;
     if (found == NULL || found->type != PHI_JSON_STRING) return false;
     text.at = found->raw.at;
@@ -3617,14 +3662,14 @@ PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, p
     return phi__json_cursor_unescape_arena(arena, text, out);
 }
 
-PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out) {
+PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
     return phi__json_cursor_take_i64(&c, out) && phi__json_cursor_done(&c);
 }
 
-PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
+PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
@@ -3637,7 +3682,7 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
 /* json_edit.c - building and changing a tree. */
 
 static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
-    phi_json *node = (phi_json *)phi_arena_alloc(arena, sizeof *node);
+    phi_json *node = arena != NULL ? (phi_json *)phi_arena_alloc(arena, sizeof *node) : NULL;
     if (node == NULL) return NULL;
     memset(node, 0, sizeof *node);
     node->meta = kind;
@@ -3650,6 +3695,7 @@ static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t ki
     if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
     if (value == NULL) return PHI_NO_MEMORY;
     if (value == container || value->next != NULL) return PHI_MISUSE;
+    if (phi__json_form_of(value) == PHI__JSON_DOCUMENT) return PHI_MISUSE;
     if (container->len == UINT32_MAX) return PHI_TOO_BIG;
     return PHI_OK;
 }
@@ -3776,7 +3822,11 @@ static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, 
 }
 
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
-    return node == NULL ? NULL : phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    phi_json *copy;
+    if (node == NULL) return NULL;
+    copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    if (copy != NULL && phi__json_form_of(copy) == PHI__JSON_DOCUMENT) copy->meta &= 0xfu;
+    return copy;
 }
 
 /* ---- changing ---- */
@@ -4610,6 +4660,157 @@ PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, ph
     return true;
 }
 
+/* ---- src/text/json_load.c ---- */
+
+/* json_load.c - a whole JSON text into an arena, or into a document that owns its memory. */
+
+#include <errno.h>
+#include <stdio.h>
+
+typedef struct phi__json_load_document {
+    phi_memory own;     /* where the caller gave none */
+    phi_memory *memory; /* own, or the caller's */
+    phi_arena arena;
+    phi_json root; /* what the caller holds */
+} phi__json_load_document;
+
+static bool phi__json_load_is(const phi_json *node) {
+    return node != NULL && phi__json_form_of(node) == PHI__JSON_DOCUMENT;
+}
+
+static phi__json_load_document *phi__json_load_of(phi_json *root) {
+    return PHI__OWNER(root, phi__json_load_document, root);
+}
+
+static phi_json *phi__json_load_fail(phi_parse_error *error, phi_status status, const char *what,
+                                     const char *name) {
+    if (error == NULL) return NULL;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    (void)snprintf(error->message, sizeof error->message, "%s%.100s", what, name);
+    return NULL;
+}
+
+/* An empty document. It is not moved while it lives. */
+static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
+    phi__json_load_document *d;
+    phi_memory own;
+    phi_memory_init(&own, NULL, 0);
+    d = (phi__json_load_document *)phi__alloc(memory != NULL ? memory : &own, sizeof *d);
+    if (d == NULL) return NULL;
+    d->own = own;
+    d->memory = memory != NULL ? memory : &d->own;
+    phi_arena_init(&d->arena, d->memory, 0);
+    return d;
+}
+
+static void phi__json_load_free(phi__json_load_document *d) {
+    phi_memory own;
+    phi_arena_free(&d->arena);
+    own = d->own;
+    phi__free(d->memory == &d->own ? &own : d->memory, d, sizeof *d);
+}
+
+#ifndef PHI_NO_FILES
+
+/* Why the file was not read. */
+static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path, int code) {
+    if (code == ENOENT) return phi__json_load_fail(error, PHI_NOT_FOUND, "there is no file ", path);
+    if (code == EISDIR) return phi__json_load_fail(error, PHI_IO, "a directory: ", path);
+    if (code == EACCES) return phi__json_load_fail(error, PHI_IO, "no permission to read ", path);
+    return phi__json_load_fail(error, PHI_IO, "the file cannot be read: ", path);
+}
+
+/* A file to its end. False: *error says why. */
+static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
+                                phi_parse_error *error) {
+    for (;;) {
+        size_t left = (size_t)PHI_JSON_MAX_FILE_BYTES + 1 - text->len;
+        size_t room = phi__min(phi__max(text->len, 4096), left), got;
+        char *to = phi__buf_reserve(text, room);
+        if (to == NULL) {
+            (void)phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the file ", path);
+            return false;
+        }
+        errno = 0;
+        got = fread(to, 1, room, file);
+        phi__buf_add_len(text, got);
+        if (got < room && ferror(file) == 0) return true;
+        if (got < room) (void)phi__json_load_trouble(error, path, errno);
+        if (got == room && got < left) continue;
+        if (got == room)
+            (void)phi__json_load_fail(error, PHI_TOO_BIG, "a file of more than 64 MiB: ", path);
+        return false;
+    }
+}
+
+#endif
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
+                                  phi_parse_error *error) {
+    phi__json_reader reader;
+    phi_arena_mark mark;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    phi__json_read_begin(&reader, arena, text, flags, 0);
+    while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__json_read_result(&reader, out, error);
+    if (status != PHI_OK) phi_arena_reset(arena, mark);
+    return status;
+}
+
+PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
+                                phi_parse_error *error) {
+    phi__json_load_document *d = phi__json_load_new(memory);
+    phi_json *root;
+    if (d == NULL) return phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the tree", "");
+    if (phi_json_parse(&d->arena, text, flags, &root, error) != PHI_OK) {
+        phi__json_load_free(d);
+        return NULL;
+    }
+    d->root = *root;
+    d->root.meta |= (uint32_t)PHI__JSON_DOCUMENT << 4;
+    return &d->root;
+}
+
+PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
+                                     phi_parse_error *error) {
+#ifdef PHI_NO_FILES
+    (void)path;
+    (void)flags;
+    (void)memory;
+    return phi__json_load_fail(error, PHI_UNSUPPORTED, "built with PHI_NO_FILES", "");
+#else
+    phi_json *root = NULL;
+    phi_memory own;
+    phi__buf text;
+    FILE *file;
+    if (path == NULL) return phi__json_load_fail(error, PHI_BAD_ARG, "the path is NULL", "");
+    errno = 0;
+    file = fopen(path, "rb");
+    if (file == NULL) return phi__json_load_trouble(error, path, errno);
+    phi_memory_init(&own, NULL, 0);
+    phi__buf_init(&text, memory != NULL ? memory : &own);
+    if (phi__json_load_read(file, path, &text, error))
+        root =
+            phi_json_load(phi__buf_str(&text), flags & ~(uint32_t)PHI_JSON_BORROW, memory, error);
+    phi__buf_free(&text);
+    (void)fclose(file);
+    return root;
+#endif
+}
+
+PHI_API void phi_json_unload(phi_json *root) {
+    if (phi__json_load_is(root)) phi__json_load_free(phi__json_load_of(root));
+}
+
+PHI_API phi_arena *phi_json_arena(phi_json *root) {
+    return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
+}
+
 /* ---- src/text/json_members.c ---- */
 
 /* json_members.c - members of an object into a struct, by a table. */
@@ -5267,8 +5468,10 @@ enum phi__json_state {
     PHI__JSON_VALUE,
     PHI__JSON_AFTER, /* a comma or a closing bracket */
     PHI__JSON_END,
-    PHI__JSON_TEXT,   /* in a string: looking for its end */
-    PHI__JSON_REWRITE /* its end is at quote: unescaping it */
+    PHI__JSON_TEXT,    /* in a string: looking for its end */
+    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
+    PHI__JSON_COMMENT, /* with PHI_JSON_RELAXED: before its end */
+    PHI__JSON_LINE_COMMENT
 };
 
 #define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
@@ -5296,7 +5499,7 @@ static void phi__json_read_found_words(const phi__json_reader *r, const char *at
 static const char *phi__json_read_fail(phi__json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = (uint32_t)(at - r->line_at) + 1;
     r->error.offset = (size_t)(at - r->base);
@@ -5579,6 +5782,46 @@ static inline const char *phi__json_read_text_begin(phi__json_reader *r, const c
     return phi__json_read_text(r, at, stop);
 }
 
+/* ---- what PHI_JSON_RELAXED allows ---- */
+
+static bool phi__json_read_relaxed(const phi__json_reader *r) {
+    return (r->flags & PHI_JSON_RELAXED) != 0;
+}
+
+/* A byte order mark where the text begins. */
+static bool phi__json_read_order_mark(const phi__json_reader *r, const char *at) {
+    return phi__json_read_relaxed(r) && at == r->base && r->end - at >= 3 &&
+           memcmp(at, "\xEF\xBB\xBF", 3) == 0;
+}
+
+/* At a slash where a token may begin. */
+static const char *phi__json_read_comment_begin(phi__json_reader *r, const char *at) {
+    bool line = at + 1 < r->end && at[1] == '/';
+    if (!line && (at + 1 == r->end || at[1] != '*'))
+        return phi__json_read_expected(r, at + 1, "'/' or '*' after the slash of a comment");
+    r->back = r->state;
+    r->state = line ? PHI__JSON_LINE_COMMENT : PHI__JSON_COMMENT;
+    return at + 2;
+}
+
+static const char *phi__json_read_comment(phi__json_reader *r, const char *at, const char *stop) {
+    bool line = r->state == PHI__JSON_LINE_COMMENT;
+    for (; at < stop; at++) {
+        if (line && (*at == '\n' || *at == '\r')) {
+            r->state = r->back;
+            return at;
+        }
+        if (*at == '\n') {
+            r->line++;
+            r->line_at = at + 1;
+        } else if (!line && *at == '*' && at + 1 < r->end && at[1] == '/') {
+            r->state = r->back;
+            return at + 2;
+        }
+    }
+    return at;
+}
+
 /* ---- the machine ---- */
 
 static const char *phi__json_read_first(phi__json_reader *r, const char *at, const char *stop) {
@@ -5601,6 +5844,7 @@ static const char *phi__json_read_first(phi__json_reader *r, const char *at, con
     case '8':
     case '9': return phi__json_read_number(r, at);
     default:
+        if (phi__json_read_order_mark(r, at)) return r->line_at = at + 3;
         return phi__json_read_expected(
             r, at, r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
     }
@@ -5636,14 +5880,22 @@ static inline const char *phi__json_read_key(phi__json_reader *r, const char *at
         r->state = PHI__JSON_VALUE;
         return at + 1;
     }
-    if (r->state == PHI__JSON_KEY) return phi__json_read_expected(r, at, "a key in quotes");
+    if (r->state == PHI__JSON_KEY && !(*at == '}' && phi__json_read_relaxed(r)))
+        return phi__json_read_expected(r, at, "a key in quotes");
     if (*at == '}') return phi__json_read_close(r, at);
     return phi__json_read_expected(r, at, "a key in quotes or '}'");
 }
 
+/* Before a value in an array, after a comma that may be the last. */
+static bool phi__json_read_last_comma(const phi__json_reader *r) {
+    return phi__json_read_relaxed(r) && r->open != NULL &&
+           phi__json_kind_of(r->open) == PHI__JSON_ARRAY;
+}
+
 static inline const char *phi__json_read_value(phi__json_reader *r, const char *at,
                                                const char *stop) {
-    if (*at == ']' && r->state == PHI__JSON_FIRST_ITEM) return phi__json_read_close(r, at);
+    if (*at == ']' && (r->state == PHI__JSON_FIRST_ITEM || phi__json_read_last_comma(r)))
+        return phi__json_read_close(r, at);
     at = phi__json_read_first(r, at, stop);
     if (r->state != PHI__JSON_AFTER || at >= stop || *at != ',') return at;
     return phi__json_read_after(r, at);
@@ -5656,6 +5908,8 @@ static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, co
             at = phi__json_read_white(r, at, stop);
             if (at == stop) break;
         }
+        if (*at == '/' && phi__json_read_relaxed(r) && r->state < PHI__JSON_TEXT)
+            return phi__json_read_comment_begin(r, at);
         switch (r->state) {
         case PHI__JSON_FIRST_KEY:
         case PHI__JSON_KEY: at = phi__json_read_key(r, at, stop); break;
@@ -5675,6 +5929,7 @@ static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, co
 }
 
 static void phi__json_read_cut(phi__json_reader *r) {
+    if (r->state == PHI__JSON_LINE_COMMENT) r->state = r->back;
     switch (r->state) {
     case PHI__JSON_END: r->status = PHI_OK; return;
     case PHI__JSON_FIRST_KEY:
@@ -5683,6 +5938,9 @@ static void phi__json_read_cut(phi__json_reader *r) {
     case PHI__JSON_KEY: (void)phi__json_read_expected(r, r->end, "a key in quotes"); return;
     case PHI__JSON_COLON: (void)phi__json_read_expected(r, r->end, "':'"); return;
     case PHI__JSON_FIRST_ITEM: (void)phi__json_read_expected(r, r->end, "a value or ']'"); return;
+    case PHI__JSON_COMMENT:
+        (void)phi__json_read_expected(r, r->end, "the closing '*/' of a comment");
+        return;
     case PHI__JSON_TEXT:
         (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string");
         return;
@@ -5714,7 +5972,7 @@ static void phi__json_read_copying(phi__json_reader *r, size_t units) {
     r->state = PHI__JSON_VALUE;
 }
 
-/* ---- public ---- */
+/* ---- the reader ---- */
 
 PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth) {
@@ -5729,6 +5987,7 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
     r->error.line = r->error.column = 0;
     r->error.offset = 0;
     r->error.message[0] = '\0';
+    r->error.status = PHI_OK;
     r->text = r->base = r->at = r->line_at = text.at;
     r->len = text.len;
     r->end = r->text + text.len;
@@ -5740,7 +5999,8 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
     r->status = PHI_BUSY;
     if (text.len >= UINT32_MAX)
         (void)phi__json_read_too_big(r, r->text, "a text of 4 GiB or more");
-    else if (text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
+    else if ((flags & PHI_JSON_RELAXED) == 0 && text.len >= 3 &&
+             memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
         (void)phi__json_read_wrong(r, r->text, "a byte order mark is not JSON");
 }
 
@@ -5759,6 +6019,8 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
             at = phi__json_read_text(r, at, stop);
         else if (r->state == PHI__JSON_REWRITE)
             at = phi__json_read_rewrite(r, at, stop);
+        else if (r->state >= PHI__JSON_COMMENT)
+            at = phi__json_read_comment(r, at, stop);
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
@@ -5775,20 +6037,6 @@ PHI__FN phi_status phi__json_read_result(const phi__json_reader *r, phi_json **o
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
-}
-
-PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
-                                  phi_parse_error *error) {
-    phi__json_reader reader;
-    phi_arena_mark mark;
-    phi_status status;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
-    phi__json_read_begin(&reader, arena, text, flags, 0);
-    while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi__json_read_result(&reader, out, error);
-    if (status != PHI_OK) phi_arena_reset(arena, mark);
-    return status;
 }
 #undef PHI__JSON_NUMBER_MOST
 #undef PHI__JSON_COPY_MOST
@@ -6887,7 +7135,7 @@ enum phi__schema_shape {
 };
 
 static const struct {
-    const char *name;
+    char name[23];
     uint8_t shape;
 } phi__schema_words[] = {
     {"type", PHI__SCHEMA_TYPE},
@@ -7637,11 +7885,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xeccb9893
+#if PHI__IMP_FORMATS != 0x4486c295
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xeccb9893
+#define PHI__IMP_FORMATS 0x4486c295
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -8271,6 +8519,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
     if (out != NULL) *out = NULL;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
     return PHI_NO_MEMORY;
@@ -10153,7 +10402,7 @@ enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
 static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
     r->error.offset = (size_t)(at - r->text);
@@ -12668,7 +12917,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop
 static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
     r->error.offset = (size_t)(at - r->text);

@@ -119,7 +119,7 @@ static double turns_us(phi_thread *thread, phi_arena *arena, size_t *turn, size_
 
 static void bench_thread(void) {
     static double early[ROUNDS], late[ROUNDS];
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     double a, b;
     int i;
     for (i = 0; i < ROUNDS; i++) {
@@ -197,7 +197,7 @@ static double runs_us(phi_runtime *rt, phi_agent agent, size_t n) {
 
 static void bench_runs(void) {
     static double early[ROUNDS], late[ROUNDS];
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     double a, b;
     int i;
     for (i = 0; i < ROUNDS; i++) {
@@ -220,7 +220,7 @@ static void bench_runs(void) {
 /* ---- everything, cold ---- */
 
 static double cold_us(phi_thread *thread, phi_memory *memory) {
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     phi_thread view = *thread; /* its own fold, made anew */
     phi_arena arena;
     double began;

@@ -137,14 +137,15 @@ static void streams(const bench_server *server, const char *recipe, int prompts,
                     row *stream) {
     phi_runtime *rt = phi_runtime_new(NULL);
     char url[BENCH_URL_BYTES];
-    phi_model model = phi_model_anthropic("claude-sonnet-4-5", "bench-key");
+    phi_agent_desc to = PHI_ZERO;
     phi_agent agent;
     int i;
+    to.model = phi_model_anthropic("claude-sonnet-4-5", "bench-key");
     bench_url(server, recipe, url);
-    model.base_url = url;
+    to.model.base_url = url;
     agent = bench_agent(rt, url, NULL);
     bench_fill_history(server, rt, agent, HISTORY_BYTES);
-    bench_expect(phi_agent_set_model(agent, &model), "phi_agent_set_model");
+    bench_expect(phi_agent_set(agent, &to, PHI_SET_MODEL), "phi_agent_set");
     for (i = 0; i < prompts; i++) timed_run(rt, agent, request, stream);
     phi_runtime_free(rt);
 }

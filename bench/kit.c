@@ -201,12 +201,13 @@ void bench_fill_history(const bench_server *server, phi_runtime *rt, phi_agent a
                         size_t bytes) {
     static char prompt[4097];
     char url[BENCH_URL_BYTES];
-    phi_model model = phi_model_anthropic("claude-sonnet-4-5", "bench-key");
+    phi_agent_desc to = PHI_ZERO;
     size_t i, filled;
     for (i = 0; i + 1 < sizeof prompt; i++) prompt[i] = "The king's sword is dull. "[i % 26];
+    to.model = phi_model_anthropic("claude-sonnet-4-5", "bench-key");
     bench_url(server, "/sse/anthropic/1/0/20/", url);
-    model.base_url = url;
-    bench_expect(phi_agent_set_model(agent, &model), "phi_agent_set_model");
+    to.model.base_url = url;
+    bench_expect(phi_agent_set(agent, &to, PHI_SET_MODEL), "phi_agent_set");
     for (filled = 0; filled < bytes; filled += sizeof prompt - 1)
         (void)bench_run(rt, agent, prompt);
 }

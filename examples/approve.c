@@ -129,9 +129,9 @@ int main(int argc, char **argv) {
     (void)phi_tools_init(&set, &workshop);
     rules.ask_fn = question_later; /* by the default rules: see docs/permissions.md */
     a.permissions = phi_permissions_new(&rules, NULL);
-    a.rt = phi_runtime_new_why(NULL, &why);
+    a.rt = phi_runtime_new(NULL);
     if (a.rt == NULL || a.permissions == NULL) {
-        printf("no runtime: %s\n", why);
+        printf("no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
     desc.model = pick_model(&why);

@@ -132,9 +132,9 @@ int main(int argc, char **argv) {
     const char *why = "";
     int i, code = 0;
     a.dollars = argc > 1 ? strtod(argv[1], NULL) : 0.10;
-    a.rt = phi_runtime_new_why(NULL, &why);
+    a.rt = phi_runtime_new(NULL);
     if (a.rt == NULL) {
-        printf("no runtime: %s\n", why);
+        printf("no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
     if (make(&a)) {

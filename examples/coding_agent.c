@@ -163,9 +163,9 @@ int main(int argc, char **argv) {
     const char *why = "";
     phi_spending spent;
     phi_agent agent;
-    a.rt = phi_runtime_new_why(NULL, &why);
+    a.rt = phi_runtime_new(NULL);
     if (a.rt == NULL) {
-        printf("no runtime: %s\n", why);
+        printf("no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
     make_tools(&a, argc > 1 ? argv[1] : ".");

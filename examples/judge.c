@@ -90,11 +90,10 @@ static int evaluate(phi_runtime *rt, const char *question) {
 }
 
 int main(int argc, char **argv) {
-    const char *why = "";
-    phi_runtime *rt = phi_runtime_new_why(NULL, &why);
+    phi_runtime *rt = phi_runtime_new(NULL);
     int code;
     if (rt == NULL) {
-        printf("no runtime: %s\n", why);
+        printf("no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
     code = evaluate(rt, argc > 1 ? argv[1] : "Why is the sky blue?");

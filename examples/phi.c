@@ -173,7 +173,7 @@ static int open_permissions(app *a) {
 
 static int agent_of_config(app *a) {
     phi_agents_desc with = PHI_ZERO;
-    phi_model model;
+    phi_agent_desc to = PHI_ZERO;
     const char *wrong;
     with.base = &a->desc;
     with.ask_fn = ask;
@@ -187,11 +187,13 @@ static int agent_of_config(app *a) {
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
     while (phi_agents_at(a->agents, a->which)->agent.index != a->agent.index) a->which++;
     a->why = a->o.config;
-    if (a->o.system != NULL) (void)phi_agent_set_system_prompt(a->agent, a->o.system);
+    to.system_prompt = a->o.system;
+    if (a->o.system != NULL) (void)phi_agent_set(a->agent, &to, PHI_SET_SYSTEM_PROMPT);
     if (a->o.model == NULL) return 0;
-    wrong = commands_model(a->agents, a->o.model, &a->why, &model);
+    wrong = commands_model(a->agents, a->o.model, &a->why, &to.model);
     if (wrong != NULL) return complain(a, wrong, a->o.model);
-    return phi_agent_set_model(a->agent, &model) == PHI_OK ? 0 : complain(a, "-m", last_error(a));
+    if (phi_agent_set(a->agent, &to, PHI_SET_MODEL) == PHI_OK) return 0;
+    return complain(a, "-m", last_error(a));
 }
 
 /* Without a configuration: a model whose key is set, and the built-in tools. */
@@ -256,7 +258,8 @@ static int set_up(app *a) {
     desc.use_environment = true;
     desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
     desc.tape = a->tape.tape;
-    if (code == 0) a->rt = phi_runtime_new_why(&desc, &why);
+    desc.error = &why;
+    if (code == 0) a->rt = phi_runtime_new(&desc);
     if (code == 0 && a->rt == NULL) code = complain(a, why, NULL);
     if (code == 0) code = look_at_found(a);
     if (code == 0 && a->o.config != NULL)

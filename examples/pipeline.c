@@ -128,9 +128,9 @@ int main(int argc, char **argv) {
     static char french[TEXT];
     const char *why = "";
     int code = 0;
-    o.rt = phi_runtime_new_why(NULL, &why);
+    o.rt = phi_runtime_new(NULL);
     if (o.rt == NULL) {
-        printf("no runtime: %s\n", why);
+        printf("no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
     (void)snprintf(o.text, sizeof o.text, "%s",

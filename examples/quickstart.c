@@ -67,9 +67,9 @@ int main(int argc, char **argv) {
     int failed = 0, runs = 1;
     tools.workspace = argc > 1 ? argv[1] : ".";
     (void)phi_tools_init(&set, &tools);
-    rt = phi_runtime_new_why(NULL, &why);
+    rt = phi_runtime_new(NULL);
     if (rt == NULL) {
-        printf("no runtime: %s\n", why);
+        printf("no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
     desc.model = pick_model(&why);

@@ -76,7 +76,7 @@ static void command(repl *r, const char *line) {
         memcpy(r->model_id, line + 7, strlen(line + 7) + 1);
         r->desc.model.id = r->model_id;
         r->desc.model.name = NULL;
-        if (phi_agent_set_model(r->agent, &r->desc.model) != PHI_OK) complain(r);
+        if (phi_agent_set(r->agent, &r->desc, PHI_SET_MODEL) != PHI_OK) complain(r);
         printf("(%s)\n", r->model_id);
     } else if (strcmp(line, "/model") == 0) {
         phi_str id = phi_agent_get_info(r->agent).model_id;
@@ -142,9 +142,9 @@ int main(int argc, char **argv) {
     (void)sigaction(SIGINT, &action, NULL);
     tools.workspace = argc > 1 ? argv[1] : ".";
     (void)phi_tools_init(&set, &tools);
-    r.rt = phi_runtime_new_why(NULL, &why);
+    r.rt = phi_runtime_new(NULL);
     if (r.rt == NULL) {
-        printf("! %s\n", why);
+        printf("! no runtime: out of memory, or libcurl cannot be used\n");
         return 1;
     }
     r.desc.model = pick_model(&why);

@@ -16,7 +16,8 @@
 static inline phi_config *commands_load(const char *path, trust *found) {
     phi_config_desc from = PHI_ZERO;
     from.path = path;
-    from.variable_fn = found != NULL ? trust_variable : phi_config_environment;
+    from.environment = true;
+    if (found != NULL) from.variable_fn = trust_variable;
     from.user_data = found;
     if (found != NULL) from.text = text_str(&found->file);
     from.sections = phi_config_sections();
@@ -180,7 +181,8 @@ static inline int commands(const char *name, const char *path) {
     phi_runtime *rt;
     int code = 1;
     desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
-    rt = phi_runtime_new_why(&desc, &why);
+    desc.error = &why;
+    rt = phi_runtime_new(&desc);
     if (rt == NULL)
         (void)fprintf(stderr, "phi: %s\n", why);
     else if (strcmp(name, "schema") == 0)

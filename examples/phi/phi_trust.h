@@ -58,8 +58,7 @@ static inline void trust_variables(trust *t, const char *place, phi_str value, s
 static inline void trust_value(trust *t, phi_str key, const char *place, phi_str value) {
     static const char *const prose[] = {"system_prompt", "prompt", "description", "reason"};
     const char *address = NULL;
-    bool names =
-        phi_str_equal(key, phi_str_of("base_url")) || phi_str_equal(key, phi_str_of("url"));
+    bool names = phi_str_is(key, "base_url") || phi_str_is(key, "url");
     size_t lead = names ? trust_leads(value, &address) : 0,
            i; /* elsewhere it may have a password */
     text whole = {NULL, 0, 0};

@@ -28,9 +28,8 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
 /* The agent's desc as it is now, with defaults filled in; strings and arrays are owned by the
    agent, valid until it is freed or that field is set anew. profile is NULL, since its values are
-   in the other fields; phi_agent_profile returns it. PHI_STALE. */
+   in the other fields. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
-PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
 /* Frees an agent and its history, in any state: pending calls are cancelled (their tool's `cancel`
    is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it have
@@ -132,73 +131,53 @@ PHI_API phi_status phi_stop(phi_agent agent);
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
 /* ---- changing it ---- */
 
-/* Replaces the model from the next run on, in mid-conversation. Copied; a config_id that was given
-   stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing
-   changed. */
-PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
-
-/* Replaces phi_agent_desc.provider from the next run on, in mid-conversation: another strategy, or
-   none. Copied; NULL: the provider of the model's protocol. As phi_agent_set_model. */
-PHI_API phi_status phi_agent_set_provider(phi_agent agent, const phi_provider *provider);
-
-/* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while
-   running. */
-PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, size_t count);
-
-/* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
-PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
-
-/* The format of the next runs' answers. Copied; NULL: text. PHI_BUSY while running;
-   PHI_BAD_ARG: phi_last_error names the field. */
-PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
-
-/* The policy of the next runs, which chooses the messages to send. Copied; NULL: all of them.
-   PHI_BUSY while running;
-   PHI_BAD_ARG: phi_last_error names the field. */
-PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *policy);
-
-/* Settings that phi_agent_set takes out of a desc. */
+/* What phi_agent_set takes out of a desc. Marked *: also during a run, see there. All other fields
+   of a desc stay what they were when the agent was made: ids, parent, profile, user_data,
+   tool_options.sources and result_directory, memory, store and thread_id (phi_agent_use_thread),
+   input.first_turn_trigger, workspace, translate_fn and token_counter. */
 typedef enum phi_set {
-    PHI_SET_THINKING = 1 << 0,    /* names the next loop ids, too, where no config_id was given */
-    PHI_SET_MAX_TOKENS = 1 << 1,  /* * */
-    PHI_SET_OPTIONS = 1 << 2,     /* * all of them, the temperature and extra too */
-    PHI_SET_RETRY = 1 << 3,       /* * */
-    PHI_SET_CACHE = 1 << 4,       /* * */
-    PHI_SET_DEADLINES = 1 << 5,   /* * but for decision_ms, which counts from the next run on */
-    PHI_SET_TOOL_CHOICE = 1 << 6, /* * tool_options.choice */
-    PHI_SET_BUDGET = 1 << 7,      /* * its spending so far stays; paused runs look at it */
-    PHI_SET_QUEUES = 1 << 8,      /* * input.steering_mode, follow_up_mode, queue_limit */
-    /* * tool_options.repeat_warn_after, repeat_stop_after */
-    PHI_SET_REPEAT = 1 << 9,
-    PHI_SET_LIMITS = 1 << 10,
-    PHI_SET_TOOL_MODE = 1 << 11, /* tool_options.mode, batch */
+    /* in mid-conversation, too; a config_id that was given stays. The agent leaves the model that a
+       failover has put it to. */
+    PHI_SET_MODEL = 1 << 0,
+    PHI_SET_PROVIDER = 1 << 1,      /* another strategy, say. NULL: that of the model's protocol */
+    PHI_SET_SYSTEM_PROMPT = 1 << 2, /* NULL: none */
+    PHI_SET_TOOLS = 1 << 3,         /* tools, tool_count: they replace all of the agent's own */
+    PHI_SET_TOOL_MODE = 1 << 4,     /* tool_options.mode, batch */
     /* tool_options.timeout_ms, and that of the tools which have the old one */
-    PHI_SET_TOOL_TIMEOUT = 1 << 12,
-    PHI_SET_COMPACTION = 1 << 13, /* compaction, compactor; a job of the old one is ended */
-    PHI_SET_HOOKS = 1 << 14,      /* hook_fn, hook_points, hook_user_data */
-    PHI_SET_FILTERS = 1 << 15,    /* input.filters, filter_count */
-    PHI_SET_KEEP = 1 << 16,
-    PHI_SET_FAILOVER = 1 << 17,      /* NULL: none; the agent is at its own model then */
-    PHI_SET_RESULTS = 1 << 18,       /* tool_options.max_result_bytes, max_result_image_bytes */
-    PHI_SET_EFFECTS = 1 << 19,       /* tool_options.effects */
-    PHI_SET_RAW_TOOLS = 1 << 20,     /* tool_options.raw_tools, raw_tool_count */
-    PHI_SET_DEFER_PERCENT = 1 << 21, /* tool_options.defer_percent */
-    PHI_SET_TEXTS = 1 << 22          /* NULL: phi's own */
+    PHI_SET_TOOL_TIMEOUT = 1 << 5,
+    PHI_SET_TOOL_CHOICE = 1 << 6,   /* * tool_options.choice */
+    PHI_SET_DEFER_PERCENT = 1 << 7, /* tool_options.defer_percent */
+    PHI_SET_RAW_TOOLS = 1 << 8,     /* tool_options.raw_tools, raw_tool_count */
+    PHI_SET_EFFECTS = 1 << 9,       /* tool_options.effects */
+    PHI_SET_REPEAT = 1 << 10,       /* * tool_options.repeat_warn_after, repeat_stop_after */
+    PHI_SET_RESULTS = 1 << 11,      /* tool_options.max_result_bytes, max_result_image_bytes */
+    PHI_SET_HOOKS = 1 << 12,        /* hook_fn, hook_points, hook_user_data */
+    PHI_SET_LIMITS = 1 << 13,
+    PHI_SET_BUDGET = 1 << 14,     /* * its spending so far stays; paused runs look at it */
+    PHI_SET_DEADLINES = 1 << 15,  /* * but for decision_ms, which counts from the next run on */
+    PHI_SET_RETRY = 1 << 16,      /* * */
+    PHI_SET_THINKING = 1 << 17,   /* names the next loop ids, too, where no config_id was given */
+    PHI_SET_MAX_TOKENS = 1 << 18, /* * */
+    PHI_SET_OPTIONS = 1 << 19,    /* * all of them, the temperature and extra too */
+    PHI_SET_CACHE = 1 << 20,      /* * */
+    PHI_SET_FORMAT = 1 << 21,
+    PHI_SET_KEEP = 1 << 22,
+    PHI_SET_COMPACTION = 1 << 23, /* compaction, compactor; a job of the old one is ended */
+    PHI_SET_POLICY = 1 << 24,     /* NULL: all messages are sent */
+    PHI_SET_QUEUES = 1 << 25,     /* * input.steering_mode, follow_up_mode, queue_limit */
+    PHI_SET_FILTERS = 1 << 26,    /* input.filters, filter_count */
+    PHI_SET_FAILOVER = 1 << 27,   /* NULL: none; the agent is at its own model then */
+    PHI_SET_TEXTS = 1 << 28       /* NULL: phi's own */
 } phi_set;
 
-/* Takes the fields with bits in `fields` out of `to`, checked and copied as by phi_agent_new, zero
-   for the default, all of them or none; the other fields of `to` are not looked at. They count from
-   the next run on. Those marked * can be changed during a run, too, and count from its next model
-   call on (deadlines and retries: from the next attempt; a budget, queues and repeats: at once).
-   `to` may be what phi_agent_get_desc returned, which shows the new values from then on.
-   PHI_BUSY: a run is active, and a field is not marked; PHI_MISUSE: an agent of phi_run;
+/* Changes an agent: takes the fields with bits in `fields` out of `to`, checked and copied as by
+   phi_agent_new, zero for the default, all of them or none; the other fields of `to` are not looked
+   at. They count from the next run on. Those marked * can be changed during a run, too, and count
+   from its next model call on (deadlines and retries: from the next attempt; a budget, queues and
+   repeats: at once). `to` may be what phi_agent_get_desc returned, which shows the new values from
+   then on. PHI_BUSY: a run is active, and a field is not marked; PHI_MISUSE: an agent of phi_run;
    PHI_BAD_ARG, PHI_UNSUPPORTED: phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set(phi_agent agent, const phi_agent_desc *to, uint32_t fields);
-
-/* Sets after how many equal calls the repeat guard warns, and stops the run; here 0 means never.
-   Counts from the next call on. */
-PHI_API phi_status phi_agent_set_repeat_limits(phi_agent agent, uint32_t warn_after,
-                                               uint32_t stop_after);
 
 /* Forgets the history and both queues and starts a new session id; needs no memory where no other
    agent has the session. Queued events are purged, and pointers out of popped ones are invalid.
@@ -238,8 +217,8 @@ PHI_API phi_thread *phi_agent_thread(phi_agent agent);
    then nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
-/* Which messages of the view the policy would send now, and why not the rest, as phi_explain, and
-   which opaque blocks the agent's protocol does not take, in the arena; during a run of
+/* Which messages of the view the policy would send now, a line for each group and why not the rest,
+   and which opaque blocks the agent's protocol does not take, in the arena; during a run of
    phi_prompt_with with a policy of its own, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
    */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);

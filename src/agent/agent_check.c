@@ -303,25 +303,7 @@ static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_pol
                             (unsigned)policy->max_state_bytes);
 }
 
-PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status;
-    if (desc->options.has_temperature &&
-        !(desc->options.temperature >= 0.0 && desc->options.temperature <= 100.0))
-        return phi__error(rt, PHI_BAD_ARG, "options.temperature is %g: expected 0 or more",
-                          desc->options.temperature);
-    if (!phi__agent_check_enums_fit(desc))
-        return phi__error(rt, PHI_BAD_ARG,
-                          "thinking, tool_options.choice or mode, input.steering_mode, "
-                          "follow_up_mode or first_turn_trigger, keep or memory.at_limit is none "
-                          "of its values");
-    status = phi__agent_check_control(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->tool_options.effects);
-    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
-    if (status == PHI_OK) status = phi__agent_said_check(rt, desc);
-    return status == PHI_OK ? phi__agent_check_built(rt, desc) : status;
-}
-
-/* What it wants, the runtime has. */
+/* The runtime names the features that it needs. */
 static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->failover != NULL)
@@ -338,13 +320,31 @@ static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_des
     return status;
 }
 
+PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status = phi__agent_check_features(rt, desc);
+    if (status != PHI_OK) return status;
+    if (desc->options.has_temperature &&
+        !(desc->options.temperature >= 0.0 && desc->options.temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "options.temperature is %g: expected 0 or more",
+                          desc->options.temperature);
+    if (!phi__agent_check_enums_fit(desc))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thinking, tool_options.choice or mode, input.steering_mode, "
+                          "follow_up_mode or first_turn_trigger, keep or memory.at_limit is none "
+                          "of its values");
+    status = phi__agent_check_control(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->tool_options.effects);
+    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
+    if (status == PHI_OK) status = phi__agent_said_check(rt, desc);
+    return status == PHI_OK ? phi__agent_check_built(rt, desc) : status;
+}
+
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__tool_rules rules;
     phi_status status = phi__agent_check_ids(rt, desc);
     if (status != PHI_OK) return status;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
     if (status == PHI_OK) status = phi__agent_check_model(rt, "", desc->provider, &desc->model);
-    if (status == PHI_OK) status = phi__agent_check_features(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_settings(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_around(rt, desc);
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);

@@ -56,8 +56,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__line_free(agent);
     phi__agent_take_disown(agent, &agent->agent_id);
     phi__agent_take_disown(agent, &agent->system_prompt);
-    phi__agent_take_disown(agent, &agent->format_schema);
-    phi__agent_take_disown(agent, &agent->format_name);
+    phi__agent_take_off_format(agent, &agent->desc.format);
     phi__agent_take_disown(agent, &agent->workspace);
     phi__agent_take_off_focus(agent);
     phi__agent_take_off_filters(agent);

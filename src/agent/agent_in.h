@@ -13,10 +13,6 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 /* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 
-/* Copies its model and provider anew, and the name of its runs. False: no memory, and nothing
-   changed. */
-PHI__FN bool phi__agent_retake(phi__agent *agent);
-
 /* agent_check.c: PHI_OK, or phi_last_error says which field is wrong, and why. */
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc);
 /* The same of those fields alone that can be changed later by phi_agent_set, but for failover. */
@@ -57,8 +53,11 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
                                    const phi_model *model);
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
-/* NULL: text. */
-PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format);
+/* A format whose texts are in memory of their own. And giving them back. */
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format, phi_format *out);
+PHI__FN void phi__agent_take_off_format(phi__agent *agent, phi_format *format);
+/* Makes agent->projected, if it is not there: then taking a policy needs no memory. */
+PHI__FN bool phi__agent_take_projected(phi__agent *agent);
 /* policy NULL: none; counter NULL: as it is. */
 PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter);
@@ -72,6 +71,7 @@ PHI__FN void phi__agent_take_off_filters(phi__agent *agent);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
+PHI__FN const phi_profile *phi__agent_make_profile(phi_agent agent); /* NULL: none, or stale */
 /* The desc with its unset fields filled from its profile. */
 PHI__FN phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc);
 /* Fills in the defaults of zero fields; twice is harmless. Of limits alone: */

@@ -252,7 +252,8 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
     return phi__agent_take_model(agent, desc->provider, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_options.timeout_ms) &&
-           phi__agent_take_format(agent, &desc->format) && phi__agent_make_take_said(agent, desc) &&
+           phi__agent_take_format(agent, &desc->format, &agent->desc.format) &&
+           phi__agent_make_take_said(agent, desc) &&
            phi__agent_make_take_failover(agent, desc->failover) &&
            phi__agent_make_take_filters(agent, desc) &&
            (desc->tool_options.source_count == 0 ||
@@ -379,7 +380,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     return PHI_OK;
 }
 
-PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
+PHI__FN const phi_profile *phi__agent_make_profile(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->desc.profile : NULL;
 }

@@ -1,19 +1,31 @@
 /* agent_set.c - changes the settings of an agent: any number at once, checked as those of a new
    agent, all of them or none.
 
-   The agent's desc with the new values is made beside it. What needs memory is copied first; then
-   nothing can fail any more, and the one takes the place of the other. */
+   A desc with the new values is made and checked. What needs memory is copied next: the model,
+   which is put back when a later copy fails, then the tools, last. After that nothing can fail, and
+   the new desc takes the place of the agent's. */
 #include "agent/agent_in.h"
 #include "features/compaction_in.h"
 #include "features/failover_in.h"
+#include "loop/speaker_in.h"
 
 enum {
-    PHI__AGENT_SET_ALL = (1 << 23) - 1,
+    PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,
     PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_RETRY | PHI_SET_CACHE | PHI_SET_TOOL_CHOICE |
                           PHI_SET_BUDGET | PHI_SET_DEADLINES | PHI_SET_QUEUES | PHI_SET_REPEAT |
                           PHI_SET_OPTIONS,
     PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_RAW_TOOLS | PHI_SET_TEXTS
 };
+
+static const uint32_t phi__agent_set_speaker = PHI_SET_MODEL | PHI_SET_PROVIDER;
+
+/* The model as it was, with what depends on it. */
+typedef struct phi__agent_seat {
+    phi__speaker speaker;
+    phi_str segment;
+    phi_arena strings; /* of both */
+    phi_thinking thinking;
+} phi__agent_seat;
 
 /* The new values, and their copies in memory of their own. */
 typedef struct phi__agent_setting {
@@ -21,14 +33,34 @@ typedef struct phi__agent_setting {
     uint32_t fields;
     phi_agent_desc desc;
     phi_str focus; /* compaction.focus_message */
+    phi_str prompt;
+    phi_format format;
     phi_filter *filters;
     phi__failover_made models;
     bool has_models; /* they were made */
     phi_arena said;
     bool has_said; /* the same */
+    phi__agent_seat before;
+    bool has_before; /* the agent has another model now */
 } phi__agent_setting;
 
+static bool phi__agent_set_has(const phi__agent_setting *s, uint32_t fields) {
+    return (s->fields & fields) != 0;
+}
+
 /* ---- which ---- */
+
+static void phi__agent_set_who(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+    if ((fields & (uint32_t)PHI_SET_MODEL) != 0) desc->model = to->model;
+    if ((fields & (uint32_t)PHI_SET_PROVIDER) != 0) desc->provider = to->provider;
+    if ((fields & (uint32_t)PHI_SET_SYSTEM_PROMPT) != 0) desc->system_prompt = to->system_prompt;
+    if ((fields & (uint32_t)PHI_SET_TOOLS) != 0) {
+        desc->tools = to->tools;
+        desc->tool_count = to->tool_count;
+    }
+    if ((fields & (uint32_t)PHI_SET_FORMAT) != 0) desc->format = to->format;
+    if ((fields & (uint32_t)PHI_SET_POLICY) != 0) desc->policy = to->policy;
+}
 
 static void phi__agent_set_calls(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_THINKING) != 0) desc->thinking = to->thinking;
@@ -97,17 +129,37 @@ static void phi__agent_set_said(phi_agent_desc *desc, const phi_agent_desc *to, 
 
 /* ---- whether ---- */
 
+/* Tools that the agent has are checked again where their rules have changed. */
+static phi_status phi__agent_set_check_tools(const phi__agent_setting *s) {
+    const phi_agent_desc *d = &s->desc;
+    phi_runtime *rt = s->agent->rt;
+    bool approves = (d->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
+    phi__tool_rules rules = phi__tool_check_rules(rt, d->provider, &d->model, approves);
+    if (phi__agent_set_has(s, PHI_SET_TOOLS | PHI_SET_HOOKS))
+        return phi__tool_check_all(rt, &rules, d->tools, d->tool_count);
+    if (phi__agent_set_has(s, phi__agent_set_speaker))
+        return phi__tool_check_names(rt, &rules, d->tools, d->tool_count);
+    return PHI_OK;
+}
+
 static phi_status phi__agent_set_check(const phi__agent_setting *s) {
-    const phi__agent *agent = s->agent;
-    phi__tool_rules rules;
-    phi_status status = phi__agent_check_settings(agent->rt, &s->desc);
-    if (status == PHI_OK && (s->fields & (uint32_t)PHI_SET_FAILOVER) != 0)
-        status = phi__agent_check_failover(agent->rt, s->desc.failover, agent->desc.provider,
-                                           agent->toolset.tools, agent->toolset.own);
-    if (status != PHI_OK || (s->fields & (uint32_t)PHI_SET_HOOKS) == 0) return status;
-    rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
-                                  (s->desc.hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
-    return phi__tool_check_all(agent->rt, &rules, agent->toolset.tools, agent->toolset.own);
+    const phi_agent_desc *d = &s->desc;
+    phi_runtime *rt = s->agent->rt;
+    const char *fault = d->policy != NULL ? phi__policy_fault(d->policy) : NULL;
+    phi_status status = PHI_OK;
+    if (phi__agent_set_has(s, PHI_SET_PROVIDER) && d->provider != NULL)
+        status = phi__provider_check(rt, "provider", d->provider);
+    if (status == PHI_OK && phi__agent_set_has(s, phi__agent_set_speaker))
+        status = phi__agent_check_model(rt, "", d->provider, &d->model);
+    if (status == PHI_OK) status = phi__agent_check_settings(rt, d);
+    if (status == PHI_OK && fault != NULL) status = phi__error(rt, PHI_BAD_ARG, "%s", fault);
+    if (status == PHI_OK) status = phi__agent_set_check_tools(s);
+    if (status == PHI_OK &&
+        phi__agent_set_has(s, phi__agent_set_speaker | PHI_SET_TOOLS | PHI_SET_FAILOVER))
+        status = phi__agent_check_failover(rt, d->failover, d->provider, d->tools, d->tool_count);
+    if (status == PHI_OK && phi__agent_set_has(s, PHI_SET_TOOLS | PHI_SET_FORMAT))
+        status = phi__agent_check_format(rt, &d->format, d->tools, d->tool_count);
+    return status;
 }
 
 /* PHI_OK, or why an agent that runs, or is somebody else's, cannot be changed now. */
@@ -124,78 +176,149 @@ static phi_status phi__agent_set_may(phi__agent *agent, uint32_t fields) {
 
 /* ---- copies ---- */
 
+/* Its model, provider and thinking, and the middle of its loop ids, which names them. False: no
+   memory, and the agent is as it was, or phi__agent_set_drop makes it so. */
+static bool phi__agent_set_seat(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi__agent_seat *before = &s->before;
+    if (!phi__agent_set_has(s, phi__agent_set_speaker) && s->desc.thinking == agent->desc.thinking)
+        return true;
+    before->speaker = phi__speaker_of(agent);
+    before->segment = agent->line.segment;
+    before->strings = agent->model_arena;
+    before->thinking = agent->desc.thinking;
+    s->has_before = true;
+    phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    agent->desc.thinking = s->desc.thinking;
+    return phi__agent_take_model(agent, s->desc.provider, &s->desc.model) &&
+           phi__agent_take_segment(agent, agent->line.segment_given ? before->segment.at : NULL);
+}
+
+/* The old tools stay if there is no memory. */
+static bool phi__agent_set_take_tools(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi_agent_desc *d = &s->desc;
+    uint32_t before = agent->desc.tool_options.timeout_ms, timeout = d->tool_options.timeout_ms;
+    bool done;
+    if (!phi__agent_set_has(s, PHI_SET_TOOLS)) return true;
+    agent->desc.tool_options.timeout_ms = timeout;
+    done = agent->sources != NULL
+               ? agent->rt->features.sources->own(agent, d->tools, d->tool_count) == PHI_OK
+               : phi__toolset_take(&agent->toolset, d->tools, d->tool_count, timeout);
+    agent->desc.tool_options.timeout_ms = before;
+    return done;
+}
+
 static void phi__agent_set_drop(phi__agent_setting *s) {
-    phi__agent_take_disown(s->agent, &s->focus);
-    phi__free(&s->agent->memory, s->filters, s->desc.input.filter_count * sizeof *s->filters);
+    phi__agent *agent = s->agent;
+    phi__agent_take_disown(agent, &s->focus);
+    phi__agent_take_disown(agent, &s->prompt);
+    phi__agent_take_off_format(agent, &s->format);
+    phi__free(&agent->memory, s->filters, s->desc.input.filter_count * sizeof *s->filters);
     if (s->has_models) phi_arena_free(&s->models.arena);
     if (s->has_said) phi_arena_free(&s->said);
+    if (!s->has_before) return;
+    phi_arena_free(&agent->model_arena);
+    agent->model_arena = s->before.strings;
+    agent->desc.thinking = s->before.thinking;
+    phi__speaker_set(agent, &s->before.speaker);
+    phi__line_set_segment(agent, s->before.segment);
 }
 
-/* The middle of its loop ids names its thinking; the model is taken anew with it. */
-static bool phi__agent_set_think(phi__agent *agent, phi_thinking to) {
-    phi_thinking was = agent->desc.thinking;
-    agent->desc.thinking = to;
-    if (was == to || phi__agent_retake(agent)) return true;
-    agent->desc.thinking = was;
-    return false;
+static bool phi__agent_set_copy_said(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    if (!phi__agent_set_has(s, PHI__AGENT_SET_SAID)) return true;
+    s->has_said = agent->run == NULL && phi__agent_said_copy(agent, &s->desc, &s->said);
+    /* the run's request points to the old copies: they stay until a change between runs */
+    return s->has_said ||
+           (agent->run != NULL && phi__agent_said_add(&s->desc, &agent->said, agent->desc.texts));
 }
 
-/* False: no memory, and nothing changed. */
+static bool phi__agent_set_copy_filters(phi__agent_setting *s) {
+    size_t bytes = phi__mul(s->desc.input.filter_count, sizeof *s->filters);
+    if (!phi__agent_set_has(s, PHI_SET_FILTERS) || bytes == 0) return true;
+    s->filters = (phi_filter *)phi__realloc(&s->agent->memory, NULL, 0, bytes);
+    if (s->filters == NULL) return false;
+    memcpy(s->filters, s->desc.input.filters, bytes);
+    return true;
+}
+
+/* False: no memory; phi__agent_set_drop undoes it. */
 static bool phi__agent_set_copy(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
-    size_t bytes = phi__mul(s->desc.input.filter_count, sizeof *s->filters);
-    if ((s->fields & (uint32_t)PHI__AGENT_SET_SAID) != 0) {
-        s->has_said = agent->run == NULL && phi__agent_said_copy(agent, &s->desc, &s->said);
-        /* the run's request points to the old copies: they stay until a change between runs */
-        if (!s->has_said &&
-            (agent->run == NULL || !phi__agent_said_add(&s->desc, &agent->said, agent->desc.texts)))
-            return false;
-    }
-    if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0 &&
-        !phi__agent_take_own(agent, s->desc.compaction.focus_message, &s->focus))
+    const phi_agent_desc *d = &s->desc;
+    if (!phi__agent_set_copy_said(s) || !phi__agent_set_copy_filters(s)) return false;
+    if (phi__agent_set_has(s, PHI_SET_COMPACTION) &&
+        !phi__agent_take_own(agent, d->compaction.focus_message, &s->focus))
         return false;
-    if ((s->fields & (uint32_t)PHI_SET_FILTERS) != 0 && bytes > 0) {
-        s->filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
-        if (s->filters == NULL) return false;
-        memcpy(s->filters, s->desc.input.filters, bytes);
-    }
-    if ((s->fields & (uint32_t)PHI_SET_FAILOVER) == 0)
-        return phi__agent_set_think(agent, s->desc.thinking);
-    s->has_models = phi__failover_make(agent, s->desc.failover, &s->models);
-    return s->has_models && phi__agent_set_think(agent, s->desc.thinking);
+    if (phi__agent_set_has(s, PHI_SET_SYSTEM_PROMPT) &&
+        !phi__agent_take_own(agent, d->system_prompt, &s->prompt))
+        return false;
+    if (phi__agent_set_has(s, PHI_SET_FORMAT) &&
+        !phi__agent_take_format(agent, &d->format, &s->format))
+        return false;
+    if (phi__agent_set_has(s, PHI_SET_POLICY) && d->policy != NULL &&
+        !phi__agent_take_projected(agent))
+        return false;
+    if (phi__agent_set_has(s, PHI_SET_FAILOVER))
+        s->has_models = phi__failover_make(agent, d->failover, &s->models);
+    return (s->has_models || !phi__agent_set_has(s, PHI_SET_FAILOVER)) && phi__agent_set_seat(s) &&
+           phi__agent_set_take_tools(s);
 }
 
 /* ---- the exchange ---- */
 
-static void phi__agent_set_keep(phi__agent_setting *s) {
+/* What the agent has outside of its desc, or in memory of its own. */
+static void phi__agent_set_keep_copies(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
-    phi_agent_desc *desc = &agent->desc;
-    uint32_t timeout = desc->tool_options.timeout_ms;
-    if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
+    if (phi__agent_set_has(s, PHI_SET_COMPACTION)) {
         phi__agent_take_off_focus(agent);
         s->desc.compaction.focus_message = s->focus.at;
     }
-    if ((s->fields & (uint32_t)PHI_SET_FILTERS) != 0) {
+    if (phi__agent_set_has(s, PHI_SET_FILTERS)) {
         phi__agent_take_off_filters(agent);
         s->desc.input.filters = s->filters;
     }
+    if (phi__agent_set_has(s, PHI_SET_SYSTEM_PROMPT)) {
+        phi__agent_take_disown(agent, &agent->system_prompt);
+        agent->system_prompt = s->prompt;
+    }
+    if (phi__agent_set_has(s, PHI_SET_FORMAT)) {
+        phi__agent_take_off_format(agent, &agent->desc.format);
+        s->desc.format = s->format;
+    }
+    if (phi__agent_set_has(s, PHI_SET_POLICY))
+        (void)phi__agent_take_policy(agent, s->desc.policy, NULL);
     if (s->has_said) {
         phi_arena_free(&agent->said);
         agent->said = s->said;
     }
     if (s->has_models) phi__failover_put(agent, &s->models);
+    if (s->has_before) phi_arena_free(&s->before.strings);
+}
+
+static void phi__agent_set_keep(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi_agent_desc *desc = &agent->desc;
+    uint32_t timeout = desc->tool_options.timeout_ms;
+    phi__agent_set_keep_copies(s);
     s->desc.compaction.texts = s->desc.texts;
     s->desc.failover = desc->failover;
-    s->desc.model = desc->model; /* the same, but it may be in new memory */
+    s->desc.model = desc->model;
     s->desc.provider = desc->provider;
-    if ((s->fields & (uint32_t)PHI_SET_BUDGET) != 0) agent->budget.limits = s->desc.budget;
+    s->desc.tools = NULL; /* the agent has these three elsewhere */
+    s->desc.tool_count = 0;
+    s->desc.system_prompt = NULL;
+    s->desc.policy = NULL;
+    if (phi__agent_set_has(s, PHI_SET_BUDGET)) agent->budget.limits = s->desc.budget;
     memset(&s->desc.budget, 0, sizeof s->desc.budget);
     *desc = s->desc;
-    if ((s->fields & (uint32_t)PHI_SET_TOOL_TIMEOUT) != 0)
+    if (phi__agent_set_has(s, PHI_SET_TOOL_TIMEOUT) && !phi__agent_set_has(s, PHI_SET_TOOLS))
         phi__toolset_retime(&agent->toolset, timeout, desc->tool_options.timeout_ms);
-    if ((s->fields & (uint32_t)PHI_SET_HOOKS) != 0) phi__tool_sources_recheck(agent);
+    if (phi__agent_set_has(s, phi__agent_set_speaker | PHI_SET_HOOKS))
+        phi__tool_sources_recheck(agent);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
-    if ((s->fields & (uint32_t)PHI_SET_BUDGET) != 0) phi__limits_pause_wake_all(agent->rt);
+    if (phi__agent_set_has(s, PHI_SET_BUDGET)) phi__limits_pause_wake_all(agent->rt);
 }
 
 static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to, uint32_t fields) {
@@ -205,6 +328,9 @@ static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to
     s.agent = agent;
     s.fields = fields;
     s.desc = agent->desc;
+    s.desc.tools = agent->toolset.tools;
+    s.desc.tool_count = agent->toolset.own;
+    phi__agent_set_who(&s.desc, to, fields);
     phi__agent_set_calls(&s.desc, to, fields);
     phi__agent_set_runs(&s.desc, to, fields);
     phi__agent_set_tools(&s.desc, to, fields);
@@ -238,16 +364,16 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     phi__agent *agent = phi__find_agent(handle);
     phi_status status;
     uint32_t at;
-    bool ends_job;
+    bool ends_job, moves;
     if (handle.rt == NULL || to == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     status = phi__agent_set_may(agent, fields);
     if (status != PHI_OK) return status;
     ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0;
+    moves = (fields & (phi__agent_set_speaker | PHI_SET_FAILOVER)) != 0;
     at = phi__failover_leave(agent);
     status = phi__agent_set_now(agent, to, fields);
-    if (status != PHI_OK || (fields & (uint32_t)PHI_SET_FAILOVER) == 0)
-        phi__failover_back(agent, at);
+    if (status != PHI_OK || !moves) phi__failover_back(agent, at);
     if (status == PHI_OK && ends_job) return phi__agent_set_end_job(agent);
     return status;
 }

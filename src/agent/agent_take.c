@@ -80,35 +80,40 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
 
 /* ---- format and policy ---- */
 
-PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format) {
-    phi_format taken;
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format, phi_format *out) {
+    const char *given = format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL;
     phi_str schema = {NULL, 0}, name = {NULL, 0};
-    memset(&taken, 0, sizeof taken);
-    if (format != NULL && format->kind != PHI_FORMAT_TEXT) taken = *format;
-    if (taken.kind != PHI_FORMAT_JSON_SCHEMA) taken.schema = NULL;
-    if (!phi__agent_take_own(agent, taken.schema, &schema)) return false;
-    if (!phi__agent_take_own(agent, taken.name, &name)) {
+    memset(out, 0, sizeof *out);
+    if (format->kind == PHI_FORMAT_TEXT) return true;
+    if (!phi__agent_take_own(agent, given, &schema)) return false;
+    if (!phi__agent_take_own(agent, format->name, &name)) {
         phi__agent_take_disown(agent, &schema);
         return false;
     }
-    phi__agent_take_disown(agent, &agent->format_schema);
-    phi__agent_take_disown(agent, &agent->format_name);
-    agent->format_schema = schema;
-    agent->format_name = name;
-    taken.schema = schema.at;
-    taken.name = name.at;
-    agent->desc.format = taken;
+    *out = *format;
+    out->schema = schema.at;
+    out->name = name.at;
     return true;
+}
+
+PHI__FN void phi__agent_take_off_format(phi__agent *agent, phi_format *format) {
+    phi_str schema = phi_str_of(format->schema), name = phi_str_of(format->name);
+    phi__agent_take_disown(agent, &schema);
+    phi__agent_take_disown(agent, &name);
+    memset(format, 0, sizeof *format);
+}
+
+PHI__FN bool phi__agent_take_projected(phi__agent *agent) {
+    if (agent->projected == NULL)
+        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
+    return agent->projected != NULL;
 }
 
 PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter) {
     bool counts = counter != NULL && counter->count_text != NULL;
-    if (agent->projected == NULL) {
-        if (policy == NULL && !counts) return true;
-        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
-        if (agent->projected == NULL) return false;
-    }
+    if (agent->projected == NULL && policy == NULL && !counts) return true;
+    if (!phi__agent_take_projected(agent)) return false;
     if (counts) agent->projected->counter = *counter;
     agent->projected->has_policy = policy != NULL;
     if (policy != NULL) agent->projected->policy = *policy;

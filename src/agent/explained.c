@@ -1,5 +1,5 @@
-/* explained.c - sets an agent's policy, and explains what it (or the active request's own policy)
-   sends, as text and in figures. */
+/* explained.c - explains which messages an agent's policy, or that of the active request, sends: as
+   text and in figures. */
 #include "agent/agent_in.h"
 
 #include "base/utf8_in.h"
@@ -73,20 +73,6 @@ static bool phi__explained_opaque(const phi__agent *agent, phi_arena *arena, phi
 }
 
 /* ---- public ---- */
-
-PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *policy) {
-    phi__agent *agent = phi__find_agent(handle);
-    const char *fault = policy != NULL ? phi__policy_fault(policy) : NULL;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    status = phi__find_idle(agent, "phi_agent_set_policy");
-    if (status != PHI_OK) return status;
-    if (fault != NULL) return phi__error(handle.rt, PHI_BAD_ARG, "%s", fault);
-    return phi__agent_take_policy(agent, policy, NULL)
-               ? PHI_OK
-               : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_policy: out of memory");
-}
 
 PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str *out) {
     phi__agent *agent = phi__find_agent(handle);

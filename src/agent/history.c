@@ -186,6 +186,7 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
     if (status != PHI_OK) return status;
     if (!phi_json_is(root, PHI_JSON_ARRAY)) {
         error->line = error->column = 1;
+        error->status = PHI_PARSE;
         (void)snprintf(error->message, sizeof error->message, "expected an array of messages");
         return PHI_PARSE;
     }

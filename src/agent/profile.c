@@ -1,5 +1,5 @@
 /* profile.c - makes system prompts of blocks. */
-#include "agent/profile.h"
+#include "agent/profile_in.h"
 
 #include "base/arena_in.h"
 #include "base/utf8_in.h"
@@ -19,7 +19,7 @@ static size_t phi__profile_cut(phi_str text, size_t most) {
 }
 
 /* The text for a slot: of its last block. */
-static phi_str phi__profile_text(const phi_prompt_slot *slot, const phi_prompt_block *blocks,
+static phi_str phi__profile_text(const phi__profile_slot *slot, const phi__profile_block *blocks,
                                  size_t count) {
     phi_str text = {NULL, 0};
     while (count-- > 0) {
@@ -32,12 +32,12 @@ static phi_str phi__profile_text(const phi_prompt_slot *slot, const phi_prompt_b
 }
 
 /* The slot that stands behind `last` (NULL: the first of all); NULL: there is none. */
-static const phi_prompt_slot *phi__profile_next(const phi_prompt_slot *slots, size_t count,
-                                                const phi_prompt_slot *last) {
-    const phi_prompt_slot *next = NULL;
+static const phi__profile_slot *phi__profile_next(const phi__profile_slot *slots, size_t count,
+                                                  const phi__profile_slot *last) {
+    const phi__profile_slot *next = NULL;
     size_t i;
     for (i = 0; i < count; i++) {
-        const phi_prompt_slot *slot = &slots[i];
+        const phi__profile_slot *slot = &slots[i];
         if (last != NULL &&
             (slot->order < last->order || (slot->order == last->order && slot <= last)))
             continue;
@@ -46,8 +46,8 @@ static const phi_prompt_slot *phi__profile_next(const phi_prompt_slot *slots, si
     return next;
 }
 
-static bool phi__profile_named(const phi_prompt_slot *slots, size_t slot_count,
-                               const phi_prompt_block *blocks, size_t block_count) {
+static bool phi__profile_named(const phi__profile_slot *slots, size_t slot_count,
+                               const phi__profile_block *blocks, size_t block_count) {
     size_t i;
     if ((slots == NULL && slot_count > 0) || (blocks == NULL && block_count > 0)) return false;
     for (i = 0; i < slot_count; i++)
@@ -57,27 +57,25 @@ static bool phi__profile_named(const phi_prompt_slot *slots, size_t slot_count,
     return true;
 }
 
-/* ---- public ---- */
-
-PHI_API const phi_prompt_slot *phi_prompt_slots_agent(size_t *count) {
-    static const phi_prompt_slot slots[] = {{"identity", 0, 500},
-                                            {"instructions", 1, 2000},
-                                            {"tools", 2, 1000},
-                                            {"constraints", 3, 500}};
+PHI__FN const phi__profile_slot *phi__profile_slots_agent(size_t *count) {
+    static const phi__profile_slot slots[] = {{"identity", 0, 500},
+                                              {"instructions", 1, 2000},
+                                              {"tools", 2, 1000},
+                                              {"constraints", 3, 500}};
     *count = PHI__COUNT(slots);
     return slots;
 }
 
-PHI_API const phi_prompt_slot *phi_prompt_slots_minimal(size_t *count) {
-    static const phi_prompt_slot slots[] = {{"identity", 0, 1000}, {"task", 1, 3000}};
+PHI__FN const phi__profile_slot *phi__profile_slots_minimal(size_t *count) {
+    static const phi__profile_slot slots[] = {{"identity", 0, 1000}, {"task", 1, 3000}};
     *count = PHI__COUNT(slots);
     return slots;
 }
 
-PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_count,
-                                      const phi_prompt_block *blocks, size_t block_count,
-                                      phi_arena *arena, phi_str *out) {
-    const phi_prompt_slot *slot = NULL;
+PHI__FN phi_status phi__profile_compose(const phi__profile_slot *slots, size_t slot_count,
+                                        const phi__profile_block *blocks, size_t block_count,
+                                        phi_arena *arena, phi_str *out) {
+    const phi__profile_slot *slot = NULL;
     phi__buf prompt;
     phi_status status = PHI_OK;
     if (out == NULL) return PHI_BAD_ARG;

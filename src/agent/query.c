@@ -487,10 +487,6 @@ PHI_API phi_query_info phi_query_get(const phi_query *query) {
     return info;
 }
 
-PHI_API bool phi_query_done(const phi_query *query) {
-    return query == NULL || query->info.status != PHI_BUSY;
-}
-
 PHI_API void phi_query_free(phi_query *query) {
     if (query == NULL) return;
     phi__fetch_close(query->fetch);

@@ -7,7 +7,7 @@
    host whose keys come by PHI_HOOK_CREDENTIAL gives the key in the desc.
 
        phi_query *query = phi_models(rt, &model, NULL);
-       while (!phi_query_done(query)) phi_step(rt, 100);
+       while (phi_query_get(query).status == PHI_BUSY) phi_step(rt, 100);
        info = phi_query_get(query);
        ...
        phi_query_free(query);
@@ -61,7 +61,6 @@ PHI_API phi_query *phi_count_tokens(phi_agent agent, const phi_query_desc *desc)
    answer is not what the protocol says; PHI_TOO_BIG: an answer of more than 8 MiB. NULL:
    PHI_STALE. */
 PHI_API phi_query_info phi_query_get(const phi_query *query);
-PHI_API bool phi_query_done(const phi_query *query); /* not under way; true for NULL */
 
 /* Frees it; one that is under way is cancelled. NULL is harmless. */
 PHI_API void phi_query_free(phi_query *query);

@@ -290,7 +290,7 @@ static void phi__runtime_pump_taped(phi_runtime *rt, int timeout_ms) {
 
 /* ---- public ---- */
 
-PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why) {
+PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc) {
     phi_runtime_desc none;
     phi_runtime *rt = NULL;
     const char *words = NULL;
@@ -311,12 +311,8 @@ PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const cha
         phi__runtime_unmake(rt);
         rt = NULL;
     }
-    if (why != NULL) *why = rt != NULL ? "ok" : words;
+    if (desc->error != NULL) *desc->error = rt != NULL ? "ok" : words;
     return rt;
-}
-
-PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc) {
-    return phi_runtime_new_why(desc, NULL);
 }
 
 PHI_API phi_status phi_runtime_close(phi_runtime *rt) {

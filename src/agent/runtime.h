@@ -42,12 +42,11 @@ typedef struct phi_runtime_desc {
     /* What its agents can do beyond the plain loop, by name (features/features.h). NULL-ended;
        copied: PHI_ALL_FEATURES, or a list (default: none) */
     const phi_feature_fn *features;
+    const char **error; /* out: why there is no runtime, static; "ok" else (default: not wanted) */
 } phi_runtime_desc;
 
-/* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or libcurl cannot be used;
-   `why`, where given, says so (static).
-   The first one in a process calls curl_global_init. */
-PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why);
+/* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or libcurl cannot be used, or
+   a field is wrong; desc->error says so. The first one in a process calls curl_global_init. */
 PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc);
 
 /* Ends active runs, without waiting: cancels every run, then says PHI_BUSY until nothing is left,

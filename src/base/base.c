@@ -164,3 +164,7 @@ PHI_API phi_str phi_str_of(const char *text) { return phi__str(text, text ? strl
 PHI_API bool phi_str_equal(phi_str a, phi_str b) {
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
+
+PHI_API bool phi_str_is(phi_str s, const char *text) {
+    return phi__str_is(s, text != NULL ? text : "");
+}

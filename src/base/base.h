@@ -120,11 +120,14 @@ typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
     size_t offset;         /* bytes before it */
     char message[160];     /* the value found and the values expected; terminated */
+    phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 
 /* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
 PHI_API phi_str phi_str_of(const char *text);
 PHI_API bool phi_str_equal(phi_str a, phi_str b);
+/* True if it is that text: phi_str_is(name, "ada"). NULL is the empty text. */
+PHI_API bool phi_str_is(phi_str s, const char *text);
 
 #ifdef __cplusplus
 }

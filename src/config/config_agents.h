@@ -118,7 +118,7 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* The model that an alias or a reference of the file means, ":fast" or "{{provider.openai}}", for
-   phi_agent_set_model; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
+   PHI_SET_MODEL; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
 
 /* ---- an agent as a configuration ---- */

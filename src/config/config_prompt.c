@@ -2,6 +2,7 @@
 #include "config/config_agents_in.h"
 
 #include "io/files_in.h"
+#include "agent/profile_in.h"
 
 /* The place of a prompt, and where its files are. */
 typedef struct phi__config_prompt_place {
@@ -83,12 +84,12 @@ static phi_status phi__config_prompt_text(const phi__config_prompt_place *place,
 }
 
 static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi_json *node,
-                                           const phi_prompt_slot **out, size_t *count) {
+                                           const phi__profile_slot **out, size_t *count) {
     const phi_json *blocks = phi_json_get(node, "blocks"), *item;
     phi_json_iter it = phi_json_each(blocks);
     size_t n = phi_json_count(blocks), i = 0;
-    phi_prompt_slot *slots =
-        (phi_prompt_slot *)phi_arena_alloc(ground->arena, phi__mul(n + 1, sizeof *slots));
+    phi__profile_slot *slots =
+        (phi__profile_slot *)phi_arena_alloc(ground->arena, phi__mul(n + 1, sizeof *slots));
     if (slots == NULL) return PHI_NO_MEMORY;
     while ((item = phi_json_next(&it)) != NULL) {
         phi__config_prompt_block block;
@@ -107,23 +108,23 @@ static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi
 
 /* The slots of a strategy of the file, or of one that phi has. */
 static phi_status phi__config_prompt_strategy_of(phi__config_ground *ground, const char *type,
-                                                 const phi_prompt_slot **out, size_t *count) {
+                                                 const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
         phi__config_refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
     if (node != NULL) return phi__config_prompt_slots(ground, node, out, count);
     *out = type != NULL && phi__str_find(phi_str_of(type), 0, "minimal") != SIZE_MAX
-               ? phi_prompt_slots_minimal(count)
-               : phi_prompt_slots_agent(count);
+               ? phi__profile_slots_minimal(count)
+               : phi__profile_slots_agent(count);
     return PHI_OK;
 }
 
 static phi_status phi__config_prompt_compose(const phi__config_prompt_place *place,
                                              const phi_json *prompt, const char **out) {
     phi__config_ground *ground = place->ground;
-    phi_prompt_block *blocks = (phi_prompt_block *)phi_arena_alloc(
+    phi__profile_block *blocks = (phi__profile_block *)phi_arena_alloc(
         ground->arena, phi__mul(phi_json_count(prompt) + 1, sizeof *blocks));
     phi_json_iter it = phi_json_each(prompt);
-    const phi_prompt_slot *slots = NULL;
+    const phi__profile_slot *slots = NULL;
     const phi_json *member;
     size_t count = 0, slot_count = 0;
     phi_str text = PHI__LIT(""), key;
@@ -141,7 +142,7 @@ static phi_status phi__config_prompt_compose(const phi__config_prompt_place *pla
         status = phi__config_prompt_strategy_of(
             ground, phi_json_str(phi_json_get(prompt, "type"), "").at, &slots, &slot_count);
     if (status == PHI_OK)
-        status = phi_prompt_compose(slots, slot_count, blocks, count, ground->arena, &text);
+        status = phi__profile_compose(slots, slot_count, blocks, count, ground->arena, &text);
     if (status == PHI_OK && text.len > 0) *out = text.at;
     return status;
 }

@@ -1,7 +1,7 @@
 /* config_rules.c - mistakes that no single value shows. */
-#include "agent/profile.h"
 #include "config/config_own_in.h"
 #include "config/config_tables_in.h"
+#include "agent/profile_in.h"
 
 #include <stdio.h>
 
@@ -289,12 +289,12 @@ typedef struct phi__config_blocks {
 } phi__config_blocks;
 
 static bool phi__config_rules_built_in(phi_str type, phi__config_blocks *out) {
-    const phi_prompt_slot *slots;
+    const phi__profile_slot *slots;
     size_t i;
     if (phi__str_is(type, "agent"))
-        slots = phi_prompt_slots_agent(&out->count);
+        slots = phi__profile_slots_agent(&out->count);
     else if (phi__str_is(type, "minimal"))
-        slots = phi_prompt_slots_minimal(&out->count);
+        slots = phi__profile_slots_minimal(&out->count);
     else
         return false;
     for (i = 0; i < out->count; i++) out->at[i] = phi_str_of(slots[i].name);

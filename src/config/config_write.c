@@ -5,6 +5,7 @@
 #include "io/secret_in.h"
 #include "formats/toml.h"
 #include "formats/yaml.h"
+#include "agent/agent_in.h"
 
 /* The agent that is written, and the tree so far. */
 typedef struct phi__config_write {
@@ -426,7 +427,7 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     memset(&w, 0, sizeof w);
     w.arena = arena;
     w.desc = &desc;
-    w.profile = phi_agent_profile(agent);
+    w.profile = phi__agent_make_profile(agent);
     if (!phi__config_write_tree(&w)) return PHI_NO_MEMORY;
     return phi__config_write_text(arena, w.root, format, out);
 }

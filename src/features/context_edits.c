@@ -7,10 +7,10 @@
 
 #include "loop/loop_in.h"
 #include "text/json_in.h"
-#include "history/prune.h"
+#include "history/prune_in.h"
 #include "history/step_in.h"
 #include "model/event_parts.h"
-#include "history/revert.h"
+#include "history/revert_in.h"
 
 #include <stdio.h>
 
@@ -99,11 +99,11 @@ static bool phi__context_edits_prune(phi__run *run, const phi__context_edits *ed
     prune.tokens = edits->prune_tokens;
     prune.memo = phi__buf_str(&edits->memo);
     prune.texts = run->agent->desc.texts;
-    prune.from_seq = phi_thread_prunable_from(thread);
+    prune.from_seq = phi__prune_from(thread);
     prune.end_seq = phi__context_edits_turn(run);
     if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
-        phi_prune_plan(items, count, &prune, phi__projection_counter(run->agent), scratch, &rewrite,
-                       &pruned) != PHI_OK)
+        phi__prune_plan(items, count, &prune, phi__projection_counter(run->agent), scratch,
+                        &rewrite, &pruned) != PHI_OK)
         return false;
     if (rewrite.span_count == 0) return true;
     if (!phi__context_edits_rewrite(run, &rewrite, &done)) return false;
@@ -152,7 +152,7 @@ static bool phi__context_edits_revert(phi__run *run, const phi__context_edits *e
     phi_reverted reverted;
     phi_rewrite rewrite;
     bool done;
-    if (phi_revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
+    if (phi__revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
     if (rewrite.span_count > 0) {
         if (!phi__context_edits_rewrite(run, &rewrite, &done)) return false;
         if (!done) { /* a history that the host made, with results far from their calls */
@@ -170,7 +170,7 @@ static bool phi__context_edits_replaced(phi__run *run, const phi__context_edits 
     char target[PHI__STEP_BYTES];
     memset(&reverted, 0, sizeof reverted);
     (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)edits->step);
-    reverted.category = phi_str_of(phi_revert_category_text(edits->category));
+    reverted.category = phi_str_of(phi__revert_word(edits->category));
     reverted.target = phi_str_of(target);
     reverted.summary = phi__buf_str(&edits->summary);
     reverted.reason = PHI__LIT("a later one of the same turn took its place");
@@ -323,7 +323,7 @@ static phi_status phi__context_edits_try(phi__run *run, const phi_revert *revert
     phi_rewrite rewrite;
     phi_arena scratch;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    status = phi_revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
+    status = phi__revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
     if (status == PHI_OK && !reverted.applied) {
         if (words != NULL && words_size > 0)
             (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);

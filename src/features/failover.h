@@ -52,7 +52,7 @@ typedef enum phi_failover_on {
 typedef enum phi_failover_stay {
     PHI_FAILOVER_STAY_RUN = 0, /* until the run ends */
     PHI_FAILOVER_STAY_FOR,     /* runs that begin within stay_ms of the switch, too */
-    PHI_FAILOVER_STAY_EVER     /* until phi_agent_set_model or phi_agent_set */
+    PHI_FAILOVER_STAY_EVER     /* until phi_agent_set changes the model, the provider or this */
 } phi_failover_stay;
 
 /* Zero means default for every field but the models. */

@@ -39,6 +39,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
     if (out != NULL) *out = NULL;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
     return PHI_NO_MEMORY;

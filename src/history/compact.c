@@ -369,17 +369,10 @@ PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t cou
     return phi__compact_make(items, count, config, counter, arena, true, out);
 }
 
-/* ---- public ---- */
-
-PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens) {
-    phi_compaction_config c = phi__compact_config(config);
-    return current_tokens > phi__compact_threshold(&c);
-}
-
-PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       phi_rewrite *out) {
+PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
+                                        const phi_compaction_config *config,
+                                        const phi_token_counter *counter, phi_arena *arena,
+                                        phi_rewrite *out) {
     phi__compacted plan;
     phi_status status;
     if (arena == NULL || out == NULL || (items == NULL && count > 0)) return PHI_BAD_ARG;

@@ -19,30 +19,6 @@
 extern "C" {
 #endif
 
-/* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max <
-   threshold. With the defaults and a window of 100,000 that is above 81,000. config NULL: the
-   defaults. */
-PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens);
-
-/* The plan for a view:
-   - of the current run, the turns between the first and the recent ones: by one summary. Long
-     results of the recent ones: by themselves, cut to their first and last lines;
-   - earlier runs in scope: each by a summary of its own; runs before those: by the lines
-     of their summaries, in one, or by nothing;
-   - summaries without PHI_ITEM_LINES, such as a model's, stay;
-   - DURABLE entries stay, behind the summary.
-   A summary is a user's message of one line for each message of the user or the model, as far as
-   max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
-   of an earlier summary are taken over as they are. A section whose summary would not be smaller
-   stays.
-   `out` and its pointers are in the arena; out->span_count 0: the plan would save nothing. config
-   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of
-   order. */
-PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       phi_rewrite *out);
-
 /* The three levels over a list of messages, for hosts that keep their own; each only if the level
    before was not enough for max_context_tokens - system_prompt_tokens:
    - results are cut to tool_output_max_lines;

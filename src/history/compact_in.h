@@ -22,7 +22,26 @@ PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
-/* As phi_compaction_plan. */
+/* The plan for a view:
+   - of the current run, the turns between the first and the recent ones: by one summary. Long
+     results of the recent ones: by themselves, cut to their first and last lines;
+   - earlier runs in scope: each by a summary of its own; runs before those: by the lines
+     of their summaries, in one, or by nothing;
+   - summaries without PHI_ITEM_LINES, such as a model's, stay;
+   - DURABLE entries stay, behind the summary.
+   A summary is a user's message of one line for each message of the user or the model, as far as
+   max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
+   of an earlier summary are taken over as they are. A section whose summary would not be smaller
+   stays.
+   `out` and its pointers are in the arena; out->span_count 0: the plan would save nothing. config
+   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of
+   order. */
+PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
+                                        const phi_compaction_config *config,
+                                        const phi_token_counter *counter, phi_arena *arena,
+                                        phi_rewrite *out);
+
+/* The same, with its figures. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
                                      const phi_token_counter *counter, phi_arena *arena,

@@ -94,16 +94,3 @@ PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi
     phi_arena_free(&scratch);
     return status;
 }
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
-                               const phi_token_counter *counter, phi_str system_prompt,
-                               uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out) {
-    phi__project_order order;
-    phi_status status;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    status =
-        phi__project_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
-    return status == PHI_OK ? phi__explain(&order, arena, out) : status;
-}

@@ -40,47 +40,36 @@ PHI__FN const char *phi__policy_fault(const phi_policy *policy) {
     return NULL;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_policy phi_policy_default(void) { return phi__policy_filled(NULL); }
-
-PHI_API phi_policy phi_policy_short_context(void) {
-    phi_policy p = phi_policy_default();
-    p.max_input_tokens = PHI__POLICY_SHORT_INPUT;
-    p.keep_last_turns = PHI__POLICY_SHORT_TURNS;
-    return p;
-}
-
-PHI_API phi_policy phi_policy_long_context(void) {
-    phi_policy p = phi_policy_default();
-    p.max_input_tokens = PHI__POLICY_LONG_INPUT;
-    p.keep_last_turns = PHI__POLICY_LONG_TURNS;
-    return p;
-}
-
-PHI_API phi_policy phi_policy_tool_focused(void) {
-    phi_policy p = phi_policy_default();
-    p.keep_last_turns = PHI__POLICY_TOOL_TURNS;
-    p.include = PHI_INCLUDE_MESSAGES | PHI_INCLUDE_TOOLS;
-    p.summaries = PHI_SUMMARIES_NONE;
-    return p;
-}
-
 /* For a model whose output may be as large as its window, half of the window is for input. */
-PHI_API phi_policy phi_policy_for_model(const phi_model *model) {
-    phi_policy p = phi_policy_default();
+static void phi__policy_for_model(const phi_model *model, phi_policy *p) {
     uint64_t window = PHI__POLICY_WINDOW, output = PHI__POLICY_OUTPUT;
     if (model != NULL && model->context_window != 0) window = model->context_window;
     if (model != NULL && model->max_tokens != 0) output = model->max_tokens;
-    p.max_input_tokens = window;
-    p.reserve_output_tokens = output < window / 2 ? output : window / 2;
-    p.no_reserve = p.reserve_output_tokens == 0;
-    return p;
+    p->max_input_tokens = window;
+    p->reserve_output_tokens = output < window / 2 ? output : window / 2;
+    p->no_reserve = p->reserve_output_tokens == 0;
 }
 
-PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
-                                      const phi_policy *config) {
-    if (request != NULL) return *request;
-    if (agent != NULL) return *agent;
-    return config != NULL ? *config : phi_policy_default();
+/* ---- public ---- */
+
+PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
+    phi_policy p = phi__policy_filled(NULL);
+    switch (kind) {
+    case PHI_POLICY_SHORT_CONTEXT:
+        p.max_input_tokens = PHI__POLICY_SHORT_INPUT;
+        p.keep_last_turns = PHI__POLICY_SHORT_TURNS;
+        break;
+    case PHI_POLICY_LONG_CONTEXT:
+        p.max_input_tokens = PHI__POLICY_LONG_INPUT;
+        p.keep_last_turns = PHI__POLICY_LONG_TURNS;
+        break;
+    case PHI_POLICY_TOOL_FOCUSED:
+        p.keep_last_turns = PHI__POLICY_TOOL_TURNS;
+        p.include = PHI_INCLUDE_MESSAGES | PHI_INCLUDE_TOOLS;
+        p.summaries = PHI_SUMMARIES_NONE;
+        break;
+    case PHI_POLICY_FOR_MODEL: phi__policy_for_model(model, &p); break;
+    case PHI_POLICY_DEFAULT: break;
+    }
+    return p;
 }

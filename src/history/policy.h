@@ -51,16 +51,16 @@ typedef struct phi_policy {
 
 #define PHI_POLICY_UNLIMITED UINT64_MAX
 
-PHI_API phi_policy phi_policy_default(void);       /* every field as it is when zero */
-PHI_API phi_policy phi_policy_short_context(void); /* 6,000 tokens, 2 turns */
-PHI_API phi_policy phi_policy_long_context(void);  /* 100,000 tokens, 10 turns */
-PHI_API phi_policy phi_policy_tool_focused(void);  /* 5 turns, no summaries */
-/* the model's window, less its output: half at most */
-PHI_API phi_policy phi_policy_for_model(const phi_model *model);
+typedef enum phi_policy_kind {
+    PHI_POLICY_DEFAULT = 0,   /* every field as it is when zero */
+    PHI_POLICY_SHORT_CONTEXT, /* 6,000 tokens, 2 turns */
+    PHI_POLICY_LONG_CONTEXT,  /* 100,000 tokens, 10 turns */
+    PHI_POLICY_TOOL_FOCUSED,  /* 5 turns, no summaries */
+    PHI_POLICY_FOR_MODEL      /* the window of `model`, less its output: half at most */
+} phi_policy_kind;
 
-/* The first policy that is not NULL; else the default one. */
-PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
-                                      const phi_policy *config);
+/* A policy to begin with; model: for PHI_POLICY_FOR_MODEL, else it may be NULL. */
+PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model);
 
 /* Which messages were left out, and why. */
 typedef struct phi_projection_meta {
@@ -93,11 +93,6 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
                                uint64_t tool_schema_tokens, phi_arena *arena,
                                const phi_message *const **out, size_t *out_count,
                                phi_projection_meta *meta);
-
-/* The same as text: a line for each group, whether it is sent, and why not. In the arena. */
-PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
-                               const phi_token_counter *counter, phi_str system_prompt,
-                               uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out);
 
 #ifdef __cplusplus
 }

@@ -123,11 +123,9 @@ static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
     return PHI_OK;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
-                                  const phi_token_counter *counter, phi_arena *arena,
-                                  phi_rewrite *out, phi_pruned *pruned) {
+PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
+                                   const phi_token_counter *counter, phi_arena *arena,
+                                   phi_rewrite *out, phi_pruned *pruned) {
     phi__pruning p;
     phi__plan_item *known;
     phi_status status;
@@ -151,7 +149,7 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
     return status;
 }
 
-PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
+PHI__FN uint64_t phi__prune_from(const phi_thread *thread) {
     uint64_t limit = UINT64_MAX, from = 0;
     uint32_t lane;
     size_t i;

@@ -1,5 +1,5 @@
 /* revert.c - plans a revert: it takes out everything behind a step, or nothing. */
-#include "history/revert.h"
+#include "history/revert_in.h"
 
 #include "text/json_in.h"
 #include "history/step_in.h"
@@ -226,9 +226,7 @@ static phi_status phi__revert_refuse(phi__reverting *r, const char *format) {
                                                                                  : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API const char *phi_revert_category_text(phi_revert_category category) {
+PHI__FN const char *phi__revert_word(phi_revert_category category) {
     switch (category) {
     case PHI_REVERT_FAILURE: return "failure";
     case PHI_REVERT_TANGENT: return "tangent";
@@ -238,11 +236,11 @@ PHI_API const char *phi_revert_category_text(phi_revert_category category) {
     return "";
 }
 
-PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
-                                   phi_arena *arena, phi_rewrite *out, phi_reverted *reverted) {
+PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,
+                                    phi_arena *arena, phi_rewrite *out, phi_reverted *reverted) {
     phi__reverting r;
     if (thread == NULL || revert == NULL || arena == NULL || out == NULL || reverted == NULL ||
-        *phi_revert_category_text(revert->category) == '\0')
+        *phi__revert_word(revert->category) == '\0')
         return PHI_BAD_ARG;
     memset(&r, 0, sizeof r);
     memset(out, 0, sizeof *out);
@@ -252,7 +250,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
     r.arena = arena;
     r.told = reverted;
     out->reason = PHI_REWRITE_REVERT;
-    reverted->category = phi_str_of(phi_revert_category_text(revert->category));
+    reverted->category = phi_str_of(phi__revert_word(revert->category));
     if (!phi__revert_text(arena, &reverted->target, "n%llu", revert->step) ||
         !phi__arena_str(arena, revert->summary, &reverted->summary))
         return PHI_NO_MEMORY;

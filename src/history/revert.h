@@ -3,8 +3,7 @@
 
    A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
    the thread. The loop adds that line, if a tool sets phi_tool.names_steps. The results of one
-   answer are one step: they stay together. A revert never passes over a user's message. Pure: from
-   a thread to a rewrite, which the caller applies. */
+   answer are one step: they stay together. A revert never passes over a user's message. */
 #ifndef PHI_HISTORY_REVERT_H
 #define PHI_HISTORY_REVERT_H
 
@@ -22,8 +21,6 @@ typedef enum phi_revert_category {
     PHI_REVERT_COMPLETION,
     PHI_REVERT_STEP_SUMMARY
 } phi_revert_category;
-/* "failure"... Static. */
-PHI_API const char *phi_revert_category_text(phi_revert_category category);
 
 /* Zero means default for every field but category and step. */
 typedef struct phi_revert {
@@ -34,15 +31,6 @@ typedef struct phi_revert {
     uint64_t end_seq;
     const phi_texts *texts; /* PHI_TEXT_REVERTED and the like (default: phi's) */
 } phi_revert;
-
-/* Plans to take everything behind the step out of the active lane's view, with a user message
-   "[Reverted to step n12 (failure): {summary}]" in its place. A line of an earlier failure or
-   tangent goes, too, once five turns and three newer lines of its category stand behind it.
-   *reverted says so, or why not (then out->span_count is 0): the step "was not found", or "a user
-   message" stands behind it. out->meta has the same as JSON. Both, and their pointers, are in the
-   arena. PHI_BAD_ARG: no category; PHI_NO_MEMORY. */
-PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
-                                   phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
 #ifdef __cplusplus
 }

@@ -19,9 +19,7 @@ PHI__FN const char *phi__entry_continuation_word(int continuation) {
                                                                          : NULL;
 }
 
-/* ---- public ---- */
-
-PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
+PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason) {
     switch (reason) {
     case PHI_REWRITE_MANUAL: return "manual";
     case PHI_REWRITE_COMPACTION: return "compaction";

@@ -185,5 +185,6 @@ PHI__FN bool phi__check_id_fits(phi_str id);
 PHI__FN const char *phi__entry_kind_word(int kind);
 PHI__FN const char *phi__entry_trigger_word(int trigger);
 PHI__FN const char *phi__entry_continuation_word(int continuation);
+PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason); /* "manual"... */
 
 #endif

@@ -64,7 +64,6 @@ typedef enum phi_rewrite_reason {
     PHI_REWRITE_REVERT,
     PHI_REWRITE_SYSTEM
 } phi_rewrite_reason;
-PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason); /* "manual"... Static. */
 
 /* Replaces everything in view from entry `from` to entry `to`, both included, by these messages, or
    by nothing. */

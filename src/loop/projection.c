@@ -6,7 +6,7 @@
    answer is exact as long as the list has only grown since. */
 #include "loop/projection_in.h"
 
-#include "history/tracker.h"
+#include "history/tracker_in.h"
 #include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "model/tokens.h"
@@ -28,7 +28,7 @@ PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__toolset *set = agent->tools;
     phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
-    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
+    uint64_t sum = phi_tokens_of_text(counter, phi_str_of(agent->desc.format.schema));
     size_t i;
     if (set->may_defer) plan = agent->rt->features.deferral->plan(agent);
     for (i = 0; i < set->count; i++) {
@@ -60,16 +60,16 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
     uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
     uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
     uint64_t sum, overhead;
-    phi_tracker tracker;
+    phi__tracker tracker;
     size_t at, from;
     memset(&tracker, 0, sizeof tracker);
     for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
         const phi__item *item = &fold->items[at - 1];
         if (item->from < changed) break;
         if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & untold) == 0)
-            phi_tracker_record(&tracker, &item->message->usage, at - 1);
+            phi__tracker_record(&tracker, &item->message->usage, at - 1);
     }
-    sum = phi_tracker_known(&tracker, fold->count, &from);
+    sum = phi__tracker_known(&tracker, fold->count, &from);
     if (sum == 0) return phi__projection_view_tokens(run->agent);
     overhead = phi__projection_overhead(run);
     sum = sum > overhead ? sum - overhead : 0;

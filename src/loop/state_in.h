@@ -380,7 +380,6 @@ struct phi__agent {
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
     bool in_process;                            /* ... and it is polled, not spoken to over HTTP */
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
-    phi_str format_schema, format_name;         /* the same */
     phi_arena said; /* options, extra and raw_tools of the desc: replaced together */
     phi__toolset toolset;
     phi__toolset *tools;        /* the effective tools: of the active run, or `toolset` */

@@ -67,7 +67,7 @@ typedef struct phi_tool {
     uint32_t timeout_ms;   /* default: the agent's tool_options.timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* it checks its arguments itself; default: phi checks the schema */
-    /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
+    /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set
        refuse it for an agent without that hook. */
     bool needs_approval;
     /* makes the provider enforce the schema, where it can: phi adapts the schema (optional

@@ -13,7 +13,7 @@
    The agent's own tools come first, then the sources in order. Of two tools with one name the
    first counts. A tool that phi_agent_new would refuse, or whose name is taken, is left out with
    a PHI_EV_WARNING; from the 17th of an exchange on, one warning counts them.
-   phi_agent_set_tools replaces the agent's own tools alone. A run of phi_prompt_with with `tools`,
+   PHI_SET_TOOLS replaces the agent's own tools alone. A run of phi_prompt_with with `tools`,
    `allowed_tools` or `no_tools` keeps the list it began with. */
 #ifndef PHI_LOOP_TOOL_SOURCE_H
 #define PHI_LOOP_TOOL_SOURCE_H

@@ -37,6 +37,7 @@ static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *pla
                                          const char *expected) {
     if (error == NULL) return PHI_PARSE;
     memset(error, 0, sizeof *error);
+    error->status = PHI_PARSE;
     if (found.len > 0)
         (void)snprintf(error->message, sizeof error->message, "%s \"%.*s\": expected %s", place,
                        (int)phi__min(found.len, 40), found.at, expected);

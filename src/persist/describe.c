@@ -210,7 +210,7 @@ static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
         phi__buf_char(d->out, '"');
         return;
     }
-    phi__buf_printf(d->out, "\" (%s)%s", phi_rewrite_reason_text(r->reason),
+    phi__buf_printf(d->out, "\" (%s)%s", phi__entry_reason_word(r->reason),
                     r->span_count > 0 ? " replaces " : "");
     for (i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
         if (i > 0) phi__buf_text(d->out, ", ");

@@ -167,7 +167,7 @@ static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *no
     phi_str word = phi__json_text_of(node);
     int i;
     for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
-        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
+        if (phi__str_is(word, phi__entry_reason_word((phi_rewrite_reason)i))) {
             rewrite->reason = (phi_rewrite_reason)i;
             return PHI_OK;
         }

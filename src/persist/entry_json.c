@@ -149,7 +149,7 @@ PHI__FN void phi__entry_json_rewrite(phi__buf *out, const phi_rewrite *rewrite,
                                      phi_arena *scratch) {
     size_t i;
     phi__entry_json_text(out, "op_id", rewrite->op_id);
-    phi__records_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
+    phi__records_str(out, "reason", phi_str_of(phi__entry_reason_word(rewrite->reason)));
     if (rewrite->has_base || rewrite->base_seq != 0)
         phi__records_u64(out, "base_seq", rewrite->base_seq);
     phi__entry_json_text(out, "revoke", rewrite->revoke);

@@ -2,7 +2,7 @@
    as text.
 
    For screens, logs and people who search for a fault. Which messages of a view are sent to a
-   model, and why, phi_explain says. Each of these makes a view, costs as much, and returns
+   model, and why, phi_agent_explain says. Each of these makes a view, costs as much, and returns
    phi_thread_view's status where that fails. Only phi_thread_describe reads entries, and only those
    that it writes a line of. None of them changes anything; all are allowed during a run.
    Threads: the pumping thread. */

@@ -49,6 +49,7 @@ static void *phi__event_read_alloc(phi__event_reader *r, size_t bytes) {
 static phi_status phi__event_read_bad(phi__event_reader *r, phi_status status, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
+    r->error->status = status;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
     return status;
 }

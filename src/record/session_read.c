@@ -42,6 +42,7 @@ static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *no
 static phi_status phi__session_read_bad(phi__session_reader *r, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
+    r->error->status = PHI_PARSE;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
     return PHI_PARSE;
 }

@@ -66,6 +66,7 @@ static phi_status phi__tape_read_wrong(const phi__tape *tape, phi_parse_error *e
     memset(error, 0, sizeof *error);
     error->line = (uint32_t)tape->index.count + 1;
     error->column = 1;
+    error->status = PHI_PARSE;
     (void)snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_PARSE;
 }

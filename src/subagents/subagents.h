@@ -50,7 +50,7 @@ typedef struct phi_subagent {
     char own_words[160]; /* phi_subagent_tool writes the default description here */
 } phi_subagent;
 
-/* A tool that delegates: for phi_agent_desc.tools, or phi_agent_set_tools. A desc or name that is
+/* A tool that delegates: for phi_agent_desc.tools. A desc or name that is
    NULL gives a tool without a name, which phi_agent_new refuses. Parameters of the tool: `task`
    (text, required), and where `keep` is set `continue`, the id of a child that has finished: it
    goes on with its history. */

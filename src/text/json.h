@@ -1,14 +1,16 @@
-/* json.h - JSON: a reader, a tree to look at and change, a writer, and a search without a tree.
+/* json.h - JSON: a document, a tree to look at and change, and a writer.
 
-       phi_arena arena;                       // memory: see arena.h
-       phi_json *root;
        phi_parse_error error;
-       if (phi_json_parse(&arena, phi_str_of(text), 0, &root, &error) == PHI_OK)
-           use(phi_json_int(phi_json_path(root, "choices[0].index"), -1));
+       phi_json *game = phi_json_load_file("game.json", PHI_JSON_RELAXED, NULL, &error);
+       if (game == NULL) return complain(error.line, error.column, error.message);
+       use(phi_json_int(phi_json_path(game, "hero.gold"), 0));
+       phi_json_unload(game);
 
-   One node type serves reading and building. Nodes and strings live in the arena they were made
-   in and are freed with it. A function that takes a node takes NULL as well: NULL is "not there",
-   has no type and no children, and every getter then gives its fallback.
+   phi_json_load makes a tree that owns its memory; phi_json_parse makes one in an arena of yours.
+   One node type serves reading and building. Nodes and strings live in the arena they were made in
+   (phi_json_arena is that of a document) and are freed with it. A function that takes a node takes
+   NULL as well: NULL is "not there", has no type and no children, and every getter then gives its
+   fallback.
    Numbers keep their form: integers that fit are kept as 64-bit integers, all else as the nearest
    double; -0 is the double -0.0. A number too large for a double is an error.
    Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
@@ -48,10 +50,37 @@ typedef enum phi_json_type {
 /* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a
    sequence (as in browsers); without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
+/* Also reads what people write in files: comments (two slashes to the end of the line, or as in C),
+   a comma after the last member or item, a byte order mark. Without this flag they are errors. */
+#define PHI_JSON_RELAXED 4u
 
-/* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
-   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL);
-   memory taken from the arena until then is freed with it. `text` is borrowed until return. */
+#define PHI_JSON_MAX_FILE_BYTES 67108864u /* of a file for phi_json_load_file: 64 MiB */
+
+/* Reads one JSON text (RFC 8259, nothing more) into a document. Returns its root, which is used as
+   any node; NULL: *error (which may be NULL) has message, line, column and status.
+   Ownership: the document owns its memory; free it with phi_json_unload. `text` is copied (with
+   PHI_JSON_BORROW borrowed until then). `memory` is where its memory comes from, borrowed until
+   then; NULL: the C library's. flags: PHI_JSON_RELAXED, PHI_JSON_REPLACE_BAD_UTF8,
+   PHI_JSON_BORROW, or 0. */
+PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
+                                phi_parse_error *error);
+/* The same with the text of a file. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO
+   if it cannot be read, PHI_TOO_BIG beyond PHI_JSON_MAX_FILE_BYTES, PHI_UNSUPPORTED with
+   PHI_NO_FILES; line and column are then 0. */
+PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
+                                     phi_parse_error *error);
+/* Frees a document and all that is in its arena. NULL, and a node that is not the root of a
+   document, change nothing. */
+PHI_API void phi_json_unload(phi_json *root);
+/* The arena of a document, to change and to write it:
+       phi_arena *arena = phi_json_arena(game);
+       phi_json_set(arena, game, "level", phi_json_new_int(arena, 7));
+   NULL: not the root of a document. */
+PHI_API phi_arena *phi_json_arena(phi_json *root);
+
+/* Reads one JSON text into an arena; flags as phi_json_load. PHI_OK sets *out. PHI_PARSE,
+   PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
+   then is freed with it. `text` is borrowed until return. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
@@ -90,8 +119,8 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
 /* ---- building ---- */
 
-/* New nodes; NULL: no memory. Strings are copied; bytes that are not UTF-8 are kept, and replaced
-   when written. A double that is not finite is kept, and written as null. */
+/* New nodes; NULL: no memory, or no arena. Strings are copied; bytes that are not UTF-8 are kept,
+   and replaced when written. A double that is not finite is kept, and written as null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
@@ -104,8 +133,8 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 /* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
    NULL value is PHI_NO_MEMORY, so that calls nest:
        phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
-   A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
-   container. Both must live equally long. */
+   A value that already is in a container, is the container, or is the root of a document, is
+   PHI_MISUSE. It must not hold the container. Both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
 /* Appends to an array; as above. */
@@ -124,27 +153,6 @@ PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
    PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
-
-/* ---- searching without a tree ---- */
-
-/* A value in a text, not yet read. */
-typedef struct phi_json_found {
-    phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
-    bool escaped; /* a string with escapes in it */
-} phi_json_found;
-
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
-   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
-   checked for brackets and strings that close. */
-PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
-/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
-   fits. */
-PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
-PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
-PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
 
 #ifdef __cplusplus
 }

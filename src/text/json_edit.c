@@ -2,7 +2,7 @@
 #include "text/json_index_in.h"
 
 static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
-    phi_json *node = (phi_json *)phi_arena_alloc(arena, sizeof *node);
+    phi_json *node = arena != NULL ? (phi_json *)phi_arena_alloc(arena, sizeof *node) : NULL;
     if (node == NULL) return NULL;
     memset(node, 0, sizeof *node);
     node->meta = kind;
@@ -15,6 +15,7 @@ static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t ki
     if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
     if (value == NULL) return PHI_NO_MEMORY;
     if (value == container || value->next != NULL) return PHI_MISUSE;
+    if (phi__json_form_of(value) == PHI__JSON_DOCUMENT) return PHI_MISUSE;
     if (container->len == UINT32_MAX) return PHI_TOO_BIG;
     return PHI_OK;
 }
@@ -141,7 +142,11 @@ static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, 
 }
 
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
-    return node == NULL ? NULL : phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    phi_json *copy;
+    if (node == NULL) return NULL;
+    copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    if (copy != NULL && phi__json_form_of(copy) == PHI__JSON_DOCUMENT) copy->meta &= 0xfu;
+    return copy;
 }
 
 /* ---- changing ---- */

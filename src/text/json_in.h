@@ -26,15 +26,16 @@ enum phi__json_kind {
     PHI__JSON_OBJECT
 };
 
-/* What the text was in TOML; 0 in all other trees. The functions of json.h keep it, and none looks
-   at it: a date is a string to them. */
+/* What the text was in TOML, or the root of a loaded document; 0 in all other trees. The functions
+   of json.h keep it: a date is a string to them. */
 enum phi__json_form {
     PHI__JSON_OFFSET_DATETIME = 1, /* of strings */
     PHI__JSON_LOCAL_DATETIME,
     PHI__JSON_LOCAL_DATE,
     PHI__JSON_LOCAL_TIME,
-    PHI__JSON_INLINE, /* an object in braces */
-    PHI__JSON_TABLES  /* an array of [[headers]] */
+    PHI__JSON_INLINE,  /* an object in braces */
+    PHI__JSON_TABLES,  /* an array of [[headers]] */
+    PHI__JSON_DOCUMENT /* of phi_json_load: in no container, and freed by phi_json_unload */
 };
 
 typedef union phi__json_value {
@@ -89,7 +90,7 @@ typedef struct phi__json_reader {
     struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
     uint32_t key_len, bad, line, flags, depth, max_depth;
     uint32_t key_line, key_column; /* of the next value; with marks alone */
-    uint8_t state;
+    uint8_t state, back;           /* back: the state after a comment */
     bool is_key;
     phi_status status;
     phi_parse_error error;
@@ -211,6 +212,28 @@ typedef struct phi__json_step {
 /* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
    path is malformed from there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
+
+/* ---- searching without a tree ---- */
+
+/* A value in a text, not yet read. */
+typedef struct phi__json_found {
+    phi_json_type type;
+    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
+    bool escaped; /* a string with escapes in it */
+} phi__json_found;
+
+/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
+   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
+   checked for brackets and strings that close. */
+PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
+/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
+   fits. */
+PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
+                                        phi_str *out);
+PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
+PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out);
 
 /* ---- strings ---- */
 

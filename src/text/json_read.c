@@ -20,8 +20,10 @@ enum phi__json_state {
     PHI__JSON_VALUE,
     PHI__JSON_AFTER, /* a comma or a closing bracket */
     PHI__JSON_END,
-    PHI__JSON_TEXT,   /* in a string: looking for its end */
-    PHI__JSON_REWRITE /* its end is at quote: unescaping it */
+    PHI__JSON_TEXT,    /* in a string: looking for its end */
+    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
+    PHI__JSON_COMMENT, /* with PHI_JSON_RELAXED: before its end */
+    PHI__JSON_LINE_COMMENT
 };
 
 #define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
@@ -49,7 +51,7 @@ static void phi__json_read_found_words(const phi__json_reader *r, const char *at
 static const char *phi__json_read_fail(phi__json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = (uint32_t)(at - r->line_at) + 1;
     r->error.offset = (size_t)(at - r->base);
@@ -332,6 +334,46 @@ static inline const char *phi__json_read_text_begin(phi__json_reader *r, const c
     return phi__json_read_text(r, at, stop);
 }
 
+/* ---- what PHI_JSON_RELAXED allows ---- */
+
+static bool phi__json_read_relaxed(const phi__json_reader *r) {
+    return (r->flags & PHI_JSON_RELAXED) != 0;
+}
+
+/* A byte order mark where the text begins. */
+static bool phi__json_read_order_mark(const phi__json_reader *r, const char *at) {
+    return phi__json_read_relaxed(r) && at == r->base && r->end - at >= 3 &&
+           memcmp(at, "\xEF\xBB\xBF", 3) == 0;
+}
+
+/* At a slash where a token may begin. */
+static const char *phi__json_read_comment_begin(phi__json_reader *r, const char *at) {
+    bool line = at + 1 < r->end && at[1] == '/';
+    if (!line && (at + 1 == r->end || at[1] != '*'))
+        return phi__json_read_expected(r, at + 1, "'/' or '*' after the slash of a comment");
+    r->back = r->state;
+    r->state = line ? PHI__JSON_LINE_COMMENT : PHI__JSON_COMMENT;
+    return at + 2;
+}
+
+static const char *phi__json_read_comment(phi__json_reader *r, const char *at, const char *stop) {
+    bool line = r->state == PHI__JSON_LINE_COMMENT;
+    for (; at < stop; at++) {
+        if (line && (*at == '\n' || *at == '\r')) {
+            r->state = r->back;
+            return at;
+        }
+        if (*at == '\n') {
+            r->line++;
+            r->line_at = at + 1;
+        } else if (!line && *at == '*' && at + 1 < r->end && at[1] == '/') {
+            r->state = r->back;
+            return at + 2;
+        }
+    }
+    return at;
+}
+
 /* ---- the machine ---- */
 
 static const char *phi__json_read_first(phi__json_reader *r, const char *at, const char *stop) {
@@ -354,6 +396,7 @@ static const char *phi__json_read_first(phi__json_reader *r, const char *at, con
     case '8':
     case '9': return phi__json_read_number(r, at);
     default:
+        if (phi__json_read_order_mark(r, at)) return r->line_at = at + 3;
         return phi__json_read_expected(
             r, at, r->state == PHI__JSON_FIRST_ITEM ? "a value or ']'" : "a value");
     }
@@ -389,14 +432,22 @@ static inline const char *phi__json_read_key(phi__json_reader *r, const char *at
         r->state = PHI__JSON_VALUE;
         return at + 1;
     }
-    if (r->state == PHI__JSON_KEY) return phi__json_read_expected(r, at, "a key in quotes");
+    if (r->state == PHI__JSON_KEY && !(*at == '}' && phi__json_read_relaxed(r)))
+        return phi__json_read_expected(r, at, "a key in quotes");
     if (*at == '}') return phi__json_read_close(r, at);
     return phi__json_read_expected(r, at, "a key in quotes or '}'");
 }
 
+/* Before a value in an array, after a comma that may be the last. */
+static bool phi__json_read_last_comma(const phi__json_reader *r) {
+    return phi__json_read_relaxed(r) && r->open != NULL &&
+           phi__json_kind_of(r->open) == PHI__JSON_ARRAY;
+}
+
 static inline const char *phi__json_read_value(phi__json_reader *r, const char *at,
                                                const char *stop) {
-    if (*at == ']' && r->state == PHI__JSON_FIRST_ITEM) return phi__json_read_close(r, at);
+    if (*at == ']' && (r->state == PHI__JSON_FIRST_ITEM || phi__json_read_last_comma(r)))
+        return phi__json_read_close(r, at);
     at = phi__json_read_first(r, at, stop);
     if (r->state != PHI__JSON_AFTER || at >= stop || *at != ',') return at;
     return phi__json_read_after(r, at);
@@ -409,6 +460,8 @@ static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, co
             at = phi__json_read_white(r, at, stop);
             if (at == stop) break;
         }
+        if (*at == '/' && phi__json_read_relaxed(r) && r->state < PHI__JSON_TEXT)
+            return phi__json_read_comment_begin(r, at);
         switch (r->state) {
         case PHI__JSON_FIRST_KEY:
         case PHI__JSON_KEY: at = phi__json_read_key(r, at, stop); break;
@@ -428,6 +481,7 @@ static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, co
 }
 
 static void phi__json_read_cut(phi__json_reader *r) {
+    if (r->state == PHI__JSON_LINE_COMMENT) r->state = r->back;
     switch (r->state) {
     case PHI__JSON_END: r->status = PHI_OK; return;
     case PHI__JSON_FIRST_KEY:
@@ -436,6 +490,9 @@ static void phi__json_read_cut(phi__json_reader *r) {
     case PHI__JSON_KEY: (void)phi__json_read_expected(r, r->end, "a key in quotes"); return;
     case PHI__JSON_COLON: (void)phi__json_read_expected(r, r->end, "':'"); return;
     case PHI__JSON_FIRST_ITEM: (void)phi__json_read_expected(r, r->end, "a value or ']'"); return;
+    case PHI__JSON_COMMENT:
+        (void)phi__json_read_expected(r, r->end, "the closing '*/' of a comment");
+        return;
     case PHI__JSON_TEXT:
         (void)phi__json_read_expected(r, r->end, "the closing '\"' of a string");
         return;
@@ -467,7 +524,7 @@ static void phi__json_read_copying(phi__json_reader *r, size_t units) {
     r->state = PHI__JSON_VALUE;
 }
 
-/* ---- public ---- */
+/* ---- the reader ---- */
 
 PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth) {
@@ -482,6 +539,7 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
     r->error.line = r->error.column = 0;
     r->error.offset = 0;
     r->error.message[0] = '\0';
+    r->error.status = PHI_OK;
     r->text = r->base = r->at = r->line_at = text.at;
     r->len = text.len;
     r->end = r->text + text.len;
@@ -493,7 +551,8 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
     r->status = PHI_BUSY;
     if (text.len >= UINT32_MAX)
         (void)phi__json_read_too_big(r, r->text, "a text of 4 GiB or more");
-    else if (text.len >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
+    else if ((flags & PHI_JSON_RELAXED) == 0 && text.len >= 3 &&
+             memcmp(text.at, "\xEF\xBB\xBF", 3) == 0)
         (void)phi__json_read_wrong(r, r->text, "a byte order mark is not JSON");
 }
 
@@ -512,6 +571,8 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
             at = phi__json_read_text(r, at, stop);
         else if (r->state == PHI__JSON_REWRITE)
             at = phi__json_read_rewrite(r, at, stop);
+        else if (r->state >= PHI__JSON_COMMENT)
+            at = phi__json_read_comment(r, at, stop);
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
@@ -528,18 +589,4 @@ PHI__FN phi_status phi__json_read_result(const phi__json_reader *r, phi_json **o
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
-}
-
-PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
-                                  phi_parse_error *error) {
-    phi__json_reader reader;
-    phi_arena_mark mark;
-    phi_status status;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
-    phi__json_read_begin(&reader, arena, text, flags, 0);
-    while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi__json_read_result(&reader, out, error);
-    if (status != PHI_OK) phi_arena_reset(arena, mark);
-    return status;
 }

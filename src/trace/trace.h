@@ -50,9 +50,9 @@ typedef struct phi_trace_desc {
     size_t model_count;
     const char *const *secrets; /* further texts to hide, of 8 bytes and more (default: none) */
     size_t secret_count;
-    /* The page says for each request which messages this policy left out, and why, as phi_explain
-       does, beside the run's system prompt. It must be the run's policy: a thread does not keep it
-       (default: all were sent) */
+    /* The page says for each request which messages this policy left out, and why, as
+       phi_agent_explain does, beside the run's system prompt. It must be the run's policy: a thread
+       does not keep it (default: all were sent) */
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
     uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */

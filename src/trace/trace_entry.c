@@ -100,7 +100,7 @@ static void phi__trace_entry_spans(phi_trace *t, const phi_rewrite *r) {
 static void phi__trace_entry_rewrite(phi_trace *t, const phi_rewrite *r) {
     const phi_written *w = r->written;
     phi__trace_out_some(t, "id", phi_str_of(r->op_id));
-    phi__trace_out_some(t, "why", phi_str_of(phi_rewrite_reason_text(r->reason)));
+    phi__trace_out_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
     phi__trace_out_some(t, "revoke", phi_str_of(r->revoke));
     phi__trace_out_some(t, "to", phi_str_of(r->switch_to));
     phi__trace_entry_spans(t, r);

@@ -463,7 +463,7 @@ PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
     char place[24];
     (void)snprintf(place, sizeof place, "%llu", (unsigned long long)(e->seq - run->start));
     phi__trace_span_within(t, "rewrite", &name, phi_str_of(place));
-    phi__trace_span_named(t, "rewrite", phi_str_of(phi_rewrite_reason_text(r->reason)),
+    phi__trace_span_named(t, "rewrite", phi_str_of(phi__entry_reason_word(r->reason)),
                           PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
     phi__trace_span_text(t, "gen_ai.conversation.id", name.session);
     phi__trace_span_int(t, "phi.rewrite.spans", r->span_count);

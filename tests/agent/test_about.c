@@ -1,5 +1,6 @@
 /* test_about.c - what a thread knows of itself: id, times, title, metadata, origin, and its runs' system prompts; in memory,
    in a store, as text, in a snapshot, after forgetting, and when memory fails. */
+#include "support/set.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
 
@@ -209,8 +210,8 @@ TEST(each_run_s_system_prompt_is_known_and_kept_once) {
     thread = phi_agent_thread(t.agent);
     CHECK_EQ_STR(prompt_at(thread, UINT64_MAX), phi_status_text(PHI_NOT_FOUND));
     for (i = 0; i < 5; i++) {
-        if (i == 2) CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, NULL), PHI_OK);
-        if (i == 4) CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a ghost."), PHI_OK);
+        if (i == 2) CHECK_EQ_INT(set_system_prompt(t.agent, NULL), PHI_OK);
+        if (i == 4) CHECK_EQ_INT(set_system_prompt(t.agent, "You are a ghost."), PHI_OK);
         CHECK(exchange(&t) == PHI_OK);
         ends[i] = phi_thread_count(thread) - 1;
     }

@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "text/json.h"
 #include "support/request.h"
+#include "support/set.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
     rig *r = rig_new();
@@ -82,7 +83,7 @@ TEST(a_freed_agents_handle_is_stale_everywhere) {
     CHECK_EQ_INT(phi_prompt(agent, "x"), PHI_STALE);
     CHECK_EQ_INT(phi_abort(agent), PHI_STALE);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_STALE);
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_STALE);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_STALE);
     CHECK(!phi_agent_alive(agent));
     CHECK(!phi_agent_get_info(agent).running);
     CHECK_STR(phi_agent_get_info(agent).agent_id, "");
@@ -97,8 +98,7 @@ TEST(a_freed_agents_handle_is_stale_everywhere) {
     CHECK_EQ_INT(phi_agent_free(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_abort(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_reset(none), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_model(none, &model), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_model(next, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_model(none, &model), PHI_BAD_ARG);
     CHECK(!phi_agent_alive(none));
     CHECK(!phi_agent_get_info(none).running);
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(none)), 0);
@@ -131,9 +131,9 @@ TEST(while_a_run_goes_on_model_and_history_stay) {
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_BUSY);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK_EQ_STR(words, "phi_agent_reset: a run is going on");
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_BUSY);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_BUSY);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_agent_set_model: a run is going on");
+    CHECK_EQ_STR(words, "phi_agent_set: a run is going on");
     CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     rig_free(r);
 }
@@ -149,9 +149,9 @@ TEST(a_new_model_takes_over_in_mid_conversation) {
     CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
     (void)rig_run(r, 20);
     bad.id = "";
-    CHECK_EQ_INT(phi_agent_set_model(agent, &bad), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_model(agent, &bad), PHI_BAD_ARG);
     CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_request(r, 1), "\"other-model\"") != NULL);
@@ -159,7 +159,7 @@ TEST(a_new_model_takes_over_in_mid_conversation) {
               "session.anthropic.other-model.1");
     desc.ids.config_id = "smith";
     configured = rig_agent(r, &desc);
-    CHECK_EQ_INT(phi_agent_set_model(configured, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(configured, &model), PHI_OK);
     CHECK_EQ_INT(phi_prompt(configured, "3"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_STR(phi_thread_message_at(phi_agent_thread(configured), 0)->loop_id, "session.smith.1");
@@ -178,7 +178,7 @@ TEST(a_model_change_without_memory_changes_nothing) {
         model.headers = headers;
         model.header_count = 2;
         test_alloc_fail_at(n);
-        status = phi_agent_set_model(agent, &model);
+        status = set_model(agent, &model);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
@@ -342,12 +342,12 @@ TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
     CHECK_EQ_INT(phi_abort_run(none, NULL, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_stop(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_budget_raise(none, &by), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_model(none, &model), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_tools(none, NULL, 0), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(none, "x"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_format(none, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_policy(none, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_repeat_limits(none, 1, 2), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_model(none, &model), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_tools(none, NULL, 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_system_prompt(none, "x"), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_format(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_policy(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_repeat_limits(none, 1, 2), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_reset(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_new_session(none, true), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_rewrite(none, NULL), PHI_BAD_ARG);
@@ -466,7 +466,7 @@ TEST(setting_tools_replaces_the_list) {
     rig_says(r, "a");
     rig_says(r, "b");
     ask(r, agent, "1");
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_OK);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_OK);
     ask(r, agent, "2");
     CHECK(strstr(rig_request(r, 0), "\"echo\"") != NULL);
     CHECK(strstr(rig_request(r, 0), "\"wait\"") == NULL);
@@ -490,9 +490,9 @@ TEST(what_an_agent_gives_out_may_be_given_back_to_it) {
     desc.system_prompt = "You are careful.";
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_tools(agent, got.tools + 1, 1), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, got.system_prompt + 4), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_model(agent, &got.model), PHI_OK);
+    CHECK_EQ_INT(set_tools(agent, got.tools + 1, 1), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(agent, got.system_prompt + 4), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &got.model), PHI_OK);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK_EQ_INT(got.tool_count, 1);
     CHECK_EQ_STR(got.tools[0].name, "wait");

@@ -1,5 +1,6 @@
 /* test_agent_desc.c - what a new agent is refused for, with the field to fix. */
 #include "support/rig.h"
+#include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 
@@ -170,12 +171,12 @@ TEST(a_tool_name_that_the_target_does_not_take_is_refused) {
     tool.name = "2d_map"; /* Anthropic takes it */
     agent = phi_agent_new(rig_runtime(r), &desc);
     REQUIRE(agent.rt != NULL);
-    CHECK_EQ_INT(phi_agent_set_model(agent, &google), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_model(agent, &google), PHI_BAD_ARG);
     check_words(r, "tools[0].name \"2d_map\": expected a letter or _ at first");
     desc.model = google;
     refused(r, &desc, PHI_BAD_ARG, "tools[0].name \"2d_map\": expected a letter or _ at first");
     tool.name = "map/2d";
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_BAD_ARG);
     check_words(r, "tools[0].name \"map/2d\": expected 1 to 64 of a-z A-Z 0-9 _ -");
     rig_free(r);
 }
@@ -227,7 +228,7 @@ TEST(hooks_that_are_never_called_and_tools_that_nothing_can_approve_are_refused)
     desc = rig_desc();
     agent = phi_agent_new(rig_runtime(r), &desc);
     tool.needs_approval = true;
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_BAD_ARG);
     check_words(r, unapproved);
     desc.tools = &tool;
     desc.tool_count = 1;

@@ -5,6 +5,7 @@
 #include "loop/tries.h"
 #include "loop/tool.h"
 #include "support/heard.h"
+#include "support/set.h"
 #include "record/event_json.h"
 
 #include "agent/one_shot_run.h"
@@ -411,7 +412,7 @@ TEST(a_bad_value_changes_nothing_and_is_named) {
             "thinking, tool_options.choice or mode, input.steering_mode, follow_up_mode or "
             "first_turn_trigger, keep or memory.at_limit is none of its values");
     refused(agent, &to, 1u << 30, PHI_BAD_ARG,
-            "phi_agent_set: fields is 0x40000002: expected PHI_SET_ bits");
+            "phi_agent_set: fields is 0x40040000: expected PHI_SET_ bits");
     CHECK_EQ_INT(phi_agent_set(agent, &to, 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_set(agent, NULL, PHI_SET_KEEP), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
@@ -464,6 +465,128 @@ TEST(want_of_memory_changes_nothing) {
         if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
     }
     CHECK(n > 5 && !tripped);
+}
+
+/* ---- several at once ---- */
+
+typedef struct changes {
+    phi_agent_desc to;
+    phi_tool tool;
+    phi_policy policy;
+} changes;
+
+/* What the setters of their own once changed. */
+static const uint32_t WHO = PHI_SET_MODEL | PHI_SET_SYSTEM_PROMPT | PHI_SET_TOOLS | PHI_SET_FORMAT |
+                            PHI_SET_POLICY | PHI_SET_TOOL_TIMEOUT | PHI_SET_OPTIONS;
+
+static void changes_make(changes *c) {
+    memset(c, 0, sizeof *c);
+    c->tool = rig_echo();
+    c->tool.name = "other";
+    c->policy.max_input_tokens = 9000;
+    c->to.model = phi_model_anthropic("m2", "k");
+    c->to.system_prompt = "Be brief.";
+    c->to.tools = &c->tool;
+    c->to.tool_count = 1;
+    c->to.tool_options.timeout_ms = 70;
+    c->to.format.kind = PHI_FORMAT_JSON_SCHEMA;
+    c->to.format.schema = "{\"type\":\"object\"}";
+    c->to.format.name = "answer";
+    c->to.policy = &c->policy;
+    c->to.options.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
+}
+
+static void changes_are(phi_agent agent, bool there) {
+    phi_agent_desc is = now_of(agent);
+    char line[200];
+    (void)snprintf(line, sizeof line, "%s %s %d %s %s %d %d %s", is.model.id,
+                   is.system_prompt != NULL ? is.system_prompt : "-", (int)is.tool_count,
+                   is.tool_count > 0 ? is.tools[0].name : "-",
+                   is.format.name != NULL ? is.format.name : "-",
+                   is.policy != NULL ? (int)is.policy->max_input_tokens : 0,
+                   is.tool_count > 0 ? (int)is.tools[0].timeout_ms : 0,
+                   is.options.extra != NULL ? is.options.extra : "-");
+    CHECK_EQ_STR(line, there ? "m2 Be brief. 1 other answer 9000 70 "
+                               "{\"metadata\":{\"user_id\":\"u\"}}"
+                             : "test-model - 1 echo - 0 120000 -");
+}
+
+TEST(a_model_a_prompt_tools_a_format_and_a_policy_change_together_or_not_at_all) {
+    bool tripped = true;
+    int n;
+    for (n = 0; tripped && n < 400; n++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        phi_tool tool = rig_echo();
+        phi_agent agent = agent_with(r, &desc, &tool);
+        phi_status status;
+        changes c;
+        changes_make(&c);
+        test_alloc_fail_at(n);
+        status = phi_agent_set(agent, &c.to, WHO);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
+        changes_are(agent, !tripped);
+        rig_says(r, "{}");
+        CHECK(strstr(run(r, agent), "AgentEnd ok") != NULL);
+        CHECK(has(r, 0, tripped ? "\"echo\"" : "\"other\""));
+        CHECK(has(r, 0, "Be brief.") == !tripped && has(r, 0, PHI_RESPOND_TOOL) == !tripped);
+        CHECK((strstr(phi_agent_get_info(agent).loop_id.at, ".m2.") != NULL) == !tripped);
+        rig_free(r);
+        if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
+    }
+    CHECK(n > 10 && !tripped);
+}
+
+TEST(one_bad_field_leaves_all_others_as_they_are) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent = agent_with(r, &desc, &tool);
+    phi_provider none;
+    changes c;
+    changes_make(&c);
+    memset(&none, 0, sizeof none);
+    c.tool.schema = "{\"type\":\"string\"}";
+    refused(agent, &c.to, WHO, PHI_BAD_ARG,
+            "tool \"other\": schema: expected an object with \"type\":\"object\"");
+    c.tool = rig_echo();
+    c.tool.name = PHI_RESPOND_TOOL;
+    CHECK_EQ_INT(phi_agent_set(agent, &c.to, WHO), PHI_BAD_ARG); /* the format's own */
+    c.tool.name = "other";
+    c.policy.include = 1u << 30;
+    refused(agent, &c.to, WHO, PHI_BAD_ARG, "policy.include: expected PHI_INCLUDE_ bits");
+    c.policy.include = 0;
+    c.to.model.id = NULL;
+    CHECK_EQ_INT(phi_agent_set(agent, &c.to, WHO), PHI_BAD_ARG);
+    c.to.model.id = "m2";
+    c.to.options.extra = "{\"messages\":[]}";
+    refused(agent, &c.to, WHO, PHI_BAD_ARG, "options.extra: phi writes \"messages\" itself");
+    c.to.provider = &none;
+    CHECK_EQ_INT(phi_agent_set(agent, &c.to, WHO | PHI_SET_PROVIDER), PHI_BAD_ARG);
+    changes_are(agent, false);
+    rig_free(r);
+}
+
+TEST(all_fields_may_be_set_to_what_they_are) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), is;
+    phi_tool tool = rig_echo();
+    phi_agent agent = agent_with(r, &desc, &tool);
+    changes c;
+    int i;
+    changes_make(&c);
+    set(agent, &c.to, WHO);
+    for (i = 0; i < 2; i++) {
+        is = now_of(agent);
+        set(agent, &is, (PHI_SET_TEXTS << 1) - 1);
+        changes_are(agent, true);
+    }
+    rig_says(r, "{}");
+    CHECK(strstr(run(r, agent), "AgentEnd ok") != NULL);
+    CHECK(has(r, 0, "\"model\":\"m2\"") && has(r, 0, "\"other\""));
+    rig_free(r);
 }
 
 /* ---- with a list of models ---- */
@@ -527,7 +650,7 @@ TEST(an_agent_of_one_run_keeps_its_settings) {
 }
 
 static bool takes(phi_agent agent, phi_model model, phi_content_kind kind, const char *type) {
-    if (!CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK)) return false;
+    if (!CHECK_EQ_INT(set_model(agent, &model), PHI_OK)) return false;
     return phi_agent_takes(agent, kind, phi_str_of(type));
 }
 
@@ -600,7 +723,9 @@ TEST_MAIN(
     TEST_ENTRY(some_settings_count_during_a_run_and_the_others_wait_for_its_end),
     TEST_ENTRY(a_run_that_was_saved_goes_on_with_the_settings_that_its_agent_had),
     TEST_ENTRY(a_bad_value_changes_nothing_and_is_named),
-    TEST_ENTRY(want_of_memory_changes_nothing),
+    TEST_ENTRY(a_model_a_prompt_tools_a_format_and_a_policy_change_together_or_not_at_all),
+    TEST_ENTRY(one_bad_field_leaves_all_others_as_they_are),
+    TEST_ENTRY(all_fields_may_be_set_to_what_they_are), TEST_ENTRY(want_of_memory_changes_nothing),
     TEST_ENTRY(a_list_of_models_is_set_and_taken_away_and_settings_are_the_agents_own),
     TEST_ENTRY(an_agent_of_one_run_keeps_its_settings),
     TEST_ENTRY(an_agent_says_what_its_model_takes),

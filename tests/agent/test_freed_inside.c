@@ -73,7 +73,7 @@ TEST(an_agent_is_freed_inside_of_any_callback) {
         rig *r = rig_new();
         store_mem *store = store_mem_new();
         phi_agent_desc desc = rig_desc();
-        phi_policy policy = phi_policy_short_context();
+        phi_policy policy = phi_policy_of(PHI_POLICY_SHORT_CONTEXT, NULL);
         phi_tool tool = PHI_ZERO;
         int i;
         memset(&l, 0, sizeof l);

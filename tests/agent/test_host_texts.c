@@ -6,8 +6,9 @@
 #include "strategy/strategy.h"
 #include "strategy/tot.h"
 #include "subagents/subagents.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
-#include "tools/context_tools.h"
+#include "history/compact_in.h"
 
 typedef struct world {
     rig *r;
@@ -147,7 +148,7 @@ static phi_str plan_of(const phi_view_item *items, size_t count, const phi_texts
     config.keep_no_first = true;
     config.keep_recent_turns = 1;
     config.max_summary_tokens = most;
-    CHECK_EQ_INT(phi_compaction_plan(items, count, &config, NULL, arena, &out), PHI_OK);
+    CHECK_EQ_INT(phi__compact_rewrite(items, count, &config, NULL, arena, &out), PHI_OK);
     if (!CHECK(out.span_count > 0 && out.spans[0].message_count > 0)) return phi__str("", 0);
     return out.spans[0].messages[0].content[0].text;
 }
@@ -276,8 +277,8 @@ TEST(a_cut_after_a_refusal_is_marked_in_the_hosts_words) {
 TEST(a_memo_and_the_tag_of_a_revert_are_in_the_hosts_words) {
     world w;
     begin(&w);
-    (void)phi_tools_revert(w.tools + 1);
-    (void)phi_tools_prun(w.tools + 2);
+    (void)tools_revert(w.tools + 1);
+    (void)tools_prun(w.tools + 2);
     w.desc.tool_count = 4;
     make(&w);
     rig_call(w.r, "c1", "echo", "{\"at\":\"square\"}");
@@ -611,7 +612,7 @@ TEST(old_lines_of_reverts_go_in_whatever_words_they_are) {
     world w;
     int i;
     begin(&w);
-    (void)phi_tools_revert(w.tools + 1);
+    (void)tools_revert(w.tools + 1);
     w.desc.tool_count = 2;
     make(&w);
     for (i = 0; i < 8; i++) {

@@ -4,8 +4,10 @@
 #include "history/prune.h"
 #include "history/revert.h"
 #include "persist/introspect.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
-#include "tools/context_tools.h"
+#include "history/prune_in.h"
+#include "history/revert_in.h"
 
 /* An agent that a conversation, facts and a deferred rewrite belong to. */
 typedef struct outs {
@@ -23,7 +25,7 @@ static void outs_begin(outs *o) {
     phi_tool tools[2];
     o->r = rig_new();
     tools[0] = rig_echo();
-    CHECK_EQ_INT(phi_tools_revert(&tools[1]), PHI_OK); /* it has results say their step */
+    CHECK_EQ_INT(tools_revert(&tools[1]), PHI_OK); /* it has results say their step */
     desc.tools = tools;
     desc.tool_count = 2;
     o->agent = rig_agent(o->r, &desc);
@@ -124,7 +126,7 @@ static phi_status prune_row(outs *o) {
     prune.tokens = 1;
     status = phi_thread_view(o->thread, NULL, UINT64_MAX, &o->arena, &items, &count);
     if (status != PHI_OK) return status;
-    status = phi_prune_plan(items, count, &prune, NULL, &o->arena, &rewrite, &pruned);
+    status = phi__prune_plan(items, count, &prune, NULL, &o->arena, &rewrite, &pruned);
     if (status == PHI_OK) return status;
     CHECK(rewrite.spans == NULL && rewrite.span_count == 0 && rewrite.meta == NULL);
     CHECK(pruned.timestamps == NULL && pruned.timestamp_count == 0);
@@ -139,7 +141,7 @@ static phi_status revert_row(outs *o) {
     revert.step = o->step;
     revert.category = PHI_REVERT_TANGENT;
     revert.summary = phi_str_of("gone");
-    status = phi_revert_plan(o->thread, &revert, &o->arena, &rewrite, &reverted);
+    status = phi__revert_plan(o->thread, &revert, &o->arena, &rewrite, &reverted);
     if (status == PHI_OK) CHECK(reverted.applied);
     if (status == PHI_OK) return status;
     CHECK(rewrite.spans == NULL && rewrite.span_count == 0 && rewrite.meta == NULL);
@@ -168,8 +170,8 @@ typedef struct out_row {
 static const out_row out_rows[] = {
     {"phi_thread_view", view_row, false},      {"phi_thread_slice", slice_row, false},
     {"phi_fact_list", facts_row, false},       {"phi_fact_known", known_row, false},
-    {"phi_agent_explain", explain_row, false}, {"phi_prune_plan", prune_row, false},
-    {"phi_revert_plan", revert_row, false},    {"phi_project", project_row, false},
+    {"phi_agent_explain", explain_row, false}, {"phi__prune_plan", prune_row, false},
+    {"phi__revert_plan", revert_row, false},   {"phi_project", project_row, false},
 };
 
 /* The arena's block may end anywhere. */

@@ -2,6 +2,8 @@
    unset. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "agent/agent_in.h"
+#include "agent/profile_in.h"
 
 static phi_memory memory;
 
@@ -15,31 +17,32 @@ static void begin(void) {
 
 static void end(void) { phi_arena_free(&arena); }
 
-static void check_prompt(const phi_prompt_slot *slots, size_t slot_count,
-                         const phi_prompt_block *blocks, size_t block_count, const char *want) {
+static void check_prompt(const phi__profile_slot *slots, size_t slot_count,
+                         const phi__profile_block *blocks, size_t block_count, const char *want) {
     phi_str out;
     begin();
-    CHECK_EQ_INT(phi_prompt_compose(slots, slot_count, blocks, block_count, &arena, &out), PHI_OK);
+    CHECK_EQ_INT(phi__profile_compose(slots, slot_count, blocks, block_count, &arena, &out),
+                 PHI_OK);
     CHECK_STR(out, want);
     CHECK_EQ_INT(out.at[out.len], '\0');
     end();
 }
 
 TEST(blocks_stand_in_the_order_of_their_slots_with_a_blank_line_between) {
-    static const phi_prompt_slot slots[] = {{"c", 7, 0}, {"a", -1, 0}, {"b", 3, 0}};
-    static const phi_prompt_block blocks[] = {{"b", "BRAVO"}, {"c", "CHARLIE"}, {"a", "ALPHA"}};
+    static const phi__profile_slot slots[] = {{"c", 7, 0}, {"a", -1, 0}, {"b", 3, 0}};
+    static const phi__profile_block blocks[] = {{"b", "BRAVO"}, {"c", "CHARLIE"}, {"a", "ALPHA"}};
     check_prompt(slots, 3, blocks, 3, "ALPHA\n\nBRAVO\n\nCHARLIE");
 }
 
 TEST(slots_of_one_order_stand_as_they_are_listed) {
-    static const phi_prompt_slot slots[] = {{"z", 1, 0}, {"y", 0, 0}, {"x", 1, 0}, {"w", 0, 0}};
-    static const phi_prompt_block blocks[] = {{"w", "W"}, {"x", "X"}, {"y", "Y"}, {"z", "Z"}};
+    static const phi__profile_slot slots[] = {{"z", 1, 0}, {"y", 0, 0}, {"x", 1, 0}, {"w", 0, 0}};
+    static const phi__profile_block blocks[] = {{"w", "W"}, {"x", "X"}, {"y", "Y"}, {"z", "Z"}};
     check_prompt(slots, 4, blocks, 4, "Y\n\nW\n\nZ\n\nX");
 }
 
 TEST(what_has_no_slot_or_no_block_or_no_text_is_left_out) {
-    static const phi_prompt_slot slots[] = {{"a", 0, 0}, {"b", 1, 0}, {"c", 2, 0}, {"d", 3, 0}};
-    static const phi_prompt_block blocks[] = {
+    static const phi__profile_slot slots[] = {{"a", 0, 0}, {"b", 1, 0}, {"c", 2, 0}, {"d", 3, 0}};
+    static const phi__profile_block blocks[] = {
         {"other", "O"}, {"d", "D"}, {"c", ""}, {"b", NULL}, {"a", "A"}};
     check_prompt(slots, 4, blocks, 5, "A\n\nD");
     check_prompt(slots, 4, blocks, 1, "");
@@ -48,15 +51,15 @@ TEST(what_has_no_slot_or_no_block_or_no_text_is_left_out) {
 }
 
 TEST(of_two_blocks_with_one_name_the_last_counts) {
-    static const phi_prompt_slot slots[] = {{"a", 0, 0}};
-    static const phi_prompt_block blocks[] = {{"a", "first"}, {"a", "second"}};
-    static const phi_prompt_block emptied[] = {{"a", "first"}, {"a", ""}};
+    static const phi__profile_slot slots[] = {{"a", 0, 0}};
+    static const phi__profile_block blocks[] = {{"a", "first"}, {"a", "second"}};
+    static const phi__profile_block emptied[] = {{"a", "first"}, {"a", ""}};
     check_prompt(slots, 1, blocks, 2, "second");
     check_prompt(slots, 1, emptied, 2, "");
 }
 
 TEST(a_block_is_cut_after_so_many_characters_and_never_inside_of_one) {
-    static const phi_prompt_slot slots[] = {{"a", 0, 3}};
+    static const phi__profile_slot slots[] = {{"a", 0, 3}};
     static const struct {
         const char *text, *want;
     } rows[] = {{"abc", "abc"},
@@ -69,7 +72,7 @@ TEST(a_block_is_cut_after_so_many_characters_and_never_inside_of_one) {
                 {"ab\xe2\x82", "ab\xe2\x82"}};        /* what becomes one U+FFFD is one character */
     size_t i;
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        phi_prompt_block block;
+        phi__profile_block block;
         block.name = "a";
         block.text = rows[i].text;
         check_prompt(slots, 1, &block, 1, rows[i].want);
@@ -82,16 +85,16 @@ TEST(the_usual_slots_are_those_of_the_book) {
         size_t max_length;
     } agent[] = {{"identity", 500}, {"instructions", 2000}, {"tools", 1000}, {"constraints", 500}},
       minimal[] = {{"identity", 1000}, {"task", 3000}};
-    const phi_prompt_slot *slots;
+    const phi__profile_slot *slots;
     size_t i, count;
-    slots = phi_prompt_slots_agent(&count);
+    slots = phi__profile_slots_agent(&count);
     if (!CHECK_EQ_INT(count, 4)) return;
     for (i = 0; i < count; i++) {
         CHECK_EQ_STR(slots[i].name, agent[i].name);
         CHECK_EQ_INT(slots[i].max_length, agent[i].max_length);
         CHECK(i == 0 || slots[i].order > slots[i - 1].order);
     }
-    slots = phi_prompt_slots_minimal(&count);
+    slots = phi__profile_slots_minimal(&count);
     if (!CHECK_EQ_INT(count, 2)) return;
     for (i = 0; i < count; i++) {
         CHECK_EQ_STR(slots[i].name, minimal[i].name);
@@ -100,30 +103,30 @@ TEST(the_usual_slots_are_those_of_the_book) {
 }
 
 TEST(arguments_that_are_missing_are_refused) {
-    static const phi_prompt_slot slot = {"a", 0, 0}, nameless_slot = {NULL, 0, 0};
-    static const phi_prompt_block block = {"a", "A"}, nameless = {NULL, "A"};
+    static const phi__profile_slot slot = {"a", 0, 0}, nameless_slot = {NULL, 0, 0};
+    static const phi__profile_block block = {"a", "A"}, nameless = {NULL, "A"};
     phi_str out;
     begin();
-    CHECK_EQ_INT(phi_prompt_compose(&slot, 1, &block, 1, &arena, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_compose(&slot, 1, &block, 1, NULL, &out), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_compose(NULL, 1, &block, 1, &arena, &out), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_compose(&slot, 1, NULL, 1, &arena, &out), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_compose(&nameless_slot, 1, &block, 1, &arena, &out), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_compose(&slot, 1, &nameless, 1, &arena, &out), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__profile_compose(&slot, 1, &block, 1, &arena, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__profile_compose(&slot, 1, &block, 1, NULL, &out), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__profile_compose(NULL, 1, &block, 1, &arena, &out), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__profile_compose(&slot, 1, NULL, 1, &arena, &out), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__profile_compose(&nameless_slot, 1, &block, 1, &arena, &out), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__profile_compose(&slot, 1, &nameless, 1, &arena, &out), PHI_BAD_ARG);
     CHECK_EQ_INT(out.len, 0);
     end();
 }
 
 TEST(composing_survives_every_failed_allocation) {
-    static const phi_prompt_slot slots[] = {{"a", 0, 0}, {"b", 1, 0}};
-    static const phi_prompt_block blocks[] = {{"a", "ALPHA"}, {"b", "BRAVO"}};
+    static const phi__profile_slot slots[] = {{"a", 0, 0}, {"b", 1, 0}};
+    static const phi__profile_block blocks[] = {{"a", "ALPHA"}, {"b", "BRAVO"}};
     phi_status status;
     int n = 0;
     do {
         phi_str out;
         begin();
         test_alloc_fail_at(n++);
-        status = phi_prompt_compose(slots, 2, blocks, 2, &arena, &out);
+        status = phi__profile_compose(slots, 2, blocks, 2, &arena, &out);
         CHECK_EQ_INT(status, test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK);
         CHECK_STR(out, status == PHI_OK ? "ALPHA\n\nBRAVO" : "");
         test_alloc_fail_at(-1);
@@ -187,10 +190,10 @@ TEST(a_profile_has_a_uuid_by_default_and_gives_back_every_field) {
     static const char *const skills[] = {"forging", "haggling"};
     char scratch[16] = "Brokk";
     memset(&profile, 0, sizeof profile);
-    CHECK(phi_agent_profile(rig_agent(r, NULL)) == NULL);
+    CHECK(phi__agent_make_profile(rig_agent(r, NULL)) == NULL);
     desc.profile = &profile;
     agent = rig_agent(r, &desc);
-    got = phi_agent_profile(agent);
+    got = phi__agent_make_profile(agent);
     REQUIRE(got != NULL);
     CHECK_EQ_INT(strlen(got->profile_id), 36);
     CHECK_EQ_INT(got->profile_id[14], '4'); /* version 4 */
@@ -208,7 +211,7 @@ TEST(a_profile_has_a_uuid_by_default_and_gives_back_every_field) {
     profile.skill_count = 2;
     agent = rig_agent(r, &desc);
     memset(scratch, 'x', 5); /* it was copied */
-    got = phi_agent_profile(agent);
+    got = phi__agent_make_profile(agent);
     REQUIRE(got != NULL);
     CHECK_EQ_STR(got->profile_id, "p-1");
     CHECK_EQ_STR(got->name, "Brokk");

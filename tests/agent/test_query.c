@@ -1,6 +1,7 @@
 /* test_query.c - lists of models and counts of tokens: what is sent, what the answers mean, and what
    goes wrong. */
 #include "agent/query.h"
+#include "support/set.h"
 #include "support/test.h"
 #include "support/wires.h"
 
@@ -62,7 +63,7 @@ TEST(a_list_is_read_page_by_page) {
     wires_init(&w);
     rt = wires_runtime(&w, NULL);
     q = phi_models(rt, &model, NULL);
-    CHECK(q != NULL && !phi_query_done(q));
+    CHECK(q != NULL && phi_query_get(q).status == PHI_BUSY);
     CHECK(has(&w, 0, "GET https://api.anthropic.com/v1/models?limit=1000\n"));
     CHECK(has(&w, 0, "x-api-key: " KEY "\n"));
     CHECK(has(&w, 0, "anthropic-version: 2023-06-01\n"));
@@ -75,7 +76,7 @@ TEST(a_list_is_read_page_by_page) {
                 "\"max_input_tokens\":null,\"capabilities\":{\"thinking\":{\"supported\":false}}}],"
                 "\"has_more\":true,\"first_id\":\"claude-a\",\"last_id\":\"claude-b &\"}");
     steps(rt, &w, 3);
-    CHECK(!phi_query_done(q));
+    CHECK(phi_query_get(q).status == PHI_BUSY);
     info = phi_query_get(q);
     CHECK(info.status == PHI_BUSY && info.models == NULL && info.model_count == 0);
     CHECK(
@@ -84,7 +85,7 @@ TEST(a_list_is_read_page_by_page) {
                 "{\"data\":[{\"id\":\"claude-c\",\"capabilities\":null}],\"has_more\":false,"
                 "\"last_id\":\"claude-c\"}");
     steps(rt, &w, 3);
-    CHECK(phi_query_done(q));
+    CHECK(phi_query_get(q).status != PHI_BUSY);
     CHECK_EQ_INT(w.count, 2);
     info = phi_query_get(q);
     CHECK_EQ_INT(info.status, PHI_OK);
@@ -345,11 +346,11 @@ TEST(a_count_is_of_what_the_policy_shows) {
     say(agent, "a new question");
     policy.keep_last_turns = 1;
     policy.max_input_tokens = PHI_POLICY_UNLIMITED;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
     q = phi_count_tokens(agent, NULL);
     CHECK(has(&w, 0, "a new question"));
     phi_query_free(q);
-    CHECK_EQ_INT(phi_agent_set_policy(agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, NULL), PHI_OK);
     q = phi_count_tokens(agent, NULL);
     CHECK(has(&w, 1, "an old story") && has(&w, 1, "a new question"));
     phi_query_free(q);
@@ -435,7 +436,7 @@ TEST(what_cannot_be_asked_is_refused_in_words) {
     CHECK(phi_count_tokens(agent, NULL) == NULL);
     CHECK_EQ_STR(last_error(rt), "phi_count_tokens: the agent is gone");
     CHECK_EQ_INT(phi_query_get(NULL).status, PHI_STALE);
-    CHECK(phi_query_done(NULL));
+    CHECK(phi_query_get(NULL).status != PHI_BUSY);
     phi_query_free(NULL);
     CHECK_EQ_INT(w.count, 0);
     (void)phi_agent_free(chat);

@@ -20,17 +20,19 @@ TEST(a_desc_that_cannot_work_says_why) {
     memset(&desc, 0, sizeof desc);
     memset(&transport, 0, sizeof transport);
     desc.allocator = test_allocator();
+    desc.error = &why;
     desc.transport = &transport;
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK_EQ_STR(why, "transport: open, resume or cancel is missing");
     desc.transport = NULL;
     desc.inbox_bytes = SIZE_MAX;
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK_EQ_STR(why, "inbox_bytes: expected at most 1 GiB");
     desc.inbox_bytes = 0;
     desc.memory_limit_bytes = 1000;
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK(why != NULL && why[0] != '\0');
+    desc.error = NULL;
     CHECK(phi_runtime_new(&desc) == NULL);
 }
 

@@ -1,6 +1,7 @@
 /* test_said.c - what a host says in requests beside the conversation: options, extras of model,
    agent and request, raw tools. Checked when they are given, copied, and in the requests. */
 #include "support/rig.h"
+#include "support/set.h"
 
 #include "agent/dry_run.h"
 #include "agent/response.h"
@@ -117,7 +118,7 @@ TEST(an_extra_of_what_phi_always_writes_makes_no_agent) {
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK_EQ_STR(words, "options.extra: phi writes \"stream\" itself");
     model = phi_model_google("gemini-3-flash", "K");
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK_EQ_STR(words, "options.extra: phi writes \"contents\" itself");
     ask.text = "Hi";

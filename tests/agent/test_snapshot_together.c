@@ -2,9 +2,10 @@
    compactions in the midst, prunes and reverts, a lent thread. */
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
-#include "tools/context_tools.h"
+#include "log/log_in.h"
 
 enum { STEPS_MOST = 200, TOOLS = 5 };
 
@@ -63,7 +64,7 @@ static void show(const phi_thread *thread) {
                e.message != NULL ? (int)e.message->content[0].text.len : 0,
                e.message != NULL ? e.message->content[0].text.at : "");
         if (e.rewrite != NULL)
-            printf(" %s %u spans", phi_rewrite_reason_text(e.rewrite->reason),
+            printf(" %s %u spans", phi__entry_reason_word(e.rewrite->reason),
                    (unsigned)e.rewrite->span_count);
         printf("\n");
     }
@@ -81,8 +82,8 @@ static void make_desc(story *s) {
     s->desc = rig_desc();
     s->tools[0] = rig_echo();
     s->tools[1] = rig_wait(s->r);
-    (void)phi_tools_prun(&s->tools[2]);
-    (void)phi_tools_revert(&s->tools[4]);
+    (void)tools_prun(&s->tools[2]);
+    (void)tools_revert(&s->tools[4]);
     s->desc.tools = s->tools;
     s->desc.tool_count = TOOLS;
     s->desc.model.context_window = 420;

@@ -7,11 +7,14 @@
 #include "agent/snapshot.h"
 #include "agent/summary.h"
 #include "persist/file_store.h"
+#include "support/context_tools.h"
+#include "support/set.h"
 #include "support/store_mem.h"
 #include "history/prune.h"
 #include "history/revert.h"
-#include "tools/context_tools.h"
 #include "support/append.h"
+#include "history/prune_in.h"
+#include "history/revert_in.h"
 
 enum { SEEDS = 40, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };
 
@@ -121,7 +124,7 @@ static uint64_t reading(const twin *t, uint32_t kind, uint32_t a) {
     case 2: return phi_thread_hash(t->thread);
     case 3: return talk_fork(t->agent, a % (count + 1), NULL);
     case 4: return snapshot_of(t);
-    case 5: return phi_thread_prunable_from(t->thread);
+    case 5: return phi__prune_from(t->thread);
     case 6:
     case 7:
         return messages > 0 ? talk_mix_message(1, phi_thread_message_at(phi_agent_thread(t->agent),
@@ -556,7 +559,7 @@ static void prune(story *s) {
     how.tokens = 1 + pick(s, 1500);
     if (chance(s, 50)) how.memo = phi_str_of("what it was");
     look_at(s, NULL, &v);
-    CHECK_EQ_INT(phi_prune_plan(v.items, v.count, &how, NULL, &v.scratch.arena, &r, &pruned),
+    CHECK_EQ_INT(phi__prune_plan(v.items, v.count, &how, NULL, &v.scratch.arena, &r, &pruned),
                  PHI_OK);
     if (r.span_count > 0) tell_rewrite(s, &r, false);
     talk_close(&v.scratch);
@@ -577,7 +580,7 @@ static void revert(story *s) {
         phi_reverted reverted;
         talk_open(&scratch);
         answers[i] =
-            status_of(phi_revert_plan(s->at[i].thread, &how, &scratch.arena, &r, &reverted));
+            status_of(phi__revert_plan(s->at[i].thread, &how, &scratch.arena, &r, &reverted));
         answers[i] = talk_mix_rewrite(talk_mix_str(answers[i], reverted.reason), &r);
         if (r.span_count > 0)
             answers[i] = talk_mix(
@@ -596,7 +599,7 @@ static void other_policy(story *s) {
     policy.reserve_output_tokens = 200;
     policy.keep_last_turns = pick(s, 3);
     for (i = 0; i < TWINS; i++)
-        CHECK_EQ_INT(phi_agent_set_policy(s->at[i].agent, any ? &policy : NULL), PHI_OK);
+        CHECK_EQ_INT(set_policy(s->at[i].agent, any ? &policy : NULL), PHI_OK);
 }
 
 /* For a while nothing can be written to the store in memory: then nothing of its twin may leave. */
@@ -668,8 +671,8 @@ static void begin(story *s, uint32_t seed, const char *directory) {
     s->tools[1].name = "amble";
     s->tools[1].start = amble_start;
     s->tools[1].step = amble_step;
-    CHECK_EQ_INT(phi_tools_prun(&s->tools[2]), PHI_OK); /* and [3] */
-    CHECK_EQ_INT(phi_tools_revert(&s->tools[4]), PHI_OK);
+    CHECK_EQ_INT(tools_prun(&s->tools[2]), PHI_OK); /* and [3] */
+    CHECK_EQ_INT(tools_revert(&s->tools[4]), PHI_OK);
     (void)snprintf(s->id, sizeof s->id, "s%u", (unsigned)seed);
     s->store = store_mem_new();
     files.directory = directory;

@@ -2,7 +2,9 @@
 #ifndef PHI_TESTS_COMPAT_SCENES_HISTORY_H
 #define PHI_TESTS_COMPAT_SCENES_HISTORY_H
 
+#include "support/context_tools.h"
 #include "compat/scenes_host.h"
+#include "support/set.h"
 
 static inline phi_thread *scene_thread(scene *s) { return phi_agent_thread(s->agent); }
 
@@ -75,7 +77,7 @@ static inline void head_act(scene *s) {
     scene_thinks(s, "A door.", "Hello.");
     scene_prompt(s, "Hello.");
     scene_end(s);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s->agent, "Be long."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(s->agent, "Be long."), PHI_OK);
     scene_thinks(s, "Longer.", "Hello and good day.");
     scene_prompt(s, "Again.");
     scene_end(s);
@@ -258,9 +260,9 @@ static inline void summary_rest(scene *s) {
 
 static inline void edits_make(scene *s) {
     scene_plain_make(s);
-    CHECK_EQ_INT(phi_tools_prun(s->tools), PHI_OK);
+    CHECK_EQ_INT(tools_prun(s->tools), PHI_OK);
     s->desc.tool_count = 2;
-    CHECK_EQ_INT(phi_tools_revert(s->tools + 2), PHI_OK);
+    CHECK_EQ_INT(tools_revert(s->tools + 2), PHI_OK);
     s->desc.tool_count = 3;
     (void)scene_has(s, rig_echo());
     (void)scene_has(s, rig_wait(s->r));

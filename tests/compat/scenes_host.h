@@ -18,7 +18,7 @@ static inline void own_make(scene *s) {
 static inline void own_act(scene *s) {
     static const char *const allowed[] = {"wait"};
     phi_prompt_desc ask = PHI_ZERO;
-    phi_policy policy = phi_policy_short_context();
+    phi_policy policy = phi_policy_of(PHI_POLICY_SHORT_CONTEXT, NULL);
     phi_format format = PHI_ZERO;
     phi_response response;
     rig_call(s->r, "c1", "respond_json", "{\"a\":1}");

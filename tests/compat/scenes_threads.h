@@ -6,6 +6,7 @@
 #include "compat/scenes_history.h"
 #include "support/append.h"
 #include "support/rotate.h"
+#include "support/set.h"
 
 /* ---- lanes and continuations ---- */
 
@@ -227,7 +228,7 @@ static inline void hosted_rest(scene *s) { scene_talk(s, "Well?", "Well."); }
 
 static inline void policy_make(scene *s) {
     scene_plain_make(s);
-    s->policy = phi_policy_short_context();
+    s->policy = phi_policy_of(PHI_POLICY_SHORT_CONTEXT, NULL);
     s->policy.max_input_tokens = 260;
     s->policy.reserve_output_tokens = 40;
     s->policy.keep_last_turns = 1;
@@ -242,13 +243,13 @@ static inline void policy_act(scene *s) { some_talks(s, 5); }
 
 static inline void policy_rest(scene *s) {
     s->policy.summaries = PHI_SUMMARIES_WRITE;
-    CHECK_EQ_INT(phi_agent_set_policy(s->agent, &s->policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(s->agent, &s->policy), PHI_OK);
     rig_says(s->r, "Answered.");
     rig_says(s->r, "They asked for prices.");
     scene_prompt(s, "One more?");
     scene_end(s);
     scene_talk(s, "And the last?", "Yes.");
-    CHECK_EQ_INT(phi_agent_set_policy(s->agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_policy(s->agent, NULL), PHI_OK);
     scene_talk(s, "With all?", "With all.");
 }
 
@@ -287,7 +288,7 @@ static inline void texts_act(scene *s) {
     for (i = 0; i < 3; i++) rig_call(s->r, "t4", "echo", "{\"again\":1}");
     scene_prompt(s, "Repeat.");
     scene_end(s);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s->agent, "Be long."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(s->agent, "Be long."), PHI_OK);
     some_talks(s, 3);
     CHECK_EQ_INT(phi_compact(s->agent), PHI_OK);
     scene_end(s);

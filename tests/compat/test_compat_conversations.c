@@ -6,6 +6,7 @@
    errors. At last the whole history goes to each of the other protocols. */
 #include "compat/compat_wire.h"
 #include "support/request.h"
+#include "support/set.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+"                                \
@@ -172,7 +173,7 @@ static void converse(const char *protocol, const char *const *streams) {
     for (i = 0; i < sizeof protocols / sizeof protocols[0] && c.agent.rt != NULL; i++) {
         phi_model model = model_of(protocols[i]);
         if (strcmp(protocols[i], protocol) == 0) continue;
-        CHECK_EQ_INT(phi_agent_set_model(c.agent, &model), PHI_OK);
+        CHECK_EQ_INT(set_model(c.agent, &model), PHI_OK);
         compat_prompt(&c, protocols[i], "And you?");
     }
     (void)snprintf(name, sizeof name, "requests/conversations/%s_to_others.txt", protocol);

@@ -5,14 +5,15 @@
 #include "agent/query.h"
 #include "compat/compat_wire.h"
 #include "compat/scenes_crew.h"
+#include "support/set.h"
 
 /* The history, sent once more to a model of another protocol. Its answer is no stream of that. */
 static void to_another(scene *s, const phi_model *model) {
     const phi_agent_desc plain = PHI_ZERO;
     (void)phi_agent_set(s->agent, &plain,
                         PHI_SET_RAW_TOOLS | PHI_SET_FAILOVER | PHI_SET_COMPACTION);
-    CHECK_EQ_INT(phi_agent_set_provider(s->agent, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_model(s->agent, model), PHI_OK);
+    CHECK_EQ_INT(set_provider(s->agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_model(s->agent, model), PHI_OK);
     rig_says(s->r, "no stream of that protocol");
     if (phi_prompt(s->agent, "And you?") == PHI_OK) scene_end(s);
     rig_drop_answers(s->r);

@@ -3,6 +3,7 @@
 #include "e2e/e2e.h"
 #include "io/http_in.h"
 #include "loop/loop_in.h"
+#include "support/set.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -33,7 +34,7 @@ static void abort_now(seen *s) {
 /* The agent is asked again, elsewhere, with all of its history. */
 static void answers_again(seen *s, e2e_wire wire) {
     phi_model model = e2e_model(wire, "/s/lookup");
-    CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(s->agent, &model), PHI_OK);
     CHECK(crowd_ask(s, "And now?"));
     if (!CHECK_EQ_INT(s->status, PHI_OK)) printf("  %s: %s\n", s->name, s->failure_text);
     CHECK_EQ_STR(s->text, "I look.It is 42.");
@@ -235,7 +236,7 @@ TEST(an_abort_kills_the_command_that_runs) {
         CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 3);
         {
             phi_model model = e2e_model((e2e_wire)w, "/s/hello");
-            CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_OK);
+            CHECK_EQ_INT(set_model(s->agent, &model), PHI_OK);
             CHECK(crowd_ask(s, "And now?"));
             CHECK_EQ_INT(s->status, PHI_OK);
         }

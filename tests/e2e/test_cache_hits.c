@@ -9,7 +9,8 @@
 #include "codecs/presets.h"
 #include "model/event_parts.h"
 #include "model/model.h"
-#include "text/json.h"
+#include "text/json_in.h"
+#include "support/set.h"
 
 /* BOUND: percentage points of the hit rate that facts may cost. */
 enum { TURNS = 30, PROMPT_BYTES = 6000, BOUND = 1 };
@@ -105,7 +106,7 @@ static void tell(phi_agent agent, means how, int turn, char *prompt, size_t size
         CHECK_EQ_INT(phi_fact_set(phi_fact_agent(agent), "time", phi_str_of(hour), NULL), PHI_OK);
     if (how != SYSTEM_PROMPT) return;
     (void)snprintf(prompt + PROMPT_BYTES, size - PROMPT_BYTES, "\nIt is %s.", hour);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, prompt), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(agent, prompt), PHI_OK);
 }
 
 static void lived(const wire *w, means how, figures *sum) {
@@ -186,9 +187,9 @@ static phi_str diagnosed(seen *s, const char *previous) {
 
 /* The id in the details of an answer, for the next request. */
 static void id_of(phi_str details, char *out, size_t size) {
-    phi_json_found found;
+    phi__json_found found;
     out[0] = '\0';
-    if (CHECK_EQ_INT(phi_json_find(details, "id", &found), PHI_OK))
+    if (CHECK_EQ_INT(phi__json_cursor_find(details, "id", &found), PHI_OK))
         (void)snprintf(out, size, "%.*s", (int)found.raw.len, found.raw.at);
     CHECK(strncmp(out, "msg_", 4) == 0);
 }
@@ -215,7 +216,7 @@ TEST(anthropics_cache_diagnostics_are_asked_for_by_extra_and_are_details_of_the_
     details = diagnosed(s, first);
     id_of(details, second, sizeof second);
     expect_reason(details, second, "null"); /* appended to */
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s->agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(s->agent, "You are a king."), PHI_OK);
     details = diagnosed(s, second);
     id_of(details, third, sizeof third);
     CHECK(phi__str_find(details, 0,

@@ -4,6 +4,7 @@
 #include "e2e/e2e.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "support/set.h"
 
 enum { CHECKING = E2E_WIRES, CAST }; /* behind those of both protocols */
 
@@ -274,7 +275,7 @@ TEST(the_model_is_switched_in_mid_conversation_with_calls_and_thinking_in_the_hi
             CHECK(strstr(p.s[w]->text, "Looking.Seen: README.md") != NULL);
             CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(p.s[w]->agent)),
                          4 * (round + 1));
-            REQUIRE(CHECK_EQ_INT(phi_agent_set_model(p.s[w]->agent, &model), PHI_OK));
+            REQUIRE(CHECK_EQ_INT(set_model(p.s[w]->agent, &model), PHI_OK));
         }
     }
     crowd_free(p.c);
@@ -287,10 +288,10 @@ TEST(a_model_is_not_switched_while_it_answers) {
     seen *s = c != NULL ? crowd_add(c, &desc, "agent") : NULL;
     REQUIRE(s != NULL && crowd_prompt(s, "Slowly."));
     (void)crowd_step(c, 10);
-    CHECK_EQ_INT(phi_agent_set_model(s->agent, &other), PHI_BUSY);
+    CHECK_EQ_INT(set_model(s->agent, &other), PHI_BUSY);
     CHECK(crowd_run(c, 10));
     CHECK_EQ_STR(s->text, "one two three four five six seven eight nine ten");
-    CHECK_EQ_INT(phi_agent_set_model(s->agent, &other), PHI_OK);
+    CHECK_EQ_INT(set_model(s->agent, &other), PHI_OK);
     CHECK(crowd_ask(s, "Now?"));
     CHECK_EQ_STR(s->text, "Hello! I am a scripted model, and this answer came as a stream.");
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 4);

@@ -3,6 +3,7 @@
    shows a model no tool that it has not found or loaded, and checks the prefix of thinking. */
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"
+#include "support/set.h"
 
 typedef struct protocol {
     const char *protocol, *provider, *id, *base; /* base: behind the scenario */
@@ -145,7 +146,7 @@ static const protocol chat = {PHI_PROTOCOL_OPENAI_CHAT, "openai", "gpt-4.1-mini"
 static void use(talk *t, const protocol *p, const char *path) {
     talk other;
     talk_desc(&other, p, path);
-    CHECK_EQ_INT(phi_agent_set_model(t->s->agent, &other.desc.model), PHI_OK);
+    CHECK_EQ_INT(set_model(t->s->agent, &other.desc.model), PHI_OK);
 }
 
 static void end(talk *t, int sent) {
@@ -202,10 +203,10 @@ TEST(a_tool_that_becomes_deferred_or_is_no_longer_costs_claude_no_thinking) {
     talk t;
     int i;
     if (!talk_begin(&t, &opus, "/s/calls_double")) return;
-    CHECK_EQ_INT(phi_agent_set_tools(t.s->agent, t.tools, 1), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.s->agent, t.tools, 1), PHI_OK);
     t.tools[1].deferred = t.tools[2].deferred = false;
     for (i = 0; i < 4; i++) {
-        CHECK_EQ_INT(phi_agent_set_tools(t.s->agent, t.tools, 3), PHI_OK);
+        CHECK_EQ_INT(set_tools(t.s->agent, t.tools, 3), PHI_OK);
         (void)says(&t, "42");
         t.tools[1].deferred = t.tools[2].deferred = i % 2 == 0;
     }
@@ -220,7 +221,7 @@ TEST(a_tool_that_claude_found_and_that_is_no_longer_deferred_costs_no_thinking) 
         use(&t, &opus, "/s/calls_double");
         for (i = 0; i < 3; i++) {
             t.tools[1].deferred = t.tools[2].deferred = i % 2 != 0;
-            CHECK_EQ_INT(phi_agent_set_tools(t.s->agent, t.tools, 3), PHI_OK);
+            CHECK_EQ_INT(set_tools(t.s->agent, t.tools, 3), PHI_OK);
             (void)says(&t, "42");
         }
     }
@@ -232,9 +233,9 @@ TEST(a_tool_that_came_in_mid_conversation_is_there_at_bedrock_as_well) {
     talk t;
     if (!talk_begin(&t, &opus, "/s/calls_double")) return;
     t.tools[1].deferred = t.tools[2].deferred = false;
-    CHECK_EQ_INT(phi_agent_set_tools(t.s->agent, t.tools, 2), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.s->agent, t.tools, 2), PHI_OK);
     if (says(&t, "42")) {
-        CHECK_EQ_INT(phi_agent_set_tools(t.s->agent, t.tools, 3), PHI_OK);
+        CHECK_EQ_INT(set_tools(t.s->agent, t.tools, 3), PHI_OK);
         (void)says(&t, "42");
         use(&t, &bedrock, "/s/tools");
         (void)says(&t, "Tools: never, double, other. System: You are a test.");
@@ -268,7 +269,7 @@ static void changed(talk *t) {
             if (i > 0) t->tools[i].deferred = chance(2) == 0;
             if (i == 0 || chance(3) != 0) tools[n++] = t->tools[i];
         }
-        CHECK_EQ_INT(phi_agent_set_tools(t->s->agent, tools, n), PHI_OK);
+        CHECK_EQ_INT(set_tools(t->s->agent, tools, n), PHI_OK);
         break;
     case 1: (void)restored(t); break;
     default: use(t, models[chance(5)], paths[chance(4)]); break;

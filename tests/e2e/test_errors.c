@@ -7,6 +7,7 @@
 #include "e2e/e2e.h"
 #include "base/utf8_in.h"
 #include "e2e/errors_page.h"
+#include "support/set.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -38,7 +39,7 @@ static bool trouble_begin(trouble *t, const char *test, e2e_wire wire, const phi
     plain.model = e2e_model(wire, "/s/lookup");
     t->s = crowd_add(t->c, &plain, e2e_name(wire));
     return t->s != NULL && crowd_ask(t->s, "First.") && CHECK_EQ_INT(t->s->status, PHI_OK) &&
-           CHECK_EQ_INT(phi_agent_set_model(t->s->agent, &desc->model), PHI_OK);
+           CHECK_EQ_INT(set_model(t->s->agent, &desc->model), PHI_OK);
 }
 
 static const phi_message *trouble_last(const trouble *t) {
@@ -88,7 +89,7 @@ static void trouble_check(const trouble *t) {
 static void trouble_end(trouble *t) {
     phi_model model = e2e_model(t->wire, "/s/lookup");
     char *log;
-    CHECK_EQ_INT(phi_agent_set_model(t->s->agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(t->s->agent, &model), PHI_OK);
     CHECK(crowd_ask(t->s, "Third."));
     if (!CHECK_EQ_INT(t->s->status, PHI_OK)) printf("  %s\n", t->s->failure_text);
     CHECK_EQ_STR(t->s->text, "I look.It is 42.");
@@ -432,7 +433,7 @@ static void cut_everywhere(const char *test, e2e_wire wire, int turn, const char
         printf("  %s, turn %d: %d broken, %d whole\n", e2e_name(wire), turn, broken, whole);
     model = e2e_model(wire, "/s/lookup");
     for (i = 0; i < n; i++)
-        CHECK(phi_agent_set_model(s[i]->agent, &model) == PHI_OK && crowd_prompt(s[i], "Third."));
+        CHECK(set_model(s[i]->agent, &model) == PHI_OK && crowd_prompt(s[i], "Third."));
     CHECK(crowd_run(c, 30));
     for (i = 0; i < n; i++) {
         bool same = CHECK_EQ_INT(s[i]->status, PHI_OK);
@@ -481,7 +482,7 @@ static void tool_trouble(const char *test, const char *path, const phi_tools_des
         CHECK_EQ_INT(s->events[PHI_EV_TOOL_END], 1);
         CHECK(strncmp(s->text, "The tool said: ", 15) == 0 && strstr(s->text, s->result) != NULL);
         desc.model = e2e_model((e2e_wire)w, "/s/hello");
-        CHECK_EQ_INT(phi_agent_set_model(s->agent, &desc.model), PHI_OK);
+        CHECK_EQ_INT(set_model(s->agent, &desc.model), PHI_OK);
         CHECK(crowd_ask(s, "Third."));
         CHECK_EQ_INT(s->status, PHI_OK);
         CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 6);
@@ -613,7 +614,7 @@ TEST(a_model_without_a_provider_is_refused) {
     model.protocol = desc.model.protocol = "telepathy";
     CHECK(phi_agent_new(crowd_runtime(c), &desc).rt == NULL);
     refused(__func__, crowd_runtime(c));
-    CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_UNSUPPORTED);
+    CHECK_EQ_INT(set_model(s->agent, &model), PHI_UNSUPPORTED);
     refused(__func__, crowd_runtime(c));
     CHECK_STR(phi_agent_get_info(s->agent).model_id, "claude-sonnet-4-5");
     crowd_free(c);

@@ -6,6 +6,7 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/request.h"
+#include "support/set.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg" \
@@ -187,7 +188,7 @@ static void hop_models(hop *h) {
 
 static void hop_to(hop *h, size_t provider) {
     h->at = provider % PROVIDERS;
-    CHECK_EQ_INT(phi_agent_set_model(h->s->agent, &h->models[h->at]), PHI_OK);
+    CHECK_EQ_INT(set_model(h->s->agent, &h->models[h->at]), PHI_OK);
 }
 
 /* The last request holds all images, what its provider wants back of its answers in the runs before, and

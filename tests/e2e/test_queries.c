@@ -37,8 +37,8 @@ static phi_model model_of(const endpoint *e, const char *path, char url[300]) {
 
 static void finish(phi_runtime *rt, const phi_query *q) {
     int n = 0;
-    while (!phi_query_done(q) && n++ < 2000) (void)phi_step(rt, 10);
-    CHECK(phi_query_done(q));
+    while (phi_query_get(q).status == PHI_BUSY && n++ < 2000) (void)phi_step(rt, 10);
+    CHECK(phi_query_get(q).status != PHI_BUSY);
 }
 
 static const char *said(const phi_query *q) {

@@ -5,6 +5,7 @@
 #include "e2e/e2e.h"
 #include "io/http_in.h"
 #include "loop/loop_in.h"
+#include "support/set.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -263,7 +264,7 @@ TEST(a_prompt_too_long_for_the_model_is_compacted_and_answered) {
         for (i = 0; i < 3; i++) CHECK(crowd_ask(s, "A question that counts for something."));
         (void)snprintf(path, sizeof path, "/m/overflow+times=1,%s/s/lookup", s->name);
         model = e2e_model((e2e_wire)w, path);
-        CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_OK);
+        CHECK_EQ_INT(set_model(s->agent, &model), PHI_OK);
         e2e_forget();
         CHECK(crowd_ask(s, "The last one."));
         if (!CHECK_EQ_INT(s->status, PHI_OK)) printf("  %s: %s\n", s->name, s->failure_text);
@@ -310,7 +311,7 @@ TEST(an_abort_during_the_delay_ends_the_run_in_the_next_step) {
         CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s->agent)), 1);
         CHECK_EQ_INT(e2e_stat("total"), 1);
         CHECK_EQ_INT(e2e_stat("active"), 0);
-        CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_OK);
+        CHECK_EQ_INT(set_model(s->agent, &model), PHI_OK);
         CHECK(crowd_ask(s, "And now?"));
         CHECK_EQ_STR(s->text, ANSWER);
         crowd_free(c);

@@ -5,6 +5,7 @@
 #include "io/http_in.h"
 #include "loop/loop_in.h"
 #include "support/request.h"
+#include "support/set.h"
 
 #define ANSWER "I look.It is 42." /* of the scenario "lookup", with one call between */
 
@@ -127,7 +128,7 @@ TEST(values_of_arguments_are_told_before_a_call_starts_in_every_protocol) {
         tool.start = hear_start;
         tool.on_field = hear;
         heard[0] = '\0';
-        if (s != NULL && CHECK_EQ_INT(phi_agent_set_tools(s->agent, &tool, 1), PHI_OK) &&
+        if (s != NULL && CHECK_EQ_INT(set_tools(s->agent, &tool, 1), PHI_OK) &&
             crowd_ask(s, "Begin.") && answered(s, 0) && !CHECK_EQ_STR(heard, "/n=21;start;"))
             printf("  %s\n", s->name);
         if (c != NULL) crowd_free(c);
@@ -228,7 +229,7 @@ TEST(an_abort_in_mid_stream_keeps_the_text_in_every_protocol) {
             if (!CHECK(strncmp(text, "one two", 7) == 0)) printf("  %s: %s\n", s->name, text);
             CHECK(crowd_history_holds(s));
             model = model_at(&protocols[i], "/s/lookup", "a-key", url);
-            CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_OK);
+            CHECK_EQ_INT(set_model(s->agent, &model), PHI_OK);
             if (crowd_ask(s, "And now?")) (void)answered(s, 0);
         }
         if (c != NULL) crowd_free(c);

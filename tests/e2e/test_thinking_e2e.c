@@ -12,6 +12,7 @@
 #include "codecs/presets.h"
 #include "loop/tool_source.h"
 #include "model/model.h"
+#include "support/set.h"
 
 enum { MESSAGES, BEDROCK, WIRES };
 static const char *const ids[WIRES] = {"claude-opus-5-5", "us.anthropic.claude-opus-5-5-v1:0"};
@@ -136,21 +137,21 @@ static void facts_each_turn(life *l) {
 
 static void another_system_prompt(life *l) {
     asks(l, 1);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(l->s->agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(l->s->agent, "You are a king."), PHI_OK);
     asks(l, 2);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(l->s->agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(l->s->agent, NULL), PHI_OK);
     asks(l, 1);
 }
 
 static void other_tools(life *l) {
     phi_tool changed[2];
     asks(l, 1);
-    CHECK_EQ_INT(phi_agent_set_tools(l->s->agent, l->tools, 3), PHI_OK);
+    CHECK_EQ_INT(set_tools(l->s->agent, l->tools, 3), PHI_OK);
     asks(l, 1);
     changed[0] = l->tools[0];
     changed[1] = l->tools[2];
     changed[1].description = "Another one";
-    CHECK_EQ_INT(phi_agent_set_tools(l->s->agent, changed, 2), PHI_OK);
+    CHECK_EQ_INT(set_tools(l->s->agent, changed, 2), PHI_OK);
     asks(l, 2);
 }
 
@@ -181,9 +182,9 @@ static void compaction(life *l) {
 static void policy_of_two_turns(life *l) {
     phi_policy policy = PHI_ZERO;
     policy.max_turns = 2;
-    CHECK_EQ_INT(phi_agent_set_policy(l->s->agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(l->s->agent, &policy), PHI_OK);
     asks(l, 4);
-    CHECK_EQ_INT(phi_agent_set_policy(l->s->agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_policy(l->s->agent, NULL), PHI_OK);
     asks(l, 1);
 }
 
@@ -207,7 +208,7 @@ static bool restored(life *l, const char *system_prompt) {
 
 static void snapshot_and_restore(life *l) {
     asks(l, 2);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(l->s->agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(l->s->agent, "You are a king."), PHI_OK);
     asks(l, 1);
     if (restored(l, "You are a king.")) asks(l, 2);
 }
@@ -260,7 +261,7 @@ static void pruned(life *l) {
     phi_arena_init(&arena, &memory, 0);
     prune.tokens = 500;
     CHECK_EQ_INT(phi_thread_view(thread, NULL, UINT64_MAX, &arena, &items, &count), PHI_OK);
-    CHECK_EQ_INT(phi_prune_plan(items, count, &prune, NULL, &arena, &rewrite, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__prune_plan(items, count, &prune, NULL, &arena, &rewrite, NULL), PHI_OK);
     CHECK(rewrite.span_count > 0);
     CHECK_EQ_INT(phi_thread_rewrite(thread, &rewrite, NULL, NULL, 0), PHI_OK);
     phi_arena_free(&arena);
@@ -288,10 +289,10 @@ static void another_model_and_back(life *l) {
     other.id = smaller[l->wire];
     asks(l, 2);
     answers = l->requests;
-    CHECK_EQ_INT(phi_agent_set_model(l->s->agent, &other), PHI_OK);
+    CHECK_EQ_INT(set_model(l->s->agent, &other), PHI_OK);
     l->requests = 0; /* of this model */
     asks(l, 2);
-    CHECK_EQ_INT(phi_agent_set_model(l->s->agent, &l->desc.model), PHI_OK);
+    CHECK_EQ_INT(set_model(l->s->agent, &l->desc.model), PHI_OK);
     l->requests = answers;
     asks(l, 2);
 }
@@ -300,9 +301,9 @@ static void another_model_and_back(life *l) {
 static void a_model_of_which_nothing_is_said(life *l) {
     phi_model plain = l->desc.model;
     plain.reasoning = false;
-    CHECK_EQ_INT(phi_agent_set_model(l->s->agent, &plain), PHI_OK);
+    CHECK_EQ_INT(set_model(l->s->agent, &plain), PHI_OK);
     asks(l, 2);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(l->s->agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(l->s->agent, "You are a king."), PHI_OK);
     asks(l, 1);
     compaction(l);
 }
@@ -425,14 +426,14 @@ TEST(a_changed_head_is_foreseen_where_it_costs_thinking) {
         life l;
         if (!life_begin(&l, wire, "/s/lookup")) return;
         asks(&l, 1);
-        CHECK_EQ_INT(phi_agent_set_system_prompt(l.s->agent, "You are a king."), PHI_OK);
+        CHECK_EQ_INT(set_system_prompt(l.s->agent, "You are a king."), PHI_OK);
         CHECK_EQ_STR(foreseen(&l), ""); /* it is appended */
-        CHECK_EQ_INT(phi_agent_set_tools(l.s->agent, l.tools, 3), PHI_OK);
+        CHECK_EQ_INT(set_tools(l.s->agent, l.tools, 3), PHI_OK);
         CHECK_EQ_STR(foreseen(&l), costs ? "the thinking of 2 answers, from entry 3 on, will be "
                                            "left out: the system prompt has changed"
                                          : "");
         asks(&l, 1); /* from here on the cause is that of the first answer */
-        CHECK_EQ_INT(phi_agent_set_tools(l.s->agent, l.tools, 2), PHI_OK);
+        CHECK_EQ_INT(set_tools(l.s->agent, l.tools, 2), PHI_OK);
         CHECK_EQ_STR(foreseen(&l), costs ? "the thinking of 4 answers, from entry 3 on, will be "
                                            "left out: the system prompt has changed"
                                          : "");
@@ -470,24 +471,22 @@ static void changed(life *l, uint32_t what) {
             CHECK_EQ_INT(phi_fact_set(facts, name, phi_str_of(chance(2) ? "one" : "two"), NULL),
                          PHI_OK);
         break;
-    case 1:
-        CHECK_EQ_INT(phi_agent_set_system_prompt(l->s->agent, prompts[chance(3)]), PHI_OK);
-        break;
+    case 1: CHECK_EQ_INT(set_system_prompt(l->s->agent, prompts[chance(3)]), PHI_OK); break;
     case 2:
         tools[0] = l->tools[0];
         for (i = 1; i < 3; i++)
             if (chance(2) != 0) tools[n++] = l->tools[i];
-        CHECK_EQ_INT(phi_agent_set_tools(l->s->agent, tools, n), PHI_OK);
+        CHECK_EQ_INT(set_tools(l->s->agent, tools, n), PHI_OK);
         break;
     case 3: compact(l); break;
     case 4:
         policy.max_turns = 1 + chance(3);
-        CHECK_EQ_INT(phi_agent_set_policy(l->s->agent, chance(2) == 0 ? NULL : &policy), PHI_OK);
+        CHECK_EQ_INT(set_policy(l->s->agent, chance(2) == 0 ? NULL : &policy), PHI_OK);
         break;
     case 5: (void)restored(l, prompts[chance(3)]); break;
     case 6:
         if (chance(2) == 0) model.id = smaller[l->wire];
-        CHECK_EQ_INT(phi_agent_set_model(l->s->agent, &model), PHI_OK);
+        CHECK_EQ_INT(set_model(l->s->agent, &model), PHI_OK);
         break;
     case 7:
         (void)snprintf(name, sizeof name, "l%u", (unsigned)phi_thread_count(thread));

@@ -1,5 +1,7 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
+#include "support/resumed.h"
 #include "support/recorded.h"
+#include "support/set.h"
 #include "evaluate/actors.h"
 #include "features/effects.h"
 #include "features/facts.h"
@@ -641,12 +643,12 @@ TEST(handles_that_are_none_are_refused) {
     CHECK_EQ_INT(phi_evaluation_result(s.agent, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_evaluation_result(none, &out), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_evaluate(none, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_evaluate_resume(none, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: no evaluation waits");
+    CHECK_EQ_INT(evaluate_resume(none, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: no evaluation waits");
     CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
     CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_STALE);
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_STALE);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_STALE);
     CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_STALE);
     rig_free(s.r);
 }
@@ -665,7 +667,7 @@ TEST(the_agent_is_busy_meanwhile_and_so_are_its_branches) {
     CHECK_EQ_INT(phi_agent_reset(s.agent), PHI_BUSY);
     CHECK_EQ_INT(phi_agent_replace_messages(s.agent, NULL, 0), PHI_BUSY);
     CHECK_EQ_INT(phi_agent_new_session(s.agent, false), PHI_BUSY);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s.agent, "x"), PHI_BUSY);
+    CHECK_EQ_INT(set_system_prompt(s.agent, "x"), PHI_BUSY);
     e = stage_result(&s);
     CHECK_EQ_INT(e.status, PHI_BUSY);
     CHECK_EQ_INT(e.branches[0].status, PHI_OK); /* it has ended, and waits */

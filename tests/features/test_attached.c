@@ -5,6 +5,7 @@
 #include "agent/snapshot.h"
 #include "loop/find_in.h"
 #include "support/rig.h"
+#include "support/set.h"
 
 typedef struct thing {
     phi__attached attached;
@@ -167,8 +168,8 @@ TEST(a_held_agent_is_busy) {
     phi__find_hold(agent, "a test is going on");
     CHECK_EQ_INT(phi_prompt(agent->handle, "Hello"), PHI_BUSY);
     CHECK_EQ_STR(words_of(r), "phi_prompt: a test is going on");
-    CHECK_EQ_INT(phi_agent_set_tools(agent->handle, NULL, 0), PHI_BUSY);
-    CHECK_EQ_STR(words_of(r), "phi_agent_set_tools: a test is going on");
+    CHECK_EQ_INT(set_tools(agent->handle, NULL, 0), PHI_BUSY);
+    CHECK_EQ_STR(words_of(r), "phi_agent_set: a test is going on");
     CHECK_EQ_INT(phi_agent_reset(agent->handle), PHI_BUSY);
     phi__find_hold(agent, NULL);
     rig_says(r, "Hi");

@@ -7,6 +7,7 @@
 #include "record/session.h"
 #include "subagents/subagents.h"
 #include "support/heard.h"
+#include "support/set.h"
 #include "support/store_mem.h"
 #include "codecs/presets.h"
 #include "model/model.h"
@@ -396,9 +397,9 @@ TEST(a_new_model_of_the_agents_own_is_sat_at_and_a_bad_one_changes_nothing) {
     breaks(r, 1);
     rig_says(r, "Here.");
     (void)run(r, agent);
-    CHECK_EQ_INT(phi_agent_set_model(agent, &none), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_model(agent, &none), PHI_BAD_ARG);
     CHECK_STR(phi_agent_get_info(agent).model_id, "m2");
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     CHECK_STR(phi_agent_get_info(agent).model_id, "own");
     CHECK_EQ_INT(phi_agent_get_desc(agent, &now), PHI_OK);
     CHECK_EQ_STR(now.model.id, "own");
@@ -609,7 +610,7 @@ TEST(tools_must_have_names_that_every_model_takes) {
     desc.tool_count = 0;
     agent = phi_agent_new(rig_runtime(r), &desc);
     REQUIRE(agent.rt != NULL);
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r),
                  "failover.models[0]: tools[0].name \"7up\": expected a letter or _ at "
                  "first");

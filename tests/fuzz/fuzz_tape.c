@@ -43,8 +43,8 @@ static void play(phi_tape *tape) {
     who.model = phi_model_anthropic("test-model", "test-key");
     who.tools = tools;
     who.tool_count = 2;
-    who.agent_id = "agent";
-    who.session_id = "session";
+    who.ids.agent_id = "agent";
+    who.ids.session_id = "session";
     agent = phi_agent_new(rt, &who);
     if (phi_prompt(agent, "go") != PHI_OK) abort();
     for (steps = 0; steps < 2000 && phi_step(rt, 0) > 0; steps++)

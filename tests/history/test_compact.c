@@ -172,18 +172,23 @@ static phi_str shown(size_t item) { return thread.fold.items[item].message->cont
 
 /* ---- when ---- */
 
+static bool is_due(const phi_compaction_config *config, uint64_t tokens) {
+    phi_compaction_config c = phi__compact_config(config);
+    return tokens > phi__compact_threshold(&c);
+}
+
 TEST(a_view_of_80k_is_left_alone_and_one_of_82k_is_compacted) {
     phi_compaction_config c = PHI_ZERO;
-    CHECK(!phi_compaction_due(NULL, 80000));
-    CHECK(phi_compaction_due(NULL, 82000));
-    CHECK(!phi_compaction_due(&c, 81000));
-    CHECK(phi_compaction_due(&c, 81001));
+    CHECK(!is_due(NULL, 80000));
+    CHECK(is_due(NULL, 82000));
+    CHECK(!is_due(&c, 81000));
+    CHECK(is_due(&c, 81001));
     c.max_context_tokens = 1000;
     c.system_prompt_tokens = 100;
-    CHECK(!phi_compaction_due(&c, 750));
-    CHECK(phi_compaction_due(&c, 751));
+    CHECK(!is_due(&c, 750));
+    CHECK(is_due(&c, 751));
     c.system_prompt_tokens = 5000;
-    CHECK(phi_compaction_due(&c, 1));
+    CHECK(is_due(&c, 1));
 }
 
 /* ---- the current run ---- */
@@ -475,7 +480,7 @@ TEST(a_plan_leaves_what_came_after_it_alone) {
     run_of("A", 4, 9);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_thread_view(&thread, NULL, UINT64_MAX, &arena, &items, &count), PHI_OK);
-    CHECK_EQ_INT(phi_compaction_plan(items, count, &c, NULL, &arena, &rewrite), PHI_OK);
+    CHECK_EQ_INT(phi__compact_rewrite(items, count, &c, NULL, &arena, &rewrite), PHI_OK);
     CHECK_EQ_INT(rewrite.reason, PHI_REWRITE_COMPACTION);
     CHECK_EQ_INT(rewrite.base_seq, 8);
     say(PHI_ROLE_USER, "A", 4, "One more thing", 0);
@@ -496,10 +501,10 @@ TEST(a_plan_wants_its_items_in_order) {
     m.role = PHI_ROLE_USER;
     items[0].from = items[0].to = 7;
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_compaction_plan(items, 2, NULL, NULL, &arena, &rewrite), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_compaction_plan(NULL, 2, NULL, NULL, &arena, &rewrite), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_compaction_plan(items, 1, NULL, NULL, NULL, &rewrite), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_compaction_plan(items, 0, NULL, NULL, &arena, &rewrite), PHI_OK);
+    CHECK_EQ_INT(phi__compact_rewrite(items, 2, NULL, NULL, &arena, &rewrite), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__compact_rewrite(NULL, 2, NULL, NULL, &arena, &rewrite), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__compact_rewrite(items, 1, NULL, NULL, NULL, &rewrite), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__compact_rewrite(items, 0, NULL, NULL, &arena, &rewrite), PHI_OK);
     CHECK_EQ_INT(rewrite.span_count, 0);
     phi_arena_free(&arena);
 }
@@ -958,7 +963,7 @@ TEST(both_survive_every_failed_allocation) {
     for (n = 0; status != PHI_OK && n < 1000; n++) {
         phi_arena_init(&made, &memory, 64);
         test_alloc_fail_at(n);
-        status = phi_compaction_plan(items, count, &c, NULL, &made, &rewrite);
+        status = phi__compact_rewrite(items, count, &c, NULL, &made, &rewrite);
         CHECK_EQ_INT(status, test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK);
         phi_arena_free(&made);
     }

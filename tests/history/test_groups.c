@@ -21,6 +21,7 @@ static bool count_equal(phi_str a, phi_str b) {
 #include "history/append.c"
 #include "history/lane.c"
 #include "model/event_parts.h"
+#include "history/prune_in.h"
 #undef phi_str_equal
 
 enum { CALLS = 2000 };
@@ -165,7 +166,8 @@ TEST(a_prune_finds_the_call_of_each_result_with_two_comparisons) {
     prune.tokens = 1;
     phi_arena_init(&arena, &memory, 0);
     compared = 0;
-    CHECK_EQ_INT(phi_prune_plan(items, CALLS + 1, &prune, NULL, &arena, &rewrite, &pruned), PHI_OK);
+    CHECK_EQ_INT(phi__prune_plan(items, CALLS + 1, &prune, NULL, &arena, &rewrite, &pruned),
+                 PHI_OK);
     CHECK(compared > 0 && compared <= 2 * CALLS);
     CHECK_EQ_INT(pruned.messages_removed, CALLS + 1);
     phi_arena_free(&arena);

@@ -151,11 +151,16 @@ static const char *projected(uint64_t budget) {
 
 static phi_str text_of(const phi_message *m) { return m->content[0].text; }
 
+static phi_status explain(phi_str *out) {
+    phi__project_order order;
+    phi_status status = phi__project_of(&order, items, count, &policy, NULL, phi_str_of(""), 0);
+    return status == PHI_OK ? phi__explain(&order, &made_in, out) : status;
+}
+
 static const char *explained(void) {
     static char text[4000];
     phi_str words = {NULL, 0};
-    CHECK_EQ_INT(phi_explain(items, count, &policy, NULL, phi_str_of(""), 0, &made_in, &words),
-                 PHI_OK);
+    CHECK_EQ_INT(explain(&words), PHI_OK);
     (void)snprintf(text, sizeof text, "%.*s", (int)words.len, words.at);
     return text;
 }
@@ -163,7 +168,7 @@ static const char *explained(void) {
 /* ---- policies ---- */
 
 TEST(every_field_of_a_policy_has_its_default) {
-    phi_policy p = phi_policy_default();
+    phi_policy p = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     CHECK_EQ_INT(p.max_input_tokens, 8000);
     CHECK_EQ_INT(p.reserve_output_tokens, 2000);
     CHECK_EQ_INT(p.max_messages, 0);
@@ -176,35 +181,26 @@ TEST(every_field_of_a_policy_has_its_default) {
 
 TEST(the_presets_are_those_of_the_documents) {
     phi_model model = PHI_ZERO;
-    phi_policy p = phi_policy_short_context();
+    phi_policy p = phi_policy_of(PHI_POLICY_SHORT_CONTEXT, NULL);
     CHECK_EQ_INT(p.max_input_tokens, 6000);
     CHECK_EQ_INT(p.keep_last_turns, 2);
-    p = phi_policy_long_context();
+    p = phi_policy_of(PHI_POLICY_LONG_CONTEXT, NULL);
     CHECK_EQ_INT(p.max_input_tokens, 100000);
     CHECK_EQ_INT(p.keep_last_turns, 10);
     CHECK_EQ_INT(p.max_messages, 0);
-    p = phi_policy_tool_focused();
+    p = phi_policy_of(PHI_POLICY_TOOL_FOCUSED, NULL);
     CHECK_EQ_INT(p.keep_last_turns, 5);
     CHECK_EQ_INT(p.include, PHI_INCLUDE_MESSAGES | PHI_INCLUDE_TOOLS);
     CHECK_EQ_INT(p.summaries, PHI_SUMMARIES_NONE);
     model.context_window = 200000;
     model.max_tokens = 64000;
-    p = phi_policy_for_model(&model);
+    p = phi_policy_of(PHI_POLICY_FOR_MODEL, &model);
     CHECK_EQ_INT(p.max_input_tokens, 200000);
     CHECK_EQ_INT(p.reserve_output_tokens, 64000);
     model.context_window = 8192;
     model.max_tokens = 8192;
-    CHECK_EQ_INT(phi_policy_for_model(&model).reserve_output_tokens, 4096);
-    CHECK_EQ_INT(phi_policy_for_model(NULL).max_input_tokens, 128000);
-}
-
-TEST(the_first_policy_that_is_there_counts_as_a_whole) {
-    phi_policy a = phi_policy_short_context(), b = phi_policy_long_context(), c = PHI_ZERO;
-    c.max_turns = 7;
-    CHECK_EQ_INT(phi_policy_resolve(&a, &b, &c).max_input_tokens, 6000);
-    CHECK_EQ_INT(phi_policy_resolve(NULL, &b, &c).max_input_tokens, 100000);
-    CHECK_EQ_INT(phi_policy_resolve(NULL, NULL, &c).max_turns, 7);
-    CHECK_EQ_INT(phi_policy_resolve(NULL, NULL, NULL).max_input_tokens, 8000);
+    CHECK_EQ_INT(phi_policy_of(PHI_POLICY_FOR_MODEL, &model).reserve_output_tokens, 4096);
+    CHECK_EQ_INT(phi_policy_of(PHI_POLICY_FOR_MODEL, NULL).max_input_tokens, 128000);
 }
 
 TEST(the_budget_is_what_the_answer_the_prompt_and_the_tools_leave) {
@@ -806,7 +802,7 @@ TEST(without_memory_nothing_is_said) {
         status = phi_project(items, count, &policy, NULL, phi_str_of(""), 0, &made_in, &out,
                              &out_count, &meta);
         CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
-        status = phi_explain(items, count, &policy, NULL, phi_str_of(""), 0, &made_in, &words);
+        status = explain(&words);
         CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
     } while (test_alloc_tripped() && n++ < 1000);
     test_alloc_fail_at(-1);
@@ -1207,7 +1203,7 @@ TEST(a_short_result_beside_one_that_is_cut_is_not_said_to_be_cut) {
 
 TEST_MAIN(TEST_ENTRY(every_field_of_a_policy_has_its_default),
           TEST_ENTRY(the_presets_are_those_of_the_documents),
-          TEST_ENTRY(the_first_policy_that_is_there_counts_as_a_whole),
+
           TEST_ENTRY(the_budget_is_what_the_answer_the_prompt_and_the_tools_leave),
           TEST_ENTRY(what_is_no_policy_is_refused),
           TEST_ENTRY(the_conversation_of_six_entries_is_sent_as_2_4_and_6_messages),

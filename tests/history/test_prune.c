@@ -5,6 +5,7 @@
 #include "persist/persist_in.h"
 #include "model/event_parts.h"
 #include "support/append.h"
+#include "history/prune_in.h"
 
 static phi_memory memory;
 static phi_thread log_;
@@ -110,7 +111,7 @@ static phi_status plan(const phi_prune *prune) {
     const phi_view_item *items;
     size_t count;
     phi_status status = phi_thread_view(thread, NULL, UINT64_MAX, &arena, &items, &count);
-    return status == PHI_OK ? phi_prune_plan(items, count, prune, NULL, &arena, &rewrite, &pruned)
+    return status == PHI_OK ? phi__prune_plan(items, count, prune, NULL, &arena, &rewrite, &pruned)
                             : status;
 }
 
@@ -126,7 +127,7 @@ static bool prune_to(uint64_t tokens, const char *memo, uint64_t end) {
     phi_prune prune = PHI_ZERO;
     prune.tokens = tokens;
     prune.memo = phi_str_of(memo);
-    prune.from_seq = phi_thread_prunable_from(thread);
+    prune.from_seq = phi__prune_from(thread);
     prune.end_seq = end;
     return prune_by(&prune);
 }
@@ -283,7 +284,7 @@ TEST(what_a_compaction_left_standing_stays) {
     phi_rewrite compaction = PHI_ZERO;
     phi_span span = PHI_ZERO;
     conversation();
-    CHECK_EQ_INT(phi_thread_prunable_from(thread), 0);
+    CHECK_EQ_INT(phi__prune_from(thread), 0);
     span.from = 1;
     span.to = 2;
     compaction.op_id = "c";
@@ -291,7 +292,7 @@ TEST(what_a_compaction_left_standing_stays) {
     compaction.spans = &span;
     compaction.span_count = 1;
     CHECK_EQ_INT(phi_thread_rewrite(&log_, &compaction, NULL, NULL, 0), PHI_OK);
-    CHECK_EQ_INT(phi_thread_prunable_from(thread), 11);
+    CHECK_EQ_INT(phi__prune_from(thread), 11);
     (void)answer(40); /* 11 */
     CHECK(prune_to(1000000, NULL, 0));
     CHECK_EQ_STR(shape(), "0 3 4 5 6 7 8 9");
@@ -313,7 +314,7 @@ TEST(a_compaction_that_was_undone_protects_nothing) {
     undo.reason = PHI_REWRITE_COMPACTION;
     CHECK_EQ_INT(phi_thread_rewrite(&log_, &compaction, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_INT(phi_thread_rewrite(&log_, &undo, NULL, NULL, 0), PHI_OK);
-    CHECK_EQ_INT(phi_thread_prunable_from(thread), 0);
+    CHECK_EQ_INT(phi__prune_from(thread), 0);
     CHECK(prune_to(1000000, NULL, 0));
     CHECK_EQ_STR(shape(), "0 7");
     teardown();
@@ -331,13 +332,13 @@ TEST(a_fork_goes_by_the_compactions_it_was_made_behind) {
     compaction.span_count = 1;
     CHECK_EQ_INT(phi_thread_rewrite(&log_, &compaction, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_INT(phi_thread_fork_lane(&log_, "behind", NULL, UINT64_MAX), PHI_OK);
-    CHECK_EQ_INT(phi_thread_prunable_from(thread), 12);
+    CHECK_EQ_INT(phi__prune_from(thread), 12);
     CHECK_EQ_INT(phi_thread_switch(&log_, "before"), PHI_OK);
-    CHECK_EQ_INT(phi_thread_prunable_from(thread), 0);
+    CHECK_EQ_INT(phi__prune_from(thread), 0);
     CHECK_EQ_INT(phi_thread_switch(&log_, "behind"), PHI_OK);
-    CHECK_EQ_INT(phi_thread_prunable_from(thread), 12);
+    CHECK_EQ_INT(phi__prune_from(thread), 12);
     CHECK_EQ_INT(phi_thread_fresh(&log_), PHI_OK);
-    CHECK_EQ_INT(phi_thread_prunable_from(thread), 0);
+    CHECK_EQ_INT(phi__prune_from(thread), 0);
     teardown();
 }
 
@@ -402,14 +403,14 @@ TEST(misuse_of_the_plan_is_a_status) {
     phi_prune prune = PHI_ZERO;
     phi_view_item item = PHI_ZERO;
     setup();
-    CHECK_EQ_INT(phi_prune_plan(&item, 0, &prune, NULL, &arena, &rewrite, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__prune_plan(&item, 0, &prune, NULL, &arena, &rewrite, NULL), PHI_BAD_ARG);
     prune.tokens = 1;
-    CHECK_EQ_INT(phi_prune_plan(&item, 0, &prune, NULL, &arena, &rewrite, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_prune_plan(NULL, 1, &prune, NULL, &arena, &rewrite, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prune_plan(&item, 0, NULL, NULL, &arena, &rewrite, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prune_plan(&item, 0, &prune, NULL, NULL, &rewrite, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prune_plan(&item, 0, &prune, NULL, &arena, NULL, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_prunable_from(NULL), 0);
+    CHECK_EQ_INT(phi__prune_plan(&item, 0, &prune, NULL, &arena, &rewrite, NULL), PHI_OK);
+    CHECK_EQ_INT(phi__prune_plan(NULL, 1, &prune, NULL, &arena, &rewrite, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__prune_plan(&item, 0, NULL, NULL, &arena, &rewrite, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__prune_plan(&item, 0, &prune, NULL, NULL, &rewrite, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__prune_plan(&item, 0, &prune, NULL, &arena, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__prune_from(NULL), 0);
     teardown();
 }
 

@@ -5,6 +5,7 @@
 #include "persist/store.h"
 #include "persist/persist_in.h"
 #include "support/append.h"
+#include "history/prune_in.h"
 
 static phi_memory memory;
 static phi_thread thread;
@@ -193,7 +194,7 @@ TEST(a_summary_says_that_it_is_one) {
     CHECK_EQ_STR(e.rewrite->op_id, "s");
     CHECK_EQ_STR(e.rewrite->meta, "{\"by\":\"me\"}");
     CHECK_EQ_INT(e.rewrite->base_seq, 6);
-    CHECK_EQ_STR(phi_rewrite_reason_text(e.rewrite->reason), "compaction");
+    CHECK_EQ_STR(phi__entry_reason_word(e.rewrite->reason), "compaction");
     CHECK(e.rewrite->spans[0].summary);
     done();
 }
@@ -821,14 +822,14 @@ static void run_that_rewrites(void) {
     r.reason = PHI_REWRITE_COMPACTION;
     CHECK_EQ_INT(make(&r), PHI_OK);
     CHECK_EQ_STR(now(), "0 9");
-    CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 11);
+    CHECK_EQ_INT(phi__prune_from(log_of()), 11);
 }
 
 static void is_back(void) {
     CHECK_EQ_STR(now(), "0 1 2 3 4 5 6");
     CHECK_EQ_STR(view(NULL, 10), "0 9"); /* as it was then */
     CHECK_EQ_STR(view(NULL, 8), "0 1 2 3 4");
-    CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 0);
+    CHECK_EQ_INT(phi__prune_from(log_of()), 0);
     CHECK_EQ_INT(revoke("s"), PHI_NOT_FOUND);
     CHECK_EQ_INT(swap("again", 5, 6, "bye"), PHI_OK);
     CHECK_EQ_STR(now(), "0 1 2 3 4 [5-6 bye]");
@@ -873,7 +874,7 @@ TEST(an_end_that_finds_no_memory_changes_nothing) {
         if (!ended) {
             CHECK_EQ_STR(now(), "0 9");
             CHECK_EQ_STR(view(NULL, 10), "0 9");
-            CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 11);
+            CHECK_EQ_INT(phi__prune_from(log_of()), 11);
             CHECK(phi__append(&thread, &e, 1));
         }
         is_back();
@@ -1150,11 +1151,11 @@ TEST(after_many_compactions_the_newest_says_from_where_to_prune) {
         r.reason = PHI_REWRITE_COMPACTION;
         say(PHI_ROLE_USER, "a long word or two");
         CHECK_EQ_INT(make(&r), PHI_OK);
-        CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 2 * i + 2);
+        CHECK_EQ_INT(phi__prune_from(log_of()), 2 * i + 2);
     }
     for (i = 99; i > 80; i--) {
         CHECK_EQ_INT(revoke(ids[i]), PHI_OK);
-        CHECK_EQ_INT(phi_thread_prunable_from(log_of()), 2 * i);
+        CHECK_EQ_INT(phi__prune_from(log_of()), 2 * i);
     }
     done();
 }

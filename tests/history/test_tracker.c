@@ -2,7 +2,7 @@
 #include "support/rig.h"
 
 #include "loop/loop_in.h"
-#include "history/tracker.h"
+#include "history/tracker_in.h"
 
 static size_t one(void *user_data, phi_str text) {
     (void)user_data;
@@ -37,70 +37,70 @@ static phi_usage usage_of(uint64_t input, uint64_t output, uint64_t read, uint64
 }
 
 TEST(without_a_report_all_is_estimated) {
-    phi_tracker t = PHI_ZERO;
+    phi__tracker t = PHI_ZERO;
     setup();
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, NULL), 18);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 1, &constant), 5);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, &constant), 15);
-    CHECK_EQ_INT(phi_tracker_tokens(NULL, list, 3, NULL), 18);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 0, NULL), 0);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, NULL, 3, NULL), 0);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, NULL), 18);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 1, &constant), 5);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, &constant), 15);
+    CHECK_EQ_INT(phi__tracker_tokens(NULL, list, 3, NULL), 18);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 0, NULL), 0);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, NULL, 3, NULL), 0);
 }
 
 TEST(a_report_counts_with_what_stands_behind_it) {
-    phi_tracker t = PHI_ZERO;
+    phi__tracker t = PHI_ZERO;
     phi_usage usage = usage_of(100, 20, 3, 4);
     setup();
-    phi_tracker_record(&t, &usage, 0);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, NULL), 127 + 12);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, &constant), 127 + 10);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 1, NULL), 127);
-    phi_tracker_record(&t, &usage, 2);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, NULL), 127);
+    phi__tracker_record(&t, &usage, 0);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, NULL), 127 + 12);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, &constant), 127 + 10);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 1, NULL), 127);
+    phi__tracker_record(&t, &usage, 2);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, NULL), 127);
 }
 
 TEST(a_report_of_nothing_is_ignored) {
-    phi_tracker t = PHI_ZERO;
+    phi__tracker t = PHI_ZERO;
     phi_usage some = usage_of(10, 0, 0, 0), none = usage_of(0, 0, 0, 0);
     setup();
-    phi_tracker_record(&t, &none, 0);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, NULL), 18);
-    phi_tracker_record(&t, &some, 1);
-    phi_tracker_record(&t, &none, 2);
-    phi_tracker_record(&t, NULL, 2);
-    phi_tracker_record(NULL, &some, 2);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, NULL), 16);
+    phi__tracker_record(&t, &none, 0);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, NULL), 18);
+    phi__tracker_record(&t, &some, 1);
+    phi__tracker_record(&t, &none, 2);
+    phi__tracker_record(&t, NULL, 2);
+    phi__tracker_record(NULL, &some, 2);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, NULL), 16);
 }
 
 TEST(a_report_of_a_longer_list_counts_for_nothing) {
-    phi_tracker t = PHI_ZERO;
+    phi__tracker t = PHI_ZERO;
     phi_usage usage = usage_of(100, 20, 0, 0);
     size_t from = 7;
     setup();
-    phi_tracker_record(&t, &usage, 3);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, NULL), 18);
-    CHECK_EQ_INT(phi_tracker_known(&t, 3, &from), 0);
+    phi__tracker_record(&t, &usage, 3);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, NULL), 18);
+    CHECK_EQ_INT(phi__tracker_known(&t, 3, &from), 0);
     CHECK_EQ_INT(from, 0);
-    CHECK_EQ_INT(phi_tracker_known(&t, 4, &from), 120);
+    CHECK_EQ_INT(phi__tracker_known(&t, 4, &from), 120);
     CHECK_EQ_INT(from, 4);
 }
 
 TEST(a_reset_forgets_the_report) {
-    phi_tracker t = PHI_ZERO;
+    phi__tracker t = PHI_ZERO;
     phi_usage usage = usage_of(100, 20, 0, 0);
     setup();
-    phi_tracker_record(&t, &usage, 0);
-    phi_tracker_reset(&t);
-    phi_tracker_reset(NULL);
-    CHECK_EQ_INT(phi_tracker_tokens(&t, list, 3, NULL), 18);
+    phi__tracker_record(&t, &usage, 0);
+    phi__tracker_reset(&t);
+    phi__tracker_reset(NULL);
+    CHECK_EQ_INT(phi__tracker_tokens(&t, list, 3, NULL), 18);
 }
 
 TEST(sums_stop_where_they_do_not_fit) {
-    phi_tracker t = PHI_ZERO;
+    phi__tracker t = PHI_ZERO;
     phi_usage usage = usage_of(UINT64_MAX, 20, UINT64_MAX, 1);
     setup();
-    phi_tracker_record(&t, &usage, 0);
-    CHECK(phi_tracker_tokens(&t, list, 3, NULL) == UINT64_MAX);
+    phi__tracker_record(&t, &usage, 0);
+    CHECK(phi__tracker_tokens(&t, list, 3, NULL) == UINT64_MAX);
 }
 
 /* ---- a run's ---- */

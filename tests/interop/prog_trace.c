@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     const phi_thread *children[1];
     phi_trace_desc desc;
     phi_model model;
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     if (argc != 2) {
         fprintf(stderr, "prog_trace DIRECTORY\n");
         return 2;

@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "support/rotate.h"
 #include "support/request.h"
+#include "support/set.h"
 
 enum {
     AGENTS = 4,
@@ -454,13 +455,13 @@ static void change(world *w, seat *s) {
     bool rotated;
     switch (pick(w, 10)) {
     case 0: renewed(s, phi_agent_reset(s->agent)); break;
-    case 1: (void)phi_agent_set_model(s->agent, &model); break;
+    case 1: (void)set_model(s->agent, &model); break;
     case 2:
         make_tools(w, tools);
-        (void)phi_agent_set_tools(s->agent, tools, pick(w, 4));
+        (void)set_tools(s->agent, tools, pick(w, 4));
         break;
-    case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
-    case 4: (void)phi_agent_set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
+    case 3: (void)set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
+    case 4: (void)set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
     case 5: renewed(s, phi_agent_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
         if (rotate_session(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)

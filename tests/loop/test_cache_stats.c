@@ -1,6 +1,7 @@
 /* test_cache_stats.c - how prompt caching went, counted from what the answers said of it: hits, misses, and
    what had changed where a request missed. */
 #include "support/rig.h"
+#include "support/set.h"
 
 /* An Anthropic answer with these numbers. */
 static void says(rig *r, int input, int read, int write) {
@@ -86,7 +87,7 @@ TEST(prompts_that_are_too_short_to_be_cached_miss_nothing) {
     phi_agent agent = rig_agent(r, &desc);
     ask(r, agent, 10, 0, 0);
     ask(r, agent, 20, 0, 0);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, "Another one."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(agent, "Another one."), PHI_OK);
     ask(r, agent, 30, 0, 0);
     counted(agent, 3, 0, 0, 0, 0);
     rig_free(r);
@@ -111,10 +112,10 @@ TEST(a_provider_that_tells_only_what_was_read_misses_once_and_not_until_it_reads
 TEST(a_miss_says_that_the_system_prompt_had_changed) {
     rig *r = rig_new();
     phi_agent agent = warm(r);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, "You are the smith. It is 12:01."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(agent, "You are the smith. It is 12:01."), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 3, 1, 1, 2100, PHI_CACHE_CHANGED_SYSTEM);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, "You are the smith. It is 12:01."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(agent, "You are the smith. It is 12:01."), PHI_OK);
     ask(r, agent, 10, 0, 2150); /* the same again: not the prompt's fault */
     counted(agent, 4, 1, 2, 4250, 0);
     rig_free(r);
@@ -124,14 +125,14 @@ TEST(a_miss_says_that_the_tools_had_changed_and_the_same_tools_are_no_change) {
     rig *r = rig_new();
     phi_agent agent = warm(r);
     phi_tool tool = rig_echo();
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_OK);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 3, 1, 1, 2100, PHI_CACHE_CHANGED_TOOLS);
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_OK);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 4, 1, 2, 4250, 0);
     tool.description = "Says it again, louder";
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_OK);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 5, 1, 3, 6400, PHI_CACHE_CHANGED_TOOLS);
     rig_free(r);
@@ -142,12 +143,12 @@ TEST(a_miss_says_that_the_model_had_changed_and_so_do_several_at_once) {
     phi_agent agent = warm(r);
     phi_model model = rig_desc().model;
     model.id = "claude-opus-4-5";
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 3, 1, 1, 2100, PHI_CACHE_CHANGED_MODEL);
     model.id = "claude-sonnet-4-5";
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, "Another one."), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(agent, "Another one."), PHI_OK);
     CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 4, 1, 2, 4250,
@@ -160,7 +161,7 @@ TEST(a_miss_says_that_the_model_is_asked_at_another_address) {
     phi_agent agent = warm(r);
     phi_model model = rig_desc().model;
     model.base_url = "https://gateway.example.com";
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 3, 1, 1, 2100, PHI_CACHE_CHANGED_MODEL);
     rig_free(r);
@@ -173,7 +174,7 @@ TEST(a_miss_says_that_answers_are_wanted_in_another_format) {
     memset(&format, 0, sizeof format);
     format.kind = PHI_FORMAT_JSON_SCHEMA;
     format.schema = "{\"type\":\"object\",\"properties\":{\"ore\":{\"type\":\"string\"}}}";
-    CHECK_EQ_INT(phi_agent_set_format(agent, &format), PHI_OK);
+    CHECK_EQ_INT(set_format(agent, &format), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     CHECK((phi_agent_get_info(agent).cache.changed & PHI_CACHE_CHANGED_SETTINGS) != 0);
     rig_free(r);
@@ -182,7 +183,7 @@ TEST(a_miss_says_that_answers_are_wanted_in_another_format) {
 TEST(a_change_that_costs_nothing_is_no_miss) {
     rig *r = rig_new();
     phi_agent agent = warm(r);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, "Another one."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(agent, "Another one."), PHI_OK);
     ask(r, agent, 10, 2100, 0);
     counted(agent, 3, 2, 0, 0, 0);
     rig_free(r);

@@ -4,6 +4,7 @@
 #include "agent/snapshot.h"
 #include "loop/deferral_in.h"
 #include "support/ask.h"
+#include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 
@@ -268,7 +269,7 @@ TEST(a_list_that_changes_keeps_what_is_loaded_and_is_still_there) {
     rig_call(s.r, "c1", "load_tools", "{\"names\":[\"sum\",\"echo\"]}");
     rig_says(s.r, "one");
     ask(s.r, s.agent, "go");
-    CHECK_EQ_INT(phi_agent_set_tools(s.agent, s.tools, 2), PHI_OK);
+    CHECK_EQ_INT(set_tools(s.agent, s.tools, 2), PHI_OK);
     rig_call(s.r, "c2", "sum", "{}");
     rig_says(s.r, "two");
     ask(s.r, s.agent, "go on");
@@ -277,7 +278,7 @@ TEST(a_list_that_changes_keeps_what_is_loaded_and_is_still_there) {
     CHECK(sent(&s, 2, DEFINED("echo")));
     CHECK_STR(result_at(&s, 6), "Tool sum not found");
     s.tools[1].deferred = s.tools[2].deferred = false;
-    CHECK_EQ_INT(phi_agent_set_tools(s.agent, s.tools, 3), PHI_OK);
+    CHECK_EQ_INT(set_tools(s.agent, s.tools, 3), PHI_OK);
     rig_says(s.r, "three");
     ask(s.r, s.agent, "go on");
     CHECK(!sent(&s, 4, INDEX));
@@ -596,7 +597,7 @@ TEST(a_tool_that_claude_found_stays_when_it_is_gone) {
     rig_replies(s.r, 200, SSE, SEARCHED);
     rig_says(s.r, "done");
     ask(s.r, s.agent, "go");
-    CHECK_EQ_INT(phi_agent_set_tools(s.agent, s.tools, 1), PHI_OK);
+    CHECK_EQ_INT(set_tools(s.agent, s.tools, 1), PHI_OK);
     rig_call(s.r, "c2", "sum", "{}");
     rig_says(s.r, "done");
     ask(s.r, s.agent, "go on");
@@ -615,7 +616,7 @@ TEST(a_tool_that_claude_found_stays_deferred_whatever_the_host_says_later) {
     rig_says(s.r, "done");
     ask(s.r, s.agent, "go");
     s.tools[1].deferred = s.tools[2].deferred = false;
-    CHECK_EQ_INT(phi_agent_set_tools(s.agent, s.tools, 3), PHI_OK);
+    CHECK_EQ_INT(set_tools(s.agent, s.tools, 3), PHI_OK);
     rig_says(s.r, "done");
     ask(s.r, s.agent, "go on");
     CHECK(sent(&s, 2, "\"tools\":[" FINDER ","));
@@ -644,7 +645,7 @@ TEST(a_provider_that_searches_survives_every_failed_allocation) {
             if (s.agent.rt != NULL) (void)phi_prompt(s.agent, "go");
             CHECK_EQ_INT(rig_run(s.r, 80), 0);
             s.tools[1].deferred = s.tools[2].deferred = false;
-            if (s.agent.rt != NULL) (void)phi_agent_set_tools(s.agent, s.tools, 3);
+            if (s.agent.rt != NULL) (void)set_tools(s.agent, s.tools, 3);
             rig_says(s.r, "done");
             if (s.agent.rt != NULL) (void)phi_prompt(s.agent, "go on");
             CHECK_EQ_INT(rig_run(s.r, 80), 0);
@@ -677,7 +678,7 @@ TEST(what_phi_loaded_before_is_defined_for_claude_too) {
     rig_says(s.r, "one");
     ask(s.r, s.agent, "go");
     s.desc.model = phi_model_anthropic("claude-opus-4-5", "k");
-    CHECK_EQ_INT(phi_agent_set_model(s.agent, &s.desc.model), PHI_OK);
+    CHECK_EQ_INT(set_model(s.agent, &s.desc.model), PHI_OK);
     rig_says(s.r, "two");
     ask(s.r, s.agent, "go on");
     CHECK(sent(&s, 2, LATE("echo", "Says it again")));

@@ -2,6 +2,7 @@
    "field block id path=value", "dropped block id", "start block id arguments", and some events between. */
 #include "loop/provider.h"
 #include "support/rig.h"
+#include "support/set.h"
 
 #define STREAM "Content-Type: text/event-stream\r\n"
 #define JSON "Content-Type: application/json\r\n"
@@ -36,7 +37,7 @@ static void tell(const char *format, ...) {
 static void do_act(enum act act) {
     if (act == FREE) s.said = phi_agent_free(s.agent);
     if (act == ABORT) s.said = phi_abort(s.agent);
-    if (act == SET_TOOLS) s.said = phi_agent_set_tools(s.agent, NULL, 0);
+    if (act == SET_TOOLS) s.said = set_tools(s.agent, NULL, 0);
     if (act == PROMPT) s.said = phi_prompt(s.agent, "again");
 }
 

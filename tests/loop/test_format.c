@@ -2,6 +2,7 @@
    own, which is the end of the run; and what an agent is told of its format. */
 #include "agent/response.h"
 #include "support/rig.h"
+#include "support/set.h"
 #include "wire/structured.h"
 #include "codecs/presets.h"
 #include "model/model.h"
@@ -139,7 +140,7 @@ TEST(other_calls_beside_the_answer_are_not_run) {
         CHECK_STR(result->content[0].text, "Not run: the answer was given.");
     }
     /* and the conversation goes on from there */
-    CHECK_EQ_INT(phi_agent_set_format(agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_format(agent, NULL), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "More"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK(request_has(r, 1, "{\"type\":\"text\",\"text\":\"{\\\"n\\\":2}\"}"));
@@ -261,29 +262,29 @@ TEST(a_format_is_copied_given_back_and_changed_between_runs) {
     phi_tool tool = rig_echo();
     format.schema = schema;
     format.name = name;
-    CHECK_EQ_INT(phi_agent_set_format(agent, &format), PHI_OK);
+    CHECK_EQ_INT(set_format(agent, &format), PHI_OK);
     memset(schema, 'x', sizeof schema - 1);
     memset(name, 'x', sizeof name - 1);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &desc), PHI_OK);
     CHECK_EQ_INT(desc.format.kind, PHI_FORMAT_JSON_SCHEMA);
     CHECK_EQ_STR(desc.format.schema, "{\"type\":\"object\",\"properties\":{}}");
     CHECK_EQ_STR(desc.format.name, "point");
-    CHECK_EQ_INT(phi_agent_set_format(agent, &desc.format), PHI_OK); /* its own, back again */
+    CHECK_EQ_INT(set_format(agent, &desc.format), PHI_OK); /* its own, back again */
     tool.name = PHI_RESPOND_TOOL;
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_BAD_ARG);
     format.kind = (phi_format_kind)9;
-    CHECK_EQ_INT(phi_agent_set_format(agent, &format), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_format(agent, &format), PHI_BAD_ARG);
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_format(agent, NULL), PHI_BUSY);
+    CHECK_EQ_INT(set_format(agent, NULL), PHI_BUSY);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_agent_set_format(agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_format(agent, NULL), PHI_OK);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &desc), PHI_OK);
     CHECK_EQ_INT(desc.format.kind, PHI_FORMAT_TEXT);
     CHECK(desc.format.schema == NULL && desc.format.name == NULL);
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_OK);
+    CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_OK);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_format(agent, NULL), PHI_STALE);
+    CHECK_EQ_INT(set_format(agent, NULL), PHI_STALE);
     rig_free(r);
 }
 
@@ -327,13 +328,13 @@ TEST(a_format_that_finds_no_memory_leaves_the_old_one) {
     format.name = "second";
     for (n = 0; n < 2; n++) {
         test_alloc_fail_at(n);
-        CHECK(phi_agent_set_format(agent, &format) != PHI_OK);
+        CHECK(set_format(agent, &format) != PHI_OK);
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(phi_agent_get_desc(agent, &desc), PHI_OK);
         CHECK(desc.format.name == NULL);
         CHECK_EQ_STR(desc.format.schema, SCHEMA);
     }
-    CHECK_EQ_INT(phi_agent_set_format(agent, &format), PHI_OK);
+    CHECK_EQ_INT(set_format(agent, &format), PHI_OK);
     rig_free(r);
 }
 

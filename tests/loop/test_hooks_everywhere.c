@@ -3,6 +3,7 @@
 #include "agent/response.h"
 #include "support/heard.h"
 #include "support/request.h"
+#include "support/set.h"
 
 /* What the hook does when it is asked at `at`. */
 typedef enum deed {
@@ -32,7 +33,7 @@ static void forbidden(act *a, const phi_hook *hook) {
     a->said[3] = (phi_status)phi_step(rt, 0);
     a->said[4] = prompt_for(hook->agent, "and again", &response);
     a->said[5] = phi_agent_replace_messages(hook->agent, NULL, 0);
-    a->said[6] = phi_agent_set_tools(hook->agent, NULL, 0);
+    a->said[6] = set_tools(hook->agent, NULL, 0);
     a->said[7] = phi_continue(hook->agent, PHI_CONTINUATION_DEFAULT);
     phi_runtime_free(rt);
 }

@@ -7,6 +7,7 @@
 #include "agent/snapshot.h"
 #include "loop/question_in.h"
 #include "support/heard.h"
+#include "support/set.h"
 #include "loop/tool_source.h"
 
 #include <stdlib.h>
@@ -258,11 +259,11 @@ static void deed(world *w) {
         break;
     case 6: ask(w, none); break;
     case 7: close_one(w); break;
-    case 8: (void)phi_agent_set_tools(w->agent, &echo, pick(w, 2)); break;
+    case 8: (void)set_tools(w->agent, &echo, pick(w, 2)); break;
     case 9:
         if (pick(w, 4) == 0) (void)phi_agent_free(w->agent);
         break;
-    case 10: (void)phi_agent_set_model(w->agent, &w->desc.model); break;
+    case 10: (void)set_model(w->agent, &w->desc.model); break;
     default:
         if (pick(w, 4) == 0) (void)phi_agent_reset(w->agent);
         break;

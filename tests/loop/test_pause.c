@@ -5,6 +5,7 @@
 #include "base/utf8_in.h"
 #include "features/facts.h"
 #include "support/rig.h"
+#include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 
@@ -192,7 +193,7 @@ TEST(blocks_of_another_protocol_are_named_by_explain) {
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
     CHECK(strstr(words.at, "opaque") == NULL);
-    CHECK_EQ_INT(phi_agent_set_model(agent, &other), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &other), PHI_OK);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
     CHECK(strstr(words.at, ", 1 opaque block (server_tool_use of " PHI_PROTOCOL_ANTHROPIC
                            "): left out: another protocol\n") != NULL);

@@ -1,6 +1,7 @@
 /* An agent with a policy: what is sent, what the hooks see, what it says of itself, warnings, and what happens when not
    even the newest turn fits. */
 #include "support/rig.h"
+#include "support/set.h"
 #include "record/event_json.h"
 
 #include "model/tokens.h"
@@ -45,7 +46,7 @@ static phi_policy tokens_for_messages(uint64_t n) {
 TEST(the_conversation_of_six_entries_calls_the_model_with_1_3_and_5_messages_and_the_prompt) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     phi_tool tool = rig_echo();
     phi_agent agent;
     desc.system_prompt = "You are a calculator.";
@@ -124,7 +125,7 @@ TEST(hooks_see_the_extensions_of_the_window) {
     ask(r, agent, "second");
     CHECK_EQ_INT(seen, 1); /* what stands before the first question goes, too */
     policy.max_turns = 2;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
     CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &note, 1, NULL), PHI_OK);
     rig_says(r, "three");
     ask(r, agent, "third");
@@ -150,7 +151,7 @@ TEST(an_agent_explains_what_it_would_send_now) {
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
     CHECK_STR(words, "no policy: all of 2 messages, 11 tokens\n");
     policy.max_turns = 1;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
     rig_says(r, "two");
     ask(r, agent, "second");
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
@@ -173,11 +174,11 @@ TEST(a_policy_is_set_read_and_refused) {
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK(got.policy == NULL);
     policy.max_turns = 7;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_OK);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK(got.policy != NULL && got.policy->max_turns == 7);
     policy.include = 64;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r), "policy.include: expected PHI_INCLUDE_ bits");
     policy.include = 0;
     policy.summary_role = PHI_ROLE_EXTENSION;
@@ -186,12 +187,12 @@ TEST(a_policy_is_set_read_and_refused) {
     CHECK_EQ_STR(words_of(r), "policy.summary_role: expected user or assistant");
     policy.summary_role = (phi_role)0;
     policy.summaries = (phi_summaries)9;
-    CHECK_EQ_INT(phi_agent_set_policy(agent, &policy), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_policy(agent, &policy), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r), "policy.summaries is none of its values");
     CHECK_EQ_INT(phi_prompt(agent, "hello"), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_policy(agent, NULL), PHI_BUSY);
+    CHECK_EQ_INT(set_policy(agent, NULL), PHI_BUSY);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_policy(agent, NULL), PHI_STALE);
+    CHECK_EQ_INT(set_policy(agent, NULL), PHI_STALE);
     rig_free(r);
 }
 
@@ -245,7 +246,7 @@ TEST(a_long_run_is_compacted_when_its_turn_is_too_large) {
 TEST(a_policy_may_leave_nothing_to_be_sent) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     phi_content c = PHI_ZERO;
     phi_message m = PHI_ZERO;
     phi_agent agent;
@@ -481,7 +482,7 @@ static phi_message message_of(phi_role role, const phi_content *content, size_t 
 TEST(an_answer_shown_without_its_calls_keeps_its_signed_thinking) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    phi_policy policy = phi_policy_default();
+    phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
     phi_content blocks[3], said;
     phi_message m;
     phi_agent agent;

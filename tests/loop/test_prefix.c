@@ -5,6 +5,7 @@
    last user block, a request is the former one up to the end of its last message, then what is new, then
    the same rest. */
 #include "support/rig.h"
+#include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 
@@ -282,9 +283,9 @@ TEST(the_same_tools_and_prompt_set_anew_change_no_byte_in_any_protocol) {
         phi_agent agent = agent_of(r, &p);
         phi_tool tool = rig_echo();
         talk(r, agent, &p, "id0");
-        CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_OK);
-        CHECK_EQ_INT(phi_agent_set_system_prompt(agent, "You are the smith."), PHI_OK);
-        CHECK_EQ_INT(phi_agent_set_model(agent, &p.model), PHI_OK);
+        CHECK_EQ_INT(set_tools(agent, &tool, 1), PHI_OK);
+        CHECK_EQ_INT(set_system_prompt(agent, "You are the smith."), PHI_OK);
+        CHECK_EQ_INT(set_model(agent, &p.model), PHI_OK);
         talk(r, agent, &p, "id1");
         all_go_on(r, &p, 4);
         rig_free(r);

@@ -1,11 +1,12 @@
 /* revert_to_state in a whole run: steps have names, and what followed one goes when the turn is over. */
+#include "support/context_tools.h"
 #include "support/rig.h"
 #include "record/event_json.h"
 
 #include "agent/snapshot.h"
-#include "tools/context_tools.h"
 #include "features/context_edits.h"
 #include "history/revert.h"
+#include "history/revert_in.h"
 
 typedef struct world {
     rig *r;
@@ -18,9 +19,9 @@ static bool open_world(world *w) {
     memset(w, 0, sizeof *w);
     w->r = rig_new();
     if (w->r == NULL) return false;
-    (void)phi_tools_revert(w->tools);
+    (void)tools_revert(w->tools);
     w->tools[1] = rig_echo();
-    (void)phi_tools_prun(w->tools + 2);
+    (void)tools_prun(w->tools + 2);
     desc.tools = w->tools;
     desc.tool_count = 4;
     w->agent = rig_agent(w->r, &desc);
@@ -409,7 +410,7 @@ TEST(a_snapshot_keeps_a_wish) {
     phi_tool tools[3];
     rig *r = rig_new(), *again = rig_new();
     phi_agent agent;
-    (void)phi_tools_revert(tools);
+    (void)tools_revert(tools);
     tools[1] = rig_echo();
     tools[2] = rig_wait(r);
     desc.tools = tools;
@@ -499,17 +500,17 @@ TEST(misuse_of_the_plan_is_a_status) {
     thread = phi_agent_thread(w.agent);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, &arena, &rewrite, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, &arena, &rewrite, &reverted), PHI_BAD_ARG);
     revert.category = PHI_REVERT_FAILURE;
-    CHECK_EQ_INT(phi_revert_plan(NULL, &revert, &arena, &rewrite, &reverted), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, NULL, &arena, &rewrite, &reverted), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, NULL, &rewrite, &reverted), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, &arena, NULL, &reverted), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, &arena, &rewrite, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_revert_plan(thread, &revert, &arena, &rewrite, &reverted), PHI_OK);
+    CHECK_EQ_INT(phi__revert_plan(NULL, &revert, &arena, &rewrite, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, NULL, &arena, &rewrite, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, NULL, &rewrite, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, &arena, NULL, &reverted), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, &arena, &rewrite, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__revert_plan(thread, &revert, &arena, &rewrite, &reverted), PHI_OK);
     CHECK(!reverted.applied);
     CHECK_STR(reverted.reason, "step n0 was not found");
-    CHECK_EQ_STR(phi_revert_category_text((phi_revert_category)9), "");
+    CHECK_EQ_STR(phi__revert_word((phi_revert_category)9), "");
     phi_arena_free(&arena);
     rig_free(w.r);
 }
@@ -625,9 +626,9 @@ static bool random_run(uint32_t seed) {
     world w;
     memset(&w, 0, sizeof w);
     w.r = rig_new();
-    (void)phi_tools_revert(w.tools);
+    (void)tools_revert(w.tools);
     w.tools[1] = rig_echo();
-    (void)phi_tools_prun(w.tools + 2);
+    (void)tools_prun(w.tools + 2);
     desc.tools = w.tools;
     desc.tool_count = 4;
     rig_hooks(w.r, &desc, PHI_HOOK_TRANSFORM_CONTEXT);

@@ -2,6 +2,7 @@
    returns. */
 #include "agent/one_shot_run.h"
 #include "support/heard.h"
+#include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 
@@ -69,7 +70,7 @@ TEST(loop_ids_are_counted_for_each_session_and_model) {
     CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(h.loop_id, "session.anthropic.test-model.1");
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(h.loop_id, "session.anthropic.gpt-4-1-x.1");

@@ -1,6 +1,7 @@
 /* test_secrets.c - what a server says again of what it was sent: words, codes and ids lose it before anybody sees them,
    and what the model says stays as it is. */
 #include "support/rig.h"
+#include "support/set.h"
 #include "record/event_json.h"
 
 #define KEY "sk-loop-0123456789"
@@ -165,7 +166,7 @@ TEST(a_secret_of_seven_bytes_stays_where_it_is) {
     phi_model model = desc.model;
     REQUIRE(r != NULL);
     model.api_key = "short-7";
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     rig_replies(r, 400, "", "no short-7 here");
     runs(r, agent);
     CHECK(strstr(shown, "no short-7 here") != NULL);

@@ -1,6 +1,7 @@
 /* test_strict.c - strict tools in a run: what is sent, what `start` gets, and what fails before it is sent. */
 #include "agent/dry_run.h"
 #include "support/rig.h"
+#include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 
@@ -71,7 +72,7 @@ TEST(a_schema_that_has_no_strict_form_fails_the_run_and_nothing_is_sent) {
     CHECK(strstr(rig_story(r), OPEN_WORDS) != NULL);
     CHECK(strstr(rig_story(r), phi_failure_kind_text(PHI_FAILURE_INVALID_REQUEST)) != NULL);
     model.id = "claude-opus-4-1"; /* which has no strict tools */
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 30), 0);

@@ -6,6 +6,7 @@
 #include "features/failover.h"
 #include "support/binding.h"
 #include "support/heard.h"
+#include "support/set.h"
 #include "wire/hash_in.h"
 
 /* ---- answers that think ---- */
@@ -219,7 +220,7 @@ TEST(another_system_prompt_is_appended_and_costs_no_thinking) {
     const char *body;
     thinker_begin(&t, "claude-opus-5-5");
     talk(&t, 1);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(t.agent, "You are a king."), PHI_OK);
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 2);
     body = last_request(&t);
@@ -228,11 +229,11 @@ TEST(another_system_prompt_is_appended_and_costs_no_thinking) {
         strstr(body,
                "{\"role\":\"system\",\"content\":[{\"type\":\"text\",\"text\":\"Your instructions "
                "have changed. From now on they are:\\n\\nYou are a king.\"") != NULL);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(t.agent, NULL), PHI_OK);
     talk(&t, 0);
     CHECK(strstr(last_request(&t), "Your earlier instructions no longer apply.") != NULL);
     CHECK_EQ_INT(t.last.sent, 3);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a smith."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(t.agent, "You are a smith."), PHI_OK);
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 4);
     CHECK_EQ_INT(t.warnings, 0);
@@ -247,7 +248,7 @@ TEST(tools_that_come_and_go_are_appended_and_cost_no_thinking) {
     talk(&t, 1);
     changed[0] = t.tools[0];
     changed[1] = t.tools[2];
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, changed, 2), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, changed, 2), PHI_OK);
     talk(&t, 0);
     body = last_request(&t);
     CHECK_EQ_INT(t.last.sent, 2);
@@ -256,12 +257,12 @@ TEST(tools_that_come_and_go_are_appended_and_cost_no_thinking) {
                  "\"tool_reference\",\"name\":\"take\"}},{\"type\":\"tool_addition\",\"tool\":{"
                  "\"type\":\"tool_definition\",\"definition\":{\"name\":\"give\",") != NULL);
     changed[1].description = "Another one";
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, changed, 2), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, changed, 2), PHI_OK);
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 3);
     CHECK(strstr(last_request(&t),
                  "\"definition\":{\"name\":\"give\",\"description\":\"Another one\"") != NULL);
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 2), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, t.tools, 2), PHI_OK);
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 4);
     CHECK_EQ_INT(t.warnings, 0);
@@ -273,20 +274,20 @@ TEST(no_tool_is_removed_whose_addition_has_left_the_view) {
     phi_policy policy = PHI_ZERO;
     thinker_begin(&t, "claude-opus-5-5");
     talk(&t, 0);
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 3), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, t.tools, 3), PHI_OK);
     talk(&t, 0);
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 2), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, t.tools, 2), PHI_OK);
     talk(&t, 0);
     CHECK(strstr(last_request(&t), "\"type\":\"tool_removal\"") != NULL);
     policy.max_turns = 2;
-    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(t.agent, &policy), PHI_OK);
     talk(&t, 0);
     CHECK(strstr(last_request(&t), "\"type\":\"tool_addition\"") == NULL);
     CHECK(strstr(last_request(&t), "\"type\":\"tool_removal\"") == NULL);
     again(&t, NULL, NULL);
     talk(&t, 0);
     CHECK(strstr(last_request(&t), "\"type\":\"tool_removal\"") == NULL);
-    CHECK_EQ_INT(phi_agent_set_policy(t.agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_policy(t.agent, NULL), PHI_OK);
     talk(&t, 0);
     CHECK(strstr(last_request(&t), "\"type\":\"tool_removal\"") == NULL);
     thinker_end(&t);
@@ -299,7 +300,7 @@ TEST(a_model_without_updates_is_told_anew_and_its_thinking_goes_with_a_warning) 
     CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
     t.agent = rig_agent(t.r, &t.desc);
     talk(&t, 1);
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 3), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, t.tools, 3), PHI_OK);
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 0);
     CHECK_EQ_STR(t.warning,
@@ -353,7 +354,7 @@ TEST(a_policy_that_keeps_two_turns_sends_the_thinking_of_the_turn_it_is_in) {
     phi_policy policy = PHI_ZERO;
     thinker_begin(&t, "claude-opus-5-5");
     policy.max_turns = 2;
-    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(t.agent, &policy), PHI_OK);
     talk(&t, 1);
     talk(&t, 1);
     CHECK_EQ_INT(t.last.sent, 3);
@@ -372,9 +373,9 @@ TEST(a_model_that_always_thinks_needs_no_word_of_it) {
     phi_policy policy = PHI_ZERO;
     thinker_begin(&t, "claude-opus-5-5");
     t.desc.model.reasoning = false;
-    CHECK_EQ_INT(phi_agent_set_model(t.agent, &t.desc.model), PHI_OK);
+    CHECK_EQ_INT(set_model(t.agent, &t.desc.model), PHI_OK);
     policy.max_turns = 2;
-    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(t.agent, &policy), PHI_OK);
     talk(&t, 1);
     talk(&t, 1);
     CHECK_EQ_INT(t.last.sent, 3);
@@ -409,9 +410,9 @@ TEST(an_agent_restored_with_another_prompt_goes_on_with_its_head) {
     thinker_begin(&t, "claude-opus-5-5");
     t.tools[1].strict = true;
     t.tools[1].schema = "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}";
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 2), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, t.tools, 2), PHI_OK);
     talk(&t, 1);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(t.agent, "You are a king."), PHI_OK);
     talk(&t, 0);
     t.desc.system_prompt = "You are a king."; /* as it is by now: nothing is to be told */
     again(&t, NULL, NULL);
@@ -590,7 +591,7 @@ TEST(a_model_that_checks_nothing_gets_all_its_thinking) {
     thinker t;
     thinker_begin(&t, "claude-opus-4-6");
     talk(&t, 0);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(t.agent, "You are a king."), PHI_OK);
     thinks(&t, 0);
     CHECK_EQ_INT(phi_prompt(t.agent, "Well?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
@@ -673,11 +674,11 @@ static void changed(thinker *t, uint32_t what) {
                                       phi_str_of(chance(2) ? "one" : "two"), NULL),
                          PHI_OK);
         break;
-    case 1: CHECK_EQ_INT(phi_agent_set_system_prompt(t->agent, prompts[chance(3)]), PHI_OK); break;
+    case 1: CHECK_EQ_INT(set_system_prompt(t->agent, prompts[chance(3)]), PHI_OK); break;
     case 2:
         for (i = 0; i < 3; i++)
             if (chance(3) != 0) tools[n++] = t->tools[i];
-        CHECK_EQ_INT(phi_agent_set_tools(t->agent, tools, n), PHI_OK);
+        CHECK_EQ_INT(set_tools(t->agent, tools, n), PHI_OK);
         break;
     case 3:
         CHECK_EQ_INT(phi_compact(t->agent), PHI_OK);
@@ -685,12 +686,12 @@ static void changed(thinker *t, uint32_t what) {
         break;
     case 4:
         policy.max_turns = 1 + chance(3);
-        CHECK_EQ_INT(phi_agent_set_policy(t->agent, chance(2) == 0 ? NULL : &policy), PHI_OK);
+        CHECK_EQ_INT(set_policy(t->agent, chance(2) == 0 ? NULL : &policy), PHI_OK);
         break;
     case 5: restored(t); break;
     case 6:
         t->desc.model.id = models[chance(3)];
-        CHECK_EQ_INT(phi_agent_set_model(t->agent, &t->desc.model), PHI_OK);
+        CHECK_EQ_INT(set_model(t->agent, &t->desc.model), PHI_OK);
         break;
     case 7:
         (void)snprintf(name, sizeof name, "l%u", (unsigned)phi_thread_count(thread));
@@ -749,8 +750,8 @@ TEST(nothing_is_foreseen_while_all_thinking_is_valid) {
     talk(&t, 2);
     CHECK_EQ_STR(t.foreseen, "");
     CHECK_EQ_INT(phi_fact_set(phi_fact_all(t.agent.rt), "time", phi_str_of("noon"), NULL), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a king."), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 3), PHI_OK);
+    CHECK_EQ_INT(set_system_prompt(t.agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, t.tools, 3), PHI_OK);
     talk(&t, 1); /* all that is appended */
     CHECK_EQ_STR(t.foreseen, "");
     CHECK_EQ_INT(t.warnings, 0);
@@ -790,13 +791,13 @@ TEST(thinking_that_a_policy_cuts_off_is_foreseen_with_the_turn_to_come) {
     talk(&t, 0);
     talk(&t, 1);
     policy.max_turns = 2;
-    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(t.agent, &policy), PHI_OK);
     talk(&t, 0); /* the first turn leaves with it */
     CHECK_EQ_STR(t.foreseen, "the thinking of 2 answers, from entry 9 on, will be left out: the "
                              "messages before it have changed (the policy)");
     CHECK_EQ_STR(t.warning, "The thinking of 2 answers is not sent any more: the messages before "
                             "it have changed (the policy)");
-    CHECK_EQ_INT(phi_agent_set_policy(t.agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_policy(t.agent, NULL), PHI_OK);
     foresee(&t); /* the answer made without the first turn */
     CHECK_EQ_STR(t.foreseen, "the thinking of 1 answer, from entry 19 on, will be left out: the "
                              "messages before it have changed");
@@ -811,7 +812,7 @@ TEST(thinking_made_under_other_tools_is_foreseen_where_no_tools_are_appended) {
     t.agent = rig_agent(t.r, &t.desc);
     t.asks = true;
     talk(&t, 1);
-    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 3), PHI_OK);
+    CHECK_EQ_INT(set_tools(t.agent, t.tools, 3), PHI_OK);
     talk(&t, 0);
     CHECK_EQ_STR(t.foreseen, "the thinking of 2 answers, from entry 3 on, will be left out: the "
                              "tools have changed");
@@ -828,7 +829,7 @@ TEST(thinking_made_by_another_model_is_foreseen) {
     t.asks = true;
     talk(&t, 1);
     t.desc.model.id = "claude-sonnet-5-5";
-    CHECK_EQ_INT(phi_agent_set_model(t.agent, &t.desc.model), PHI_OK);
+    CHECK_EQ_INT(set_model(t.agent, &t.desc.model), PHI_OK);
     talk(&t, 0);
     CHECK_EQ_STR(t.foreseen, "the thinking of 2 answers, from entry 3 on, will be left out: "
                              "another model has made it");
@@ -870,7 +871,7 @@ TEST(what_is_foreseen_is_whole_or_says_that_memory_ended) {
     talk(&t, 1);
     talk(&t, 1);
     policy.max_turns = 2;
-    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    CHECK_EQ_INT(set_policy(t.agent, &policy), PHI_OK);
     for (; tripped; n++) {
         phi_status status;
         phi_memory_init(&memory, &allocator, 0);
@@ -904,7 +905,7 @@ TEST(arguments_that_are_wrong_are_refused_and_words_are_cut) {
     CHECK_EQ_STR(words, "before");
     talk(&t, 0);
     t.desc.model.id = "claude-sonnet-5-5";
-    CHECK_EQ_INT(phi_agent_set_model(t.agent, &t.desc.model), PHI_OK);
+    CHECK_EQ_INT(set_model(t.agent, &t.desc.model), PHI_OK);
     CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, sizeof words), PHI_UNSUPPORTED);
     CHECK_EQ_STR(words, "the thin");
     CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, 1), PHI_UNSUPPORTED);

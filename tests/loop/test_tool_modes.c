@@ -2,6 +2,7 @@
    of their results. */
 #include "loop/act_tool.h"
 #include "support/heard.h"
+#include "support/set.h"
 
 TEST(parallel_calls_run_at_once_and_results_are_logged_in_call_order) {
     rig *r = rig_new();
@@ -222,7 +223,7 @@ TEST(a_thousand_calls_of_one_answer_get_a_thousand_results_in_order) {
     phi_tool tool = act_tool(&a, r, false);
     phi_agent agent = act_agent(r, &tool, PHI_TOOLS_PARALLEL);
     size_t i;
-    CHECK_EQ_INT(phi_agent_set_repeat_limits(agent, 0, 0), PHI_OK);
+    CHECK_EQ_INT(set_repeat_limits(agent, PHI_UNLIMITED, PHI_UNLIMITED), PHI_OK);
     for (i = 0; i < 1000; i++) {
         (void)snprintf(lines[i], sizeof lines[i], "c%u wait {}", (unsigned)i);
         calls[i] = lines[i];

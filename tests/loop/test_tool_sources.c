@@ -9,6 +9,7 @@
 #include "record/replay.h"
 #include "subagents/subagents.h"
 #include "support/heard.h"
+#include "support/set.h"
 
 enum { LISTS = 8, TOOLS = 4 };
 
@@ -250,7 +251,7 @@ TEST(the_first_of_two_tools_with_a_name_counts) {
     CHECK_EQ_INT(count_of(rig_story(r), "Warning"), 2);
     /* without a tool of that name of its own, the agent has the source's */
     rig_forget(r);
-    CHECK_EQ_INT(phi_agent_set_tools(agent, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(set_tools(agent, NULL, 0), PHI_OK);
     rig_step(r);
     CHECK_EQ_STR(rig_story(r), "ToolsChanged \"+echo\"\n");
     rig_call(r, "c3", "echo", "{}");
@@ -433,7 +434,7 @@ TEST(another_model_takes_what_it_can) {
     shelf_put(&s, "n")->name = "0123456789012345678901234567890";
     agent = shelf_agent(r, &s, &desc);
     model = desc.model;
-    CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
@@ -797,9 +798,9 @@ static bool set_with_failure(int at, int before) {
     desc.tool_count = 1;
     agent = shelf_agent(r, &s, &desc);
     for (i = 0; i < 2 * before; i++) /* until the events need another block */
-        CHECK_EQ_INT(phi_agent_set_tools(agent, &echo, i % 2 == 0 ? 0 : 1), PHI_OK);
+        CHECK_EQ_INT(set_tools(agent, &echo, i % 2 == 0 ? 0 : 1), PHI_OK);
     test_alloc_fail_at(at);
-    status = phi_agent_set_tools(agent, NULL, 0);
+    status = set_tools(agent, NULL, 0);
     tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
     CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);

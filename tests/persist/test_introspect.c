@@ -6,6 +6,7 @@
 #include "support/store_mem.h"
 #include "persist/introspect.h"
 #include "support/append.h"
+#include "persist/plan.h"
 
 static phi_memory memory;
 static phi_thread thread;
@@ -267,6 +268,47 @@ TEST(a_result_answers_the_nearest_call_of_its_id_before_it) {
         "4 result of ls a, 13 tokens, shown: \"one\\ntwo\\tthree\"\n"
         "5 answer, 28 tokens, shown, calls ls b {\"at\": \".\"} (open), ls a {\"at\": \".\"} "
         "(open)\n");
+    done();
+}
+
+/* ---- plans ---- */
+
+TEST(a_plan_is_of_one_kind_and_changes_nothing) {
+    phi_compaction_config config = PHI_ZERO;
+    phi_prune prune = PHI_ZERO;
+    phi_revert revert = PHI_ZERO;
+    phi_pruned pruned = PHI_ZERO;
+    phi_reverted reverted = PHI_ZERO;
+    phi_plan plan = PHI_ZERO;
+    phi_rewrite out = PHI_ZERO;
+    conversation();
+    CHECK_EQ_INT(phi_thread_plan(log_of(), &plan, &arena, &out), PHI_BAD_ARG);
+    plan.prune = &prune;
+    CHECK_EQ_INT(phi_thread_plan(log_of(), &plan, &arena, &out), PHI_BAD_ARG); /* no tokens */
+    prune.tokens = 20;
+    plan.compaction = &config;
+    CHECK_EQ_INT(phi_thread_plan(log_of(), &plan, &arena, &out), PHI_BAD_ARG);
+    plan.compaction = NULL;
+    plan.pruned = &pruned;
+    CHECK_EQ_INT(phi_thread_plan(log_of(), &plan, &arena, &out), PHI_OK);
+    REQUIRE(out.span_count == 1);
+    CHECK_EQ_INT(out.spans[0].from, 1);
+    CHECK_EQ_INT(out.spans[0].to, 3);
+    CHECK_EQ_INT(pruned.messages_removed, 3);
+    plan.prune = NULL;
+    plan.revert = &revert;
+    plan.reverted = &reverted;
+    CHECK_EQ_INT(phi_thread_plan(log_of(), &plan, &arena, &out), PHI_BAD_ARG); /* no category */
+    revert.category = PHI_REVERT_FAILURE;
+    revert.step = 2;
+    CHECK_EQ_INT(phi_thread_plan(log_of(), &plan, &arena, &out), PHI_OK);
+    CHECK_STR(reverted.reason, "step n2 was not found");
+    plan.revert = NULL;
+    plan.compaction = &config;
+    CHECK_EQ_INT(phi_thread_plan(log_of(), &plan, &arena, &out), PHI_OK);
+    CHECK_EQ_INT(out.span_count, 0); /* nothing to save */
+    CHECK_EQ_INT(phi_thread_plan(log_of(), &plan, NULL, &out), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_count(log_of()), 7);
     done();
 }
 
@@ -768,7 +810,7 @@ TEST_MAIN(TEST_ENTRY(an_empty_thread_shows_nothing_and_says_so),
           TEST_ENTRY(what_the_model_said_last_is_of_the_newest_answer_with_words),
           TEST_ENTRY(an_answer_that_failed_is_not_the_last_one),
           TEST_ENTRY(a_result_answers_the_nearest_call_of_its_id_before_it),
-          TEST_ENTRY(each_message_is_a_line),
+          TEST_ENTRY(a_plan_is_of_one_kind_and_changes_nothing), TEST_ENTRY(each_message_is_a_line),
           TEST_ENTRY(the_newest_entries_are_described_or_those_before_one),
           TEST_ENTRY(an_answer_names_its_thinking_and_a_call_that_broke_off),
           TEST_ENTRY(twenty_entries_are_described_unless_asked_otherwise),

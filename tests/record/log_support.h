@@ -6,6 +6,7 @@
 #include "support/test.h"
 #include "history/compact.h"
 #include "persist/persist_in.h"
+#include "history/compact_in.h"
 
 typedef struct run_log {
     phi_memory memory;
@@ -124,7 +125,7 @@ static inline bool runs_compact(run_log *l, const phi_compaction_config *config,
     bool done = false;
     phi_arena_init(&arena, &l->memory, 0);
     if (phi_thread_view(runs_thread(l), NULL, UINT64_MAX, &arena, &items, &count) != PHI_OK ||
-        phi_compaction_plan(items, count, config, NULL, &arena, &plan) != PHI_OK)
+        phi__compact_rewrite(items, count, config, NULL, &arena, &plan) != PHI_OK)
         l->failed = true;
     else if (plan.span_count > 0) {
         plan.op_id = op_id;

@@ -29,8 +29,7 @@ static struct taped {
     int agent_count;
 } taped;
 
-phi_runtime *__real_phi_runtime_new_why(const phi_runtime_desc *desc, const char **why);
-phi_runtime *__wrap_phi_runtime_new_why(const phi_runtime_desc *desc, const char **why);
+phi_runtime *__real_phi_runtime_new(const phi_runtime_desc *desc);
 phi_runtime *__wrap_phi_runtime_new(const phi_runtime_desc *desc);
 void __real_phi_runtime_free(phi_runtime *rt);
 void __wrap_phi_runtime_free(phi_runtime *rt);
@@ -153,7 +152,7 @@ static phi_agent keep(phi_agent agent) {
 
 /* ---- in the place of the library's ---- */
 
-phi_runtime *__wrap_phi_runtime_new_why(const phi_runtime_desc *desc, const char **why) {
+phi_runtime *__wrap_phi_runtime_new(const phi_runtime_desc *desc) {
     phi_runtime_desc mine = PHI_ZERO;
     char path[1024];
     if (desc != NULL) mine = *desc;
@@ -165,11 +164,7 @@ phi_runtime *__wrap_phi_runtime_new_why(const phi_runtime_desc *desc, const char
     taped.out = fopen(setting("OUT"), taped.runtimes == 1 ? "w" : "a");
     if (taped.out == NULL) give_up("OUT cannot be written");
     taped.tape = mine.tape;
-    return __real_phi_runtime_new_why(&mine, why);
-}
-
-phi_runtime *__wrap_phi_runtime_new(const phi_runtime_desc *desc) {
-    return __wrap_phi_runtime_new_why(desc, NULL);
+    return __real_phi_runtime_new(&mine);
 }
 
 void __wrap_phi_runtime_free(phi_runtime *rt) {

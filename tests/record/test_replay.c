@@ -872,11 +872,12 @@ TEST(a_tape_is_of_one_runtime) {
     desc.tape = phi_tape_record(&how);
     rt = phi_runtime_new(&desc);
     CHECK(rt != NULL);
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    desc.error = &why;
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK_EQ_STR(why, "tape: it is, or was, another runtime's");
     phi_runtime_free(rt);
     why = NULL;
-    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK(phi_runtime_new(&desc) == NULL);
     CHECK_EQ_STR(why, "tape: it is, or was, another runtime's");
     phi_tape_free(desc.tape);
     drop(&tape);

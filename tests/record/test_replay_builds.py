@@ -23,7 +23,7 @@ from test_examples import PYTHON, Mock, environment  # noqa: E402
 BUILDS = {"gcc": ["gcc", "-O0"], "clang": ["clang", "-O0", "-DPHI_NO_CURL"],
           "m32": ["clang" if shutil.which("clang") else "gcc", "-m32", "-O0", "-DPHI_NO_CURL"]}
 PROTOCOLS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE_RESPONSES", "GOOGLE", "VERTEX", "INTERACTIONS", "BEDROCK"]
-WRAPPED = ["phi_runtime_new", "phi_runtime_new_why", "phi_runtime_free", "phi_agent_new",
+WRAPPED = ["phi_runtime_new", "phi_runtime_free", "phi_agent_new",
            "phi_agent_restore", "phi_agent_reset", "phi_agents_free", "phi_next_event"]
 # What is said of frames and time, which are not the same in a replay.
 FIGURES = re.compile(r"^.*(?:\d+ frames\b|woke \d+ times).*\n", re.M)

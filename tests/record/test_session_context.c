@@ -4,10 +4,11 @@
 #include "agent/one_shot_run.h"
 #include "history/prune.h"
 #include "record/recorder.h"
+#include "support/context_tools.h"
 #include "support/recorded.h"
 #include "support/rig.h"
-#include "tools/context_tools.h"
 #include "loop/events.h"
+#include "history/prune_in.h"
 
 static run_log l;
 
@@ -419,7 +420,7 @@ TEST(in_a_thread_a_prune_is_a_rewrite_of_its_own) {
     REQUIRE(phi_thread_entry(runs_thread(&l), phi_thread_count(runs_thread(&l)) - 1, &e) == PHI_OK);
     REQUIRE(CHECK_EQ_INT(e.kind, PHI_ENTRY_REWRITE));
     CHECK_EQ_INT(e.rewrite->reason, PHI_REWRITE_PRUNE);
-    CHECK_EQ_INT(phi_thread_prunable_from(runs_thread(&l)), 0); /* what is left may be pruned */
+    CHECK_EQ_INT(phi__prune_from(runs_thread(&l)), 0); /* what is left may be pruned */
     memset(&revoke, 0, sizeof revoke);
     revoke.revoke = e.rewrite->op_id;
     CHECK_EQ_INT(phi_thread_rewrite(runs_thread(&l), &revoke, NULL, NULL, 0), PHI_OK);
@@ -490,7 +491,7 @@ TEST(what_a_run_pruned_stays_away_when_its_session_is_saved_and_loaded) {
     phi_session *s = NULL;
     phi_agent agent;
     uint64_t seq = 0;
-    (void)phi_tools_prun(tools);
+    (void)tools_prun(tools);
     tools[2] = rig_echo();
     desc.tools = tools;
     desc.tool_count = 3;

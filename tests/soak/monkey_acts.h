@@ -11,6 +11,7 @@
 #include "features/context_edits.h"
 #include "history/revert.h"
 #include "support/request.h"
+#include "support/set.h"
 
 /* ---- answers of the script ---- */
 
@@ -228,18 +229,18 @@ static void do_change(monkey *m) {
     format.schema = "{\"type\":\"object\"}";
     if (once_in(m, 4)) model.protocol = once_in(m, 2) ? "mine" : "nothing";
     switch (pick(m, 11)) {
-    case 0: (void)phi_agent_set_model(a, &model); break;
+    case 0: (void)set_model(a, &model); break;
     case 1: {
         size_t n = make_tools(m, with.tools);
-        (void)phi_agent_set_tools(a, with.tools, n);
+        (void)set_tools(a, with.tools, n);
         break;
     }
-    case 2: (void)phi_agent_set_system_prompt(a, any_text(m)); break;
+    case 2: (void)set_system_prompt(a, any_text(m)); break;
     case 3:
-        if (once_in(m, 4) && phi_agent_set_format(a, &format) == PHI_OK) spoilt(m, a);
+        if (once_in(m, 4) && set_format(a, &format) == PHI_OK) spoilt(m, a);
         break;
-    case 4: (void)phi_agent_set_policy(a, once_in(m, 2) ? NULL : &m->policy); break;
-    case 5: (void)phi_agent_set_repeat_limits(a, pick(m, 4), pick(m, 5)); break;
+    case 4: (void)set_policy(a, once_in(m, 2) ? NULL : &m->policy); break;
+    case 5: (void)set_repeat_limits(a, pick(m, 4), pick(m, 5)); break;
     case 6: (void)phi_agent_reset(a); break;
     case 7: (void)phi_agent_new_session(a, once_in(m, 2)); break;
     case 8: (void)rotate_session(a, pick(m, 100), &rotated); break;

@@ -8,6 +8,7 @@
 #include "soak/monkey_acts.h"
 #include "record/event_json.h"
 #include "loop/events.h"
+#include "support/set.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -187,7 +188,7 @@ static void goes_on(monkey *m, seat *s) {
     by.cost = 1000000;
     (void)phi_budget_raise(s->agent, &by);
     (void)phi_queue_clear(s->agent, PHI_INPUT_NONE);
-    (void)phi_agent_set_policy(s->agent, NULL);
+    (void)set_policy(s->agent, NULL);
     rig_chunk(m->r, 0);
     status = asked(m, s->agent);
     /* The agent of a phi_run that goes just now takes the run of an agent below it along. */

@@ -13,6 +13,8 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "agent/summary.h"
+#include "support/resumed.h"
+#include "support/set.h"
 #include "support/store_mem.h"
 
 enum { SEEDS = 40, MOST_OPENS = 300, KINDS = 7 };
@@ -383,7 +385,7 @@ static void move_on(world *w, uint32_t how) {
         if (w->lead.rt != NULL && chance(w, 4) != 0) {
             phi_status status;
             whole = phi_spawn_resume(w->lead, &w->worker, NULL) == PHI_OK && whole;
-            status = phi_evaluate_resume(w->lead, &w->evaluation);
+            status = evaluate_resume(w->lead, &w->evaluation);
             whole = whole && (status == PHI_OK || status == PHI_NOT_FOUND || status == PHI_BUSY);
         } else
             whole = false;
@@ -438,7 +440,7 @@ static void disturb(world *w, phi_agent agent, bool inside) {
         break;
     case 3: (void)phi_agent_reset(at); break;
     case 4: (void)phi_agent_new_session(at, chance(w, 2) == 0); break;
-    case 5: (void)phi_agent_set_tools(at, w->tools, chance(w, 5)); break;
+    case 5: (void)set_tools(at, w->tools, chance(w, 5)); break;
     case 6: (void)phi_steer(at, "Steer"); break;
     case 7: (void)phi_follow_up(at, "Follow"); break;
     case 8: (void)phi_strategy_settle(at); break;
@@ -465,7 +467,7 @@ static void disturb(world *w, phi_agent agent, bool inside) {
         (void)phi_thread_append(phi_agent_thread(at), &message, 1, NULL);
         break;
     }
-    case 29: (void)phi_agent_set_model(at, &w->lead_desc.model); break;
+    case 29: (void)set_model(at, &w->lead_desc.model); break;
     case 30: (void)phi_summarize(at, 0, UINT64_MAX); break;
     case 31: (void)phi_agent_replace_messages(at, NULL, 0); break;
     default: break;
@@ -639,7 +641,7 @@ static void spoilt_one(world *w, phi_str text) {
     free(json);
     if (other.rt == NULL) return;
     (void)phi_spawn_resume(other, &w->worker, NULL);
-    (void)phi_evaluate_resume(other, &w->evaluation);
+    (void)evaluate_resume(other, &w->evaluation);
     (void)rig_run(w->r, (int)chance(w, 60));
     if (chance(w, 4) == 0) (void)phi_abort(other);
     (void)rig_run(w->r, (int)chance(w, 20));

@@ -2,6 +2,7 @@
 #include "think.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "support/set.h"
 
 static void script_draft(rig *r) { rig_says(r, "10 - 4: 6\n#### (10 - 4) * 4"); }
 
@@ -22,17 +23,17 @@ TEST(an_agent_gets_another_strategy_in_mid_conversation_and_none_again) {
     CHECK_EQ_INT(phi_prompt(agent, "Make 24 of 4, 4 and 10."), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
-    CHECK_EQ_INT(phi_agent_set_provider(agent, &drafts), PHI_OK);
+    CHECK_EQ_INT(set_provider(agent, &drafts), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "Why?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_STR(think_result(&t, agent, "conclusion"), "(10 - 4) * 4");
     CHECK(strstr(rig_request(t.r, 4), "Make 24 of 4, 4 and 10.") != NULL); /* the conversation */
-    CHECK_EQ_INT(phi_agent_set_provider(agent, NULL), PHI_OK);
+    CHECK_EQ_INT(set_provider(agent, NULL), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "Thanks."), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_STR(think_answer(agent), "Gladly.");
     CHECK_EQ_STR(think_result(&t, agent, "conclusion"), "(none)"); /* of the last run alone */
-    CHECK_EQ_INT(phi_agent_set_provider(agent, &t.provider), PHI_OK);
+    CHECK_EQ_INT(set_provider(agent, &t.provider), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "Once more."), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_STR(think_result(&t, agent, "termination.reason"), "threshold");
@@ -51,20 +52,20 @@ TEST(a_provider_that_does_not_fit_is_refused_and_the_old_one_stays) {
     t.agent_desc.model.protocol = "nobody's"; /* that of the provider */
     t.desc.provider = NULL;
     agent = think_agent(&t);
-    CHECK_EQ_INT(phi_agent_set_provider(agent, &empty), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_provider(agent, &empty), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(t.r), "provider: protocol is missing");
-    CHECK_EQ_INT(phi_agent_set_provider(agent, NULL), PHI_UNSUPPORTED);
+    CHECK_EQ_INT(set_provider(agent, NULL), PHI_UNSUPPORTED);
     CHECK_EQ_STR(words_of(t.r),
                  "No provider registered for protocol: nobody's "
                  "(presets bring theirs; or set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)");
-    CHECK_EQ_INT(phi_agent_set_provider(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(set_provider(none, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_provider(agent, &t.provider), PHI_BUSY);
-    CHECK_EQ_STR(words_of(t.r), "phi_agent_set_provider: a run is going on");
+    CHECK_EQ_INT(set_provider(agent, &t.provider), PHI_BUSY);
+    CHECK_EQ_STR(words_of(t.r), "phi_agent_set: a run is going on");
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_INT(t.h.status, PHI_UNSUPPORTED); /* the strategy's own call has no provider */
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set_provider(agent, NULL), PHI_STALE);
+    CHECK_EQ_INT(set_provider(agent, NULL), PHI_STALE);
     think_end(&t);
 }
 
@@ -91,7 +92,7 @@ TEST(a_model_change_keeps_the_strategy) {
     int i;
     think_begin(&t, rig_new(), phi_strategy_cod(), NULL);
     agent = think_agent(&t);
-    for (i = 0; i < 3; i++) CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
+    for (i = 0; i < 3; i++) CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     script_draft(t.r);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
@@ -110,7 +111,7 @@ TEST(a_strategy_change_without_memory_changes_nothing) {
         think_begin(&t, rig_new(), phi_strategy_cod(), NULL);
         agent = think_agent(&t);
         test_alloc_fail_at(n);
-        status = phi_agent_set_provider(agent, NULL);
+        status = set_provider(agent, NULL);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
@@ -130,9 +131,9 @@ TEST(changing_strategies_for_ever_takes_no_more_memory) {
     int i;
     think_begin(&t, rig_new(), phi_strategy_cod(), NULL);
     agent = think_agent(&t);
-    CHECK_EQ_INT(phi_agent_set_provider(agent, &t.provider), PHI_OK);
+    CHECK_EQ_INT(set_provider(agent, &t.provider), PHI_OK);
     before = phi_agent_get_info(agent).memory_used;
-    for (i = 0; i < 100; i++) CHECK_EQ_INT(phi_agent_set_provider(agent, &t.provider), PHI_OK);
+    for (i = 0; i < 100; i++) CHECK_EQ_INT(set_provider(agent, &t.provider), PHI_OK);
     CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, before);
     think_end(&t);
 }

@@ -255,7 +255,8 @@ crowd *crowd_new(const phi_runtime_desc *given) {
     desc.allocator = test_allocator();
     if (desc.codecs == NULL) desc.codecs = PHI_ALL_PROTOCOLS;
     if (desc.features == NULL) desc.features = PHI_ALL_FEATURES;
-    c->rt = phi_runtime_new_why(&desc, &why);
+    desc.error = &why;
+    c->rt = phi_runtime_new(&desc);
     if (CHECK(c->rt != NULL)) return c;
     printf("  no runtime: %s\n", why);
     free(c);

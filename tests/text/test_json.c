@@ -102,6 +102,9 @@ TEST(texts_that_are_json_are_read_and_come_back_the_same) {
         CHECK(root != NULL && phi__json_get_equal(root, again));
         again = tree(text_of(root, PHI_JSON_PRETTY | PHI_JSON_ASCII));
         CHECK(root != NULL && phi__json_get_equal(root, again));
+        again = phi_json_load(phi_str_of(good[i]), 0, NULL, NULL);
+        CHECK(again != NULL && phi__json_get_equal(root, again));
+        phi_json_unload(again);
         teardown();
     }
 }
@@ -194,6 +197,8 @@ TEST(texts_that_are_not_json_are_refused_with_the_place_and_what_was_expected) {
         CHECK(root == NULL);
         CHECK_EQ_STR(error.message, bad[i].message);
         CHECK_EQ_INT(error.offset, bad[i].offset);
+        CHECK(phi_json_load(phi_str_of(bad[i].text), 0, &memory, &error) == NULL);
+        CHECK_EQ_STR(error.message, bad[i].message);
         CHECK_EQ_INT(memory.used_bytes, 0); /* and takes nothing */
         teardown();
     }

@@ -2,6 +2,7 @@
 #include "calls.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "support/set.h"
 
 #include <errno.h>
 
@@ -226,7 +227,7 @@ TEST(a_model_that_takes_neither_documents_nor_audio_hears_that_they_are_no_text)
     calls_put(&c, "a.wav", "RIFF\xff"); /* the rig's model is a Claude */
     check_call(&c, "read_file", "{\"path\":\"a.wav\"}", true,
                "Cannot read a.wav: the file is not valid UTF-8 text", NULL);
-    CHECK_EQ_INT(phi_agent_set_model(c.agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(c.agent, &model), PHI_OK);
     calls_put(&c, "a.pdf", "%PDF-\xff");
     check_call(&c, "read_file", "{\"path\":\"a.pdf\"}", true,
                "Cannot read a.pdf: the file is not valid UTF-8 text", NULL);
@@ -260,7 +261,7 @@ TEST(a_model_that_hears_gets_wav_and_mp3_as_audio) {
     phi_model model = phi_model_google("gemini-3-pro", "K");
     calls c;
     REQUIRE(calls_open(&c, NULL));
-    CHECK_EQ_INT(phi_agent_set_model(c.agent, &model), PHI_OK);
+    CHECK_EQ_INT(set_model(c.agent, &model), PHI_OK);
     calls_put(&c, "a.wav", "RIFF");
     check_heard(&c, "a.wav", false, "UklGRg==");
     CHECK_EQ_INT(c.kind, PHI_CONTENT_AUDIO);

@@ -411,7 +411,7 @@ TEST(a_trace_survives_every_failed_allocation) {
         scene s, helper;
         traced whole, t;
         phi_trace_desc desc;
-        phi_policy policy = phi_policy_default();
+        phi_policy policy = phi_policy_of(PHI_POLICY_DEFAULT, NULL);
         const phi_thread *children[1];
         const char *const secrets[] = {"a secret of some length"};
         bool tripped;

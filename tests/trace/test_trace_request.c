@@ -103,7 +103,8 @@ TEST(the_budget_of_a_request_is_what_the_system_prompt_and_the_tools_left_of_it)
     scene s;
     traced t;
     phi_trace_desc desc;
-    phi_policy policy = phi_policy_short_context(); /* 6,000 tokens, 2,000 of them reserved */
+    phi_policy policy =
+        phi_policy_of(PHI_POLICY_SHORT_CONTEXT, NULL); /* 6,000 tokens, 2,000 of them reserved */
     size_t i;
     memset(&desc, 0, sizeof desc);
     prompted_scene(&s);
@@ -127,7 +128,7 @@ TEST(a_request_out_of_another_log_has_no_system_prompt_to_count) {
     scene s;
     traced t;
     phi_trace_desc desc;
-    phi_policy policy = phi_policy_short_context();
+    phi_policy policy = phi_policy_of(PHI_POLICY_SHORT_CONTEXT, NULL);
     memset(&desc, 0, sizeof desc);
     prompted_scene(&s);
     s.flags = PHI_ENTRY_GRAFTED;
@@ -156,7 +157,7 @@ TEST(the_page_of_an_agent_has_the_figures_of_its_projection) {
     for (counted = 0; counted < 2; counted++) {
         rig *r = rig_new();
         phi_tool tool = rig_echo();
-        phi_policy policy = phi_policy_short_context();
+        phi_policy policy = phi_policy_of(PHI_POLICY_SHORT_CONTEXT, NULL);
         phi_agent_desc desc = rig_desc();
         phi_projection_meta meta;
         phi_agent agent;
