@@ -58,7 +58,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x790d7ab4
+#if PHI__PUB_PHI_1 != 0xb9180096
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -304,11 +304,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xa9fdf593
+#if PHI__PUB_PHI_TOOLS_1 != 0x423cc300
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xa9fdf593
+#define PHI__PUB_PHI_TOOLS_1 0x423cc300
 
 #ifdef __cplusplus
 extern "C" {
@@ -758,6 +758,7 @@ inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_re
 inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
     return phi_tape_play(&desc, text, error);
 }
+extern "C" {
 #endif
 
 /* ---- src/record/session_context.h ---- */
@@ -1047,6 +1048,7 @@ PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
 }
+extern "C" {
 #endif
 
 /* ---- src/strategy/machine.h ---- */
@@ -1576,6 +1578,7 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
 #ifdef __cplusplus
 }
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
+extern "C" {
 #endif
 
 /* ---- src/config/config_agents.h ---- */
@@ -1929,6 +1932,7 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
     return phi_permissions_new(&desc, status);
 }
+extern "C" {
 #endif
 
 /* ---- src/tools/context_tools.h ---- */
@@ -3035,6 +3039,7 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
 inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
     return phi_openapi_new(rt, &desc);
 }
+extern "C" {
 #endif
 
 /* ---- src/skills/skills.h ---- */
