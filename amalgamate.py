@@ -38,10 +38,8 @@ HEADING = re.compile(r"^\[(.+)\]$")  # of src/order_phi.h.txt, as are these
 LISTED = re.compile(r"^[a-z]+/[a-z0-9_]+\.h$")
 # What a header needs as a file of its own, and not as a part of a larger one.
 ONCE = re.compile(r"^#ifndef (PHI_\w+_H)\n#define \1\n\n?(.*)^#endif\n\Z", re.M | re.S)
-# C++ overloads behind a header's declarations: C's linkage ends before them, and begins again behind them.
-OVERLOADS = re.compile(r"^(#ifdef __cplusplus\n\}\n.*?)\n#endif\n", re.M | re.S)
-OPENED = re.compile(r'^#ifdef __cplusplus\nextern "C" \{', re.M)
 EXTERN = re.compile(r'^#ifdef __cplusplus\n(?:extern "C" \{|\})\n#endif\n\n?', re.M)
+OVERLOADS = re.compile(r"^#ifdef __cplusplus\n\}\n(inline .*?^)#endif\n", re.M | re.S)  # of C++, behind its end
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]*)".*$', re.M)
 DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
@@ -201,7 +199,8 @@ def body(path, text, header_macros, lines):
     if path.endswith(".h"):
         text = ONCE.sub(r"\2", text)
         if not SYSTEM.search(text):
-            text = OVERLOADS.sub(r'\1\nextern "C" {\n#endif\n', EXTERN.sub("", text))
+            text = EXTERN.sub("", text)
+            text = OVERLOADS.sub(r'#ifdef __cplusplus\nextern "C++" {\n\1}\n#endif\n', text)
     return f"/* ---- {path} ---- */\n\n" + text.rstrip("\n") + "\n\n"
 
 
@@ -295,7 +294,7 @@ def guarded(key, text, plain, what):
 
 def c_linkage(text):
     """Around declarations that C++ must find as C's; a system header does that itself."""
-    if not text or SYSTEM.search(text) or OPENED.search(text):
+    if not text or SYSTEM.search(text) or 'extern "C"' in text:
         return text
     return ('#ifdef __cplusplus\nextern "C" {\n#endif\n\n' + text +
             '#ifdef __cplusplus\n}\n#endif\n')
