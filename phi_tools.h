@@ -46,10 +46,19 @@
 #endif
 
 #include "phi.h"
+#if PHI__PUB_PHI_1 != 0x9d49dc12
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
+#if PHI__PUB_PHI_2 != 0xab334bc7
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_PHI_3 != 0x508128a8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -58,7 +67,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x790d7ab4
+#if PHI__PUB_PHI_4 != 0x02b067d6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -304,11 +313,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xa9fdf593
+#if PHI__PUB_PHI_TOOLS_1 != 0x6f6d00ba
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xa9fdf593
+#define PHI__PUB_PHI_TOOLS_1 0x6f6d00ba
 
 #ifdef __cplusplus
 extern "C" {
@@ -753,10 +762,11 @@ PHI_API void phi_tape_free(phi_tape *tape);
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_record(&desc); }
 inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
     return phi_tape_play(&desc, text, error);
+}
 }
 #endif
 
@@ -1043,9 +1053,10 @@ PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
+}
 }
 #endif
 
@@ -1574,8 +1585,9 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
                                      phi_str *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
+}
 #endif
 
 /* ---- src/config/config_agents.h ---- */
@@ -1925,9 +1937,10 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
     return phi_permissions_new(&desc, status);
+}
 }
 #endif
 
@@ -3031,9 +3044,10 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
                                       phi_openapi_tools *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
     return phi_openapi_new(rt, &desc);
+}
 }
 #endif
 
@@ -9534,11 +9548,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x45987ae9
+#if PHI__IMP_RECORD != 0x52667940
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x45987ae9
+#define PHI__IMP_RECORD 0x52667940
 
 /* ---- src/record/event_in.h ---- */
 
@@ -17057,8 +17071,8 @@ static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi
 
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole) {
-    phi__records_str(line, "method", phi_request_method(request));
-    phi__tape_secret_put_url(tape, line, phi_request_url(request));
+    phi__records_str(line, "method", phi_request_get_info(request).method);
+    phi__tape_secret_put_url(tape, line, phi_request_get_info(request).url);
     phi__tape_secret_put_headers(tape, line, request);
     phi__tape_secret_put_body(tape, line, request, whole);
 }
@@ -49546,11 +49560,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x35691c77
+#if PHI__IMP_MCP != 0x16a55345
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x35691c77
+#define PHI__IMP_MCP 0x16a55345
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -63619,7 +63633,7 @@ static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, c
     if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
     phi_arena_free(&arena);
     if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
@@ -77879,11 +77893,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xe00f3921
+#if PHI__IMP_TRACE != 0x3ef1fa95
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xe00f3921
+#define PHI__IMP_TRACE 0x3ef1fa95
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78536,7 +78550,7 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
 static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi_stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "stop", phi_str_of(phi__stop_reason_text(m->stop_reason)));
         phi__trace_out_some(t, "model", m->model);
         phi__trace_out_some(t, "provider", m->provider);
         phi__trace_out_usage(t, &m->usage);
@@ -79751,7 +79765,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
 
 static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
     phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
-                                              : phi_str_of(phi_stop_reason_text(m->stop_reason));
+                                              : phi_str_of(phi__stop_reason_text(m->stop_reason));
     phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
     phi__trace_span_text(t, "gen_ai.request.model", m->model);
     phi__trace_span_usage(t, &m->usage);

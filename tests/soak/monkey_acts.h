@@ -11,6 +11,10 @@
 #include "features/context_edits.h"
 #include "history/revert.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 #include "support/set.h"
 
 /* ---- answers of the script ---- */
@@ -174,7 +178,6 @@ static void do_call(monkey *m) {
     phi_call call = any_call(m);
     char words[40];
     const char *text = any_text(m);
-    size_t len = phi_str_of(text).len;
     switch (pick(m, 12)) {
     case 0: (void)give(m, call); break;
     case 1:
