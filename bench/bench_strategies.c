@@ -8,6 +8,7 @@
    strategy makes calls, on average over its puzzles, and the answer that comes most often, the first of equals; nobody
    checks. `plain_any`: at least one of them is right; somebody who can check takes it. */
 #include "../examples/game24_model.h"
+#include "phi_tools.h"
 #include "kit.h"
 
 enum { PUZZLES = 200, PUZZLES_MOST = 1000, CALLS_MOST = 64, ROUNDS = 9 };

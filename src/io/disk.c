@@ -6,7 +6,7 @@
    of the client into one of the server. */
 #include "io/disk_in.h"
 
-#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
+#if !defined(PHI_NO_FILES)
 
 #include "io/posix_in.h"
 

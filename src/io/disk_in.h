@@ -12,7 +12,7 @@
 
 #include "io/files_in.h"
 
-#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
+#if !defined(PHI_NO_FILES)
 
 typedef enum phi__disk_how {
     PHI__DISK_READ,

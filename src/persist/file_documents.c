@@ -4,7 +4,7 @@
    killed process leaves is overwritten by the next save, and removed with the document. */
 #include "persist/file_store_in.h"
 
-#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
+#ifndef PHI_NO_FILES
 
 #include "text/json_cursor_in.h"
 

@@ -2,7 +2,7 @@
    entry. file_threads.c shows some. */
 #include "persist/file_store_in.h"
 
-#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
+#ifndef PHI_NO_FILES
 
 #include "base/crc32_in.h"
 

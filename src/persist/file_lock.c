@@ -9,7 +9,7 @@
    gets a lock therefore checks that the name still means the file it locked. */
 #include "persist/file_store_in.h"
 
-#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
+#ifndef PHI_NO_FILES
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
 #include "persist/file_store_in.h"
 
-#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
+#ifndef PHI_NO_FILES
 
 enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of a directory: a name fits behind it */
 

@@ -8,7 +8,7 @@
 #include "io/disk_in.h"
 #include "persist/file_store.h"
 
-#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
+#ifndef PHI_NO_FILES
 
 enum {
     PHI__FILE_STORE_ID = 128,    /* bytes of an id */

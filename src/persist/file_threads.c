@@ -11,7 +11,7 @@
    behind it was not torn but damaged. */
 #include "persist/file_store_in.h"
 
-#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
+#ifndef PHI_NO_FILES
 
 #include <stdio.h>
 
