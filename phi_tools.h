@@ -58,7 +58,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x790d7ab4
+#if PHI__PUB_PHI_1 != 0x778377db
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -9579,11 +9579,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xf0591ed3
+#if PHI__IMP_RECORD != 0x4059015f
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xf0591ed3
+#define PHI__IMP_RECORD 0x4059015f
 
 /* ---- src/record/event_in.h ---- */
 
@@ -12364,16 +12364,17 @@ static bool phi__session_blocks_is_here(const phi__session_blocks *s, const phi_
 
 /* The parent of a lane begins before it in the log, so one way back finds them all. */
 static phi_status phi__session_blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
-    size_t most = phi__max(phi_thread_lane_count(s->thread), 1);
+    phi_thread_info info = phi_thread_get_info(s->thread);
+    size_t most = phi__max(info.lane_count, 1);
     phi_entry entry;
     phi_status status = PHI_OK;
     s->lanes =
         (phi__session_blocks_lane *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->lanes));
     if (s->lanes == NULL) return PHI_NO_MEMORY;
-    s->lanes[0].name = phi_thread_lane(s->thread);
+    s->lanes[0].name = info.lane;
     s->lanes[0].upto = UINT64_MAX;
     s->lane_count = 1;
-    while (count-- > phi_thread_first(s->thread) && s->lane_count < most) {
+    while (count-- > info.first && s->lane_count < most) {
         phi__session_blocks_lane *last = &s->lanes[s->lane_count - 1];
         status = phi_thread_entry(s->thread, count, &entry);
         if (status != PHI_OK) return status;
@@ -12437,7 +12438,7 @@ static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t coun
     uint64_t seq, messages = 0, ops = 0;
     phi_entry entry;
     phi_status status = PHI_OK;
-    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         messages += status == PHI_OK && entry.kind == PHI_ENTRY_MESSAGE;
         ops += status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE;
@@ -12449,7 +12450,7 @@ static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t coun
     s->ops = (phi__session_blocks_op *)phi__arena_zero(&s->scratch,
                                                        phi__mul((size_t)ops, sizeof *s->ops));
     if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
-    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         if (status != PHI_OK) break;
         if (entry.kind == PHI_ENTRY_MESSAGE) phi__session_blocks_say(s, &entry);
@@ -14460,12 +14461,12 @@ static bool phi__session_log_prune(phi__session_box *box, phi__loop_box *loop,
 /* Takes the event of a prune that was revoked away again. */
 static phi_status phi__session_log_revoke(phi__session_box *box, const phi_thread *thread,
                                           const phi_entry *entry) {
-    uint64_t seq = entry->seq;
+    uint64_t seq = entry->seq, first = phi_thread_get_info(thread).first;
     phi_entry was;
     phi_status status = PHI_OK;
     phi__loop_box *loop;
     size_t i, n;
-    while (seq-- > phi_thread_first(thread)) {
+    while (seq-- > first) {
         status = phi_thread_entry(thread, seq, &was);
         if (status != PHI_OK) return status;
         if (was.kind == PHI_ENTRY_REWRITE && was.rewrite->op_id != NULL &&
@@ -14514,7 +14515,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     box = phi__session_make(allocator, 0, NULL);
     if (box == NULL) return PHI_NO_MEMORY;
     count = phi_thread_count(thread);
-    for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
+    for (seq = phi_thread_get_info(thread).first; status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__session_log_entry(box, &entry)) status = PHI_NO_MEMORY;
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
@@ -15412,7 +15413,7 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi_entry entry;
     uint64_t i, seq, n = 0, count = phi_thread_count(thread);
     phi__sha256_begin(&sha);
-    for (seq = phi_thread_first(thread); seq < count; seq++) {
+    for (seq = phi_thread_get_info(thread).first; seq < count; seq++) {
         if (phi_thread_entry(thread, seq, &entry) != PHI_OK) return 0;
         phi__tape_hash_entry(&sha, &entry);
     }
@@ -77921,11 +77922,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xe00f3921
+#if PHI__IMP_TRACE != 0xa7a20ae9
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xe00f3921
+#define PHI__IMP_TRACE 0xa7a20ae9
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78187,7 +78188,7 @@ static phi_status phi__trace_tail(phi_trace *t) {
 
 static phi_status phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
-    t->seq = t->base = phi_thread_first(t->thread);
+    t->seq = t->base = phi__thread_first(t->thread);
     t->lane = 0;
     t->prompt = 0;
     phi__buf_clear(&t->loop_buf);
@@ -78768,7 +78769,7 @@ static phi_str phi__trace_entry_id(const phi_thread *thread) {
 
 PHI__FN void phi__trace_entry_thread(phi_trace *t) {
     phi_thread_info info = phi__about_info(t->thread);
-    phi_usage usage = phi_thread_usage(t->thread);
+    phi_usage usage = phi_thread_get_info(t->thread).usage;
     size_t i;
     phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
     phi__trace_out_whole(t, "id", phi__trace_entry_id(t->thread));

@@ -208,7 +208,7 @@ TEST(the_log_seen_as_a_session_has_the_loops_that_the_recorder_saw) {
     for (seq = 0; phi_thread_entry(phi_agent_thread(agent), seq, &entry) == PHI_OK; seq++)
         if (entry.kind == PHI_ENTRY_MESSAGE) messages--;
     CHECK_EQ_INT(messages, 0); /* each message is in one loop */
-    usage = phi_thread_usage(phi_agent_thread(agent));
+    usage = phi_thread_get_info(phi_agent_thread(agent)).usage;
     CHECK_EQ_INT(session_usage(s).total_tokens, usage.total_tokens);
     phi_session_free(s);
     rec_end();
