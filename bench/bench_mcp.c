@@ -111,10 +111,10 @@ static void connect_all(phi_runtime *rt, phi_mcp **servers, const char *program)
         if ((servers[i] = phi_mcp_connect(rt, &to)) == NULL) fail("phi_mcp_connect");
     while (ready < SERVERS) {
         (void)phi_step(rt, 10);
-        for (ready = 0; ready < SERVERS && phi_mcp_state_of(servers[ready]) == PHI_MCP_READY;)
+        for (ready = 0; ready < SERVERS && phi_mcp_get_info(servers[ready]).state == PHI_MCP_READY;)
             ready++;
-        if (ready < SERVERS && phi_mcp_state_of(servers[ready]) == PHI_MCP_FAILED)
-            fail(phi_mcp_error(servers[ready]));
+        if (ready < SERVERS && phi_mcp_get_info(servers[ready]).state == PHI_MCP_FAILED)
+            fail(phi_mcp_get_info(servers[ready]).message);
     }
 }
 
@@ -167,7 +167,7 @@ int main(int argc, char **argv) {
     printf("mcp_worst_step %.1f us\nmcp_cpu_a_call %.2f us\n", worst,
            cpu / (SERVERS * (CALLS + 1)));
     printf("mcp_peak_bytes %.0f bytes\n", (double)m.peak);
-    for (i = 0; i < SERVERS; i++) (void)phi_mcp_free(servers[i]);
+    for (i = 0; i < SERVERS; i++) phi_mcp_free(servers[i]);
     phi_runtime_free(rt);
     if (m.now != 0) fail("memory is left");
     return 0;

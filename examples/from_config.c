@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     has.features = PHI_ALL_FEATURES; /* a file may want any of them */
     rt = phi_runtime_new(&has);
     from.path = argc > 1 ? argv[1] : "examples/from_config.toml";
-    from.variable_fn = phi_config_environment;
+    from.environment = true;
     from.sections = phi_config_sections();
     mock = phi_mock_new(rt);
     if (mock == NULL) return 1;

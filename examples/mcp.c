@@ -38,6 +38,7 @@ static phi_mcp *connect_to(phi_runtime *rt, char **target) {
     phi_mcp_pair header;
     phi_mcp_desc desc = PHI_ZERO;
     const char *words = "";
+    phi_mcp_info info;
     phi_mcp *server;
     if (is_url(target[0]))
         desc.url = target[0];
@@ -56,27 +57,26 @@ static phi_mcp *connect_to(phi_runtime *rt, char **target) {
     desc.hold_changed_tools = true;
     desc.event_fn = on_server;
     server = phi_mcp_connect(rt, &desc);
-    while (server != NULL && phi_mcp_state_of(server) == PHI_MCP_CONNECTING) (void)phi_step(rt, 10);
-    if (server != NULL && phi_mcp_state_of(server) == PHI_MCP_READY) return server;
-    if (server == NULL)
-        (void)phi_last_error(rt, &words, NULL);
-    else
-        words = phi_mcp_error(server);
+    while (phi_mcp_get_info(server).state == PHI_MCP_CONNECTING) (void)phi_step(rt, 10);
+    info = phi_mcp_get_info(server);
+    if (info.state == PHI_MCP_READY) return server;
+    words = info.message;
+    if (server == NULL) (void)phi_last_error(rt, &words, NULL);
     printf("%s\n", words);
-    if (server != NULL && phi_mcp_stderr(server).len > 0) print("stderr", phi_mcp_stderr(server));
-    (void)phi_mcp_free(server);
+    if (info.stderr_text.len > 0) print("stderr", info.stderr_text);
+    phi_mcp_free(server);
     return NULL;
 }
 
 static void list(const phi_mcp *server) {
-    phi_mcp_info info = phi_mcp_info_of(server);
-    phi_mcp_tool tool;
+    phi_mcp_info info = phi_mcp_get_info(server);
+    const phi_mcp_tool *tool;
     size_t i;
     printf("server   %.*s %.*s, %.*s\n", (int)info.name.len, info.name.at, (int)info.version.len,
            info.version.at, (int)info.era.len, info.era.at);
-    for (i = 0; phi_mcp_tool_at(server, i, &tool); i++)
-        printf("tool     %.*s%s\n", (int)tool.name.len, tool.name.at,
-               tool.read_only ? "" : " (asks first)");
+    for (i = 0; (tool = phi_mcp_tool_at(server, i)) != NULL; i++)
+        printf("tool     %.*s%s\n", (int)tool->name.len, tool->name.at,
+               tool->read_only ? "" : " (asks first)");
 }
 
 /* A terminal may wait here; a game would answer PHI_WAIT and show its dialog (approve.c). */
@@ -171,9 +171,9 @@ int main(int argc, char **argv) {
         list(server);
         code = talk(rt, server, argv[1]);
         phi_mcp_close(server); /* the program ends by itself */
-        while (phi_mcp_state_of(server) == PHI_MCP_CLOSING) (void)phi_step(rt, 10);
+        while (phi_mcp_get_info(server).state == PHI_MCP_CLOSING) (void)phi_step(rt, 10);
     }
-    (void)phi_mcp_free(server);
+    phi_mcp_free(server);
     phi_runtime_free(rt);
     return code;
 }

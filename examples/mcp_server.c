@@ -186,10 +186,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     if (argc > 1) { /* stdout is the clients' otherwise */
-        printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_port(g.server));
+        printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_get_info(g.server).port);
         fflush(stdout);
     }
-    while (!phi_mcp_server_ended(g.server)) {
+    while (!phi_mcp_server_get_info(g.server).ended) {
         (void)phi_step(rt, FRAME_MS);
         world_frame(&g);
     }

@@ -21,7 +21,7 @@ static bool is_url(const char *text) {
 /* Reads the document. NULL: it says why. */
 static phi_openapi *read_document(phi_runtime *rt, const char *where) {
     phi_openapi_desc desc = PHI_ZERO;
-    const phi_parse_error *error;
+    phi_parse_error error;
     const char *words = "";
     phi_openapi *api;
     phi_status status;
@@ -38,14 +38,14 @@ static phi_openapi *read_document(phi_runtime *rt, const char *where) {
         printf("%s\n", words);
         return NULL;
     }
-    while ((status = phi_openapi_step(api)) == PHI_BUSY) (void)phi_step(rt, is_url(where) ? 10 : 0);
+    while ((status = phi_openapi_step(api, &error)) == PHI_BUSY)
+        (void)phi_step(rt, is_url(where) ? 10 : 0);
     if (status == PHI_OK) return api;
-    error = phi_openapi_error(api);
-    if (error->line > 0)
-        printf("%s:%u:%u: %s\n", where, (unsigned)error->line, (unsigned)error->column,
-               error->message);
+    if (error.line > 0)
+        printf("%s:%u:%u: %s\n", where, (unsigned)error.line, (unsigned)error.column,
+               error.message);
     else
-        printf("%s: %s\n", where, error->message);
+        printf("%s: %s\n", where, error.message);
     phi_openapi_free(api);
     return NULL;
 }

@@ -35,13 +35,13 @@ static void show(const phi_event *ev) {
 static void print_reason(phi_agent agent) {
     phi_memory memory;
     phi_arena arena;
-    phi_str result;
+    phi_strategy_outcome outcome;
     phi_json *root = NULL;
     const phi_json *at;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    if (phi_strategy_result(agent, &arena, &result) == PHI_OK &&
-        phi_json_parse(&arena, result, 0, &root, NULL) == PHI_OK) {
+    if (phi_strategy_result(agent, &arena, &outcome) == PHI_OK &&
+        phi_json_parse(&arena, outcome.result, 0, &root, NULL) == PHI_OK) {
         at = phi_json_get(root, "result") != NULL ? phi_json_get(root, "result") : root;
         printf(", ended by ");
         print_text(phi_json_str(phi_json_get(phi_json_get(at, "termination"), "reason"), "?"));

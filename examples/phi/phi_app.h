@@ -173,16 +173,16 @@ static inline void show_line(app *a, phi_str json) {
 
 static inline void show_json(app *a, const phi_event *ev) {
     phi_arena_mark mark = phi_arena_save(&a->arena);
+    phi_strategy_outcome end;
     phi_str json;
     if (phi_event_to_json(ev, &a->arena, &json) == PHI_OK) {
         show_line(a, json);
         screen_write(&a->screen, "\n", 1);
     }
-    if (ev->kind == PHI_EV_AGENT_END &&
-        phi_strategy_result(ev->agent, &a->arena, &json) == PHI_OK) {
-        static const char head[] = "{\"type\":\"StrategyResult\",\"result\":";
-        screen_write(&a->screen, head, sizeof head - 1);
-        show_line(a, json);
+    if (ev->kind == PHI_EV_AGENT_END && phi_strategy_result(ev->agent, &a->arena, &end) == PHI_OK &&
+        !end.running) {
+        show_line(a, phi_str_of("{\"type\":\"StrategyResult\",\"result\":"));
+        show_line(a, end.result);
         screen_write(&a->screen, "}\n", 2);
     }
     phi_arena_reset(&a->arena, mark);

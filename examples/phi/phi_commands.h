@@ -16,7 +16,8 @@
 static inline phi_config *commands_load(const char *path, trust *found) {
     phi_config_desc from = PHI_ZERO;
     from.path = path;
-    from.variable_fn = found != NULL ? trust_variable : phi_config_environment;
+    from.environment = true;
+    if (found != NULL) from.variable_fn = trust_variable;
     from.user_data = found;
     if (found != NULL) from.text = text_str(&found->file);
     from.sections = phi_config_sections();

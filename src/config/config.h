@@ -2,7 +2,7 @@
 
        phi_config_desc from = PHI_ZERO;
        from.path = "agent.toml";
-       from.variable_fn = phi_config_environment;     // ${NAME} is read from the environment
+       from.environment = true;                       // ${NAME} is a variable of the process
        phi_config *config = phi_config_load(&from);
        if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
@@ -48,8 +48,8 @@ typedef struct phi_config_desc {
     const char *path;          /* of the file: .toml, .json, .yaml or .yml; copied */
     phi_str text;              /* instead of the file's content; path is then its name alone */
     phi_config_format format;
-    /* The value of a variable, valid until the next call; NULL: there is none. (default: there are
-       no variables) */
+    bool environment; /* variables are those of the process (default: there are none) */
+    /* instead: the value of a variable, valid until the next call; NULL: there is none */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     /* Sections besides phi.h's own, NULL-ended; borrowed as long as the config and the agents made
@@ -58,9 +58,6 @@ typedef struct phi_config_desc {
     size_t max_bytes;      /* of a file (default 4 MiB) */
     uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
-
-/* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
-PHI_API const char *phi_config_environment(void *user_data, const char *name);
 
 /* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
    it can be used. */

@@ -254,6 +254,11 @@ const phi_config_section *const *phi__config_load_sections(const phi_config *con
     return config->sections;
 }
 
+static const char *phi__config_load_environment(void *user_data, const char *name) {
+    (void)user_data;
+    return getenv(name);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
@@ -274,6 +279,8 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     config->format = desc->format;
     config->sections = desc->sections;
     config->variable_fn = desc->variable_fn;
+    if (desc->variable_fn == NULL && desc->environment)
+        config->variable_fn = phi__config_load_environment;
     config->user_data = desc->user_data;
     config->max_bytes = desc->max_bytes > 0 ? desc->max_bytes : PHI__CONFIG_FILE_BYTES;
     phi__config_load_all(config, desc);
@@ -291,11 +298,6 @@ PHI_API void phi_config_free(phi_config *config) {
     phi_arena_free(&config->arena);
     memory = config->memory;
     phi__free(&memory, config, sizeof *config);
-}
-
-PHI_API const char *phi_config_environment(void *user_data, const char *name) {
-    (void)user_data;
-    return name != NULL ? getenv(name) : NULL;
 }
 
 PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {

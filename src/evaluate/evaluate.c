@@ -267,32 +267,9 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
-    phi__agent *agent = phi__find_agent(handle);
-    const phi_content *content = NULL;
-    phi_content text;
-    size_t count = 0;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
-    status = phi__evaluate_check_desc(handle.rt, desc);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
-    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
-    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
-}
-
-PHI_API phi_status phi_evaluate_resume(phi_agent handle, const phi_evaluate_desc *desc) {
-    phi__agent *agent = phi__find_agent(handle);
+static phi_status phi__evaluate_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
     phi__evaluation *e;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL)
-        return phi__error(handle.rt, PHI_STALE, "phi_evaluate_resume: the agent is gone");
-    status = phi__evaluate_check_desc(handle.rt, desc);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate_resume");
-    if (status == PHI_OK) status = phi__saving_waits(agent, desc->config_count);
+    phi_status status = phi__saving_waits(agent, desc->config_count);
     if (status != PHI_OK) return status;
     if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
     e = phi__evaluate_new(agent, desc);
@@ -306,6 +283,23 @@ PHI_API phi_status phi_evaluate_resume(phi_agent handle, const phi_evaluate_desc
     phi__evaluation_free(e);
     phi__events_unreserve(agent);
     return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
+    phi__agent *agent = phi__find_agent(handle);
+    const phi_content *content = NULL;
+    phi_content text;
+    size_t count = 0;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
+    status = phi__evaluate_check_desc(handle.rt, desc);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
+    if (status == PHI_OK && desc->resume) return phi__evaluate_resume(agent, desc);
+    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
+    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
 }
 
 PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) {

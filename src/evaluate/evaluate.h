@@ -91,6 +91,11 @@ typedef struct phi_evaluate_desc {
     const phi_agent_desc *judge;
     phi_evaluate_fn evaluate_fn; /* of PHI_EVALUATE_CUSTOM */
     void *user_data;             /* comes back in evaluate_fn */
+    /* Continues the evaluation that was active when the agent's snapshot was made, after
+       phi_agent_restore: with the same configurations, in the same order, and the same way to
+       evaluate; the prompt is not looked at. Until then the agent is not busy; a new evaluation
+       drops the old one (default: a new one begins) */
+    bool resume;
 } phi_evaluate_desc;
 
 /* Starts an evaluation. The events: PHI_EV_PARALLEL_START of the agent, with the loop ids of all
@@ -102,17 +107,10 @@ typedef struct phi_evaluate_desc {
    and of the judge may cost is reserved in it now. PHI_LIMIT: there is no room for that.
    PHI_BUSY, PHI_MISUSE: as phi_prompt or phi_continue; PHI_BAD_ARG, PHI_UNSUPPORTED:
    phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. Then nothing was called, and nothing
-   changed. */
+   changed. With desc->resume also PHI_NOT_FOUND: no evaluation waits; PHI_MISUSE: the history has
+   changed since, or inside a callback; PHI_BAD_ARG: another number of configurations; PHI_PARSE:
+   the snapshot does not fit together. Then it waits still. */
 PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
-
-/* Continues an evaluation that was active when the agent's snapshot was made, after
-   phi_agent_restore: with the same configurations, in the same order, and the same way to evaluate;
-   the prompt is not looked at. Until then the agent is not busy; a new evaluation drops the old
-   one.
-   PHI_NOT_FOUND: no evaluation waits; PHI_MISUSE: the history has changed since, or inside a
-   callback; PHI_BAD_ARG: another number of configurations, or as phi_evaluate; PHI_PARSE: the
-   snapshot does not fit together; PHI_BUSY, PHI_STALE, PHI_NO_MEMORY. Then it waits still. */
-PHI_API phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc *desc);
 
 /* The active evaluation, or the last one. PHI_NOT_FOUND: there was none; PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
@@ -121,9 +119,6 @@ PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 }
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
-}
-inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &desc) {
-    return phi_evaluate_resume(agent, &desc);
 }
 #endif
 #endif

@@ -83,8 +83,7 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
     const phi_thread *thread = agent->thread;
     size_t count = phi_json_count(phi_json_get(root, "branches"));
     if (count != branch_count)
-        return phi__error(agent->rt, PHI_BAD_ARG,
-                          "phi_evaluate_resume: config_count is %u: expected %u",
+        return phi__error(agent->rt, PHI_BAD_ARG, "phi_evaluate: config_count is %u: expected %u",
                           (unsigned)branch_count, (unsigned)count);
     if (phi__records_get_size(root, "view") == thread->fold.count &&
         phi_str_equal(phi__records_get_str(root, "lane"),
@@ -93,7 +92,7 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
         phi__lane_find(thread, phi__records_get_str(root, "forks")) != PHI__LANE_NONE)
         return PHI_OK;
     return phi__error(agent->rt, PHI_MISUSE,
-                      "phi_evaluate_resume: the history has changed since the snapshot");
+                      "phi_evaluate: the history has changed since the snapshot");
 }
 
 PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
@@ -106,7 +105,7 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
         status = phi__saving_check(agent, root, branch_count);
     else
         status =
-            phi__error(agent->rt, status, "phi_evaluate_resume: %s",
+            phi__error(agent->rt, status, "phi_evaluate: %s",
                        status == PHI_NOT_FOUND ? "no evaluation waits" : phi_status_text(status));
     phi_arena_free(&arena);
     return status;
@@ -218,9 +217,8 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
     if (status == PHI_OK) status = phi__saving_read(e, root, desc, watch);
     phi_arena_free(&arena);
     if (status == PHI_NO_MEMORY)
-        return phi__error(agent->rt, status, "phi_evaluate_resume: out of memory");
+        return phi__error(agent->rt, status, "phi_evaluate: out of memory");
     if (status == PHI_PARSE)
-        return phi__error(agent->rt, status,
-                          "phi_evaluate_resume: the snapshot does not fit together");
+        return phi__error(agent->rt, status, "phi_evaluate: the snapshot does not fit together");
     return status;
 }

@@ -10,12 +10,6 @@
 
 /* ---- connections ---- */
 
-PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp) {
-    return mcp != NULL ? phi__mcp_life_state(mcp) : PHI_MCP_CLOSED;
-}
-
-PHI_API const char *phi_mcp_error(const phi_mcp *mcp) { return mcp != NULL ? mcp->life.error : ""; }
-
 PHI_API void phi_mcp_close(phi_mcp *mcp) {
     if (mcp != NULL) phi__mcp_life_close(mcp);
 }
@@ -28,21 +22,26 @@ PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
     return phi__mcp_life_open(mcp);
 }
 
-PHI_API phi_status phi_mcp_free(phi_mcp *mcp) {
-    if (mcp == NULL || mcp->dead) return PHI_OK;
-    if (phi__mcp_parts_held(mcp))
-        return phi__error(mcp->rt, PHI_MISUSE,
-                          "phi_mcp_free: agents have its tools: free them first");
+PHI_API void phi_mcp_free(phi_mcp *mcp) {
+    if (mcp == NULL || mcp->dead) return;
+    if (phi__mcp_parts_held(mcp)) {
+        (void)phi__error(mcp->rt, PHI_MISUSE,
+                         "phi_mcp_free: agents have its tools: free them first");
+        return;
+    }
     phi__mcp_core_enter(mcp);
     phi__mcp_life_end(mcp);
     (void)phi__mcp_core_leave(mcp);
-    return PHI_OK;
 }
 
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     phi_mcp_info info;
     memset(&info, 0, sizeof info);
+    info.state = PHI_MCP_CLOSED;
+    info.message = "";
     if (mcp == NULL) return info;
+    info.state = phi__mcp_life_state(mcp);
+    info.message = mcp->life.error;
     info.name = mcp->agreed.name;
     info.title = mcp->agreed.title;
     info.version = mcp->agreed.version;
@@ -50,13 +49,10 @@ PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
     info.capabilities = mcp->agreed.capabilities_text;
     if (mcp->agreed.era != NULL) info.era = phi_str_of(mcp->agreed.era->version);
     info.restarts = mcp->life.restarts;
+    if (mcp->link == NULL) return info;
     if (mcp->link->table->info != NULL) mcp->link->table->info(mcp->link, &info);
+    if (mcp->link->table->errors != NULL) info.stderr_text = mcp->link->table->errors(mcp->link);
     return info;
-}
-
-PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp) {
-    if (mcp == NULL || mcp->link->table->errors == NULL) return phi__str("", 0);
-    return mcp->link->table->errors(mcp->link);
 }
 
 /* ---- requests ---- */
@@ -151,8 +147,8 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, ui
     return PHI_OK;
 }
 
-PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
-    phi__mcp_request *r = mcp != NULL ? phi__mcp_requests_first(mcp, id) : NULL;
+PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id) {
+    phi__mcp_request *r = phi__mcp_requests_first(mcp, id);
     phi__mcp_asking *a;
     if (r == NULL || r->desc.done != phi__mcp_asking_done) return;
     a = (phi__mcp_asking *)r->desc.ctx;

@@ -4,7 +4,7 @@
        const char *const argv[] = {"my-server", "--stdio", NULL};
        to.argv = argv;                                 // or to.url = "https://host/mcp"
        phi_mcp *server = phi_mcp_connect(rt, &to);
-       while (phi_mcp_state_of(server) == PHI_MCP_CONNECTING) phi_step(rt, 10);
+       while (phi_mcp_get_info(server).state == PHI_MCP_CONNECTING) phi_step(rt, 10);
        const phi_tool_source *sources[] = {phi_mcp_tools(server)};
        desc.tool_options.sources = sources;                    // desc: a phi_agent_desc
        desc.tool_options.source_count = 1;
@@ -42,7 +42,7 @@ typedef enum phi_mcp_state {
     PHI_MCP_READY,
     PHI_MCP_CLOSING, /* after phi_mcp_close, until nothing of it is left */
     PHI_MCP_CLOSED,
-    PHI_MCP_FAILED /* for good: phi_mcp_error has the reason */
+    PHI_MCP_FAILED /* for good: phi_mcp_info.message has the reason */
 } phi_mcp_state;
 
 /* What the host answers for its agents, as bits of phi_mcp_desc.answers: a server asks, and the
@@ -65,7 +65,7 @@ typedef struct phi_mcp_root {
 
 /* What a connection reports, besides its state. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* phi_mcp_state_of has changed; text: why; READY: the era */
+    PHI_MCP_EV_STATE = 1,        /* its state has changed; text: why; READY: the era */
     PHI_MCP_EV_LOG,              /* name: the level; text: the message's JSON text */
     PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
     PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool with another definition; before, text: the two */
@@ -133,28 +133,27 @@ typedef struct phi_mcp_desc {
 /* Begins to connect; `desc` is copied with all that it points to. NULL: a bad argument, or no
    memory: phi_last_error names it. */
 PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc);
-PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp);
-/* Why it failed, or was lost last; empty: no fault. Valid until the next phi_step. */
-PHI_API const char *phi_mcp_error(const phi_mcp *mcp);
 /* Ends it politely, in phi_step: calls under way get an error result. Repeating is harmless. */
 PHI_API void phi_mcp_close(phi_mcp *mcp);
 /* Connects again after PHI_MCP_FAILED or PHI_MCP_CLOSED. PHI_MISUSE in other states. */
 PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
 /* Ends it at once and frees it: a child process is killed, calls under way get an error result.
-   PHI_MISUSE: agents still have its tools; free them first, nothing was freed. NULL is harmless.
-   Allowed inside event_fn and callbacks of requests. */
-PHI_API phi_status phi_mcp_free(phi_mcp *mcp);
+   While agents still have its tools nothing is freed, and phi_last_error says PHI_MISUSE: free them
+   first. NULL is harmless. Allowed inside event_fn and callbacks of requests. */
+PHI_API void phi_mcp_free(phi_mcp *mcp);
 
-/* About the server; strings are valid until the next phi_step, empty before it is ready. */
+/* How it is, and what the server says about itself. Strings are valid until the next phi_step. */
 typedef struct phi_mcp_info {
+    phi_mcp_state state;
+    const char *message; /* why it failed, or was lost last; empty: no fault */
+    /* of the server; empty before it is ready */
     phi_str name, title, version, era, instructions;
     phi_str capabilities; /* JSON text */
+    phi_str stderr_text;  /* the last 64 KB that the program wrote to stderr */
     int process_id;       /* of argv; 0: none now */
     uint32_t restarts;    /* since phi_mcp_connect */
 } phi_mcp_info;
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp);
-/* The last 64 KB that the program wrote to stderr; valid until the next phi_step. */
-PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp);
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* NULL: PHI_MCP_CLOSED */
 
 /* ---- requests ---- */
 
@@ -178,10 +177,13 @@ typedef struct phi_mcp_request {
     void *user_data;
 } phi_mcp_request;
 
-/* Sends a request. *id, where given, is for phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
+/* Sends a request of any kind; phi_mcp_get knows the usual ones. *id, where given, is for
+   phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
    PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
-PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
+/* Ends what phi_mcp_send or phi_mcp_get began, without its callback; tells the server. Unknown ids
+   are harmless. */
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
 
 #ifdef __cplusplus
 }

@@ -18,23 +18,17 @@ static phi_status phi__mcp_authorized_none(phi_mcp *mcp, const char *function) {
                       function);
 }
 
-PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url) {
+PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     phi__mcp_oauth *oauth;
     if (mcp == NULL) return PHI_BAD_ARG;
     oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorized");
-    if (url == NULL)
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorize");
+    if (phi__mcp_session_desc(mcp)->oauth->grant == PHI_MCP_GRANT_ASSERTION)
+        return phi__mcp_oauth_asserted(oauth, phi_str_of(given));
+    if (given == NULL)
         return phi__error(phi__mcp_session_runtime(mcp), PHI_BAD_ARG,
-                          "phi_mcp_authorized: url is NULL");
-    return phi__mcp_oauth_redirected(oauth, phi_str_of(url));
-}
-
-PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token) {
-    phi__mcp_oauth *oauth;
-    if (mcp == NULL) return PHI_BAD_ARG;
-    oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_assert");
-    return phi__mcp_oauth_asserted(oauth, phi_str_of(token));
+                          "phi_mcp_authorize: the url is NULL");
+    return phi__mcp_oauth_redirected(oauth, phi_str_of(given));
 }
 
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {

@@ -267,7 +267,7 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
 }
 
 static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
-    const char *why = phi_mcp_error(c->tool->mcp);
+    const char *why = phi_mcp_get_info(c->tool->mcp).message;
     char words[400];
     (void)snprintf(words, sizeof words, "the server is not connected%s%s",
                    why[0] != '\0' ? ": " : "", why);
@@ -277,7 +277,7 @@ static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
 /* Sends, or waits for the connection, or fails. */
 static void phi__mcp_calls_go(phi__mcp_call *c) {
     phi__io *io = phi__mcp_calls_io(c);
-    phi_mcp_state state = phi_mcp_state_of(c->tool->mcp);
+    phi_mcp_state state = phi_mcp_get_info(c->tool->mcp).state;
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
         status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);

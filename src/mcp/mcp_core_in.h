@@ -175,4 +175,7 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
 }
 
+/* mcp.c: a request of the host's (phi_mcp_send), without its callback. */
+PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id);
+
 #endif

@@ -75,8 +75,8 @@ struct phi_mcp_oauth_desc {
     phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser) */
     /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
        its platform (workload identity), or one that its identity provider makes for the server. The
-       host gives it to phi_mcp_assert, at once or within timeout_ms. Anything but PHI_OK ends the
-       authorization with that status. */
+       host gives it to phi_mcp_authorize, at once or within timeout_ms. Anything but PHI_OK ends
+       the authorization with that status. */
     phi_status (*want_assertion)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
@@ -107,7 +107,7 @@ struct phi_mcp_oauth_desc {
 
     /* Where the browser is sent back to, and phi listens: http://127.0.0.1:{port}/callback. 0: any
        port, the one of the last registration first. -1: phi does not listen; the host receives the
-       redirect at redirect_uri and calls phi_mcp_authorized. */
+       redirect at redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program's own */
     uint32_t timeout_ms;      /* of an authorization, the person included (default 300,000) */
@@ -116,16 +116,15 @@ struct phi_mcp_oauth_desc {
     bool no_legacy;     /* servers without metadata (2025-03-26) are refused */
 };
 
-/* Hands over the URL that the browser was redirected to, with its query: from a listener of the
-   host's own, or pasted by the person. The connection goes on in the next phi_step. PHI_MISUSE: no
-   authorization waits, or the connection has no oauth; PHI_REFUSED: the URL belongs to another
-   authorization, and this one still waits; PHI_BAD_ARG, PHI_NO_MEMORY. phi_last_error has the
-   message. Safe inside open_browser. */
-PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
-/* Hands over the token that want_assertion was called for; copied. PHI_MISUSE: none is wanted;
-   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters;
-   PHI_NO_MEMORY. Safe inside want_assertion. */
-PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
+/* Hands over what an authorization waits for; copied. The connection goes on in the next phi_step.
+   PHI_MCP_GRANT_PERSON: the URL that the browser was redirected to, with its query: from a listener
+   of the host's own, or pasted by the person. Safe inside open_browser. PHI_REFUSED: the URL
+   belongs to another authorization, and this one still waits.
+   PHI_MCP_GRANT_ASSERTION: the token that want_assertion was called for. Safe inside it.
+   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
+   PHI_MISUSE: nothing is waited for, or the connection has no oauth; PHI_NO_MEMORY. phi_last_error
+   has the message. */
+PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
 /* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);

@@ -5,8 +5,10 @@
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_core_in.h"
-#include "mcp/mcp_resources.h"
 #include "mcp/mcp_watch_in.h"
+
+/* Marks the ids of operations: those of requests are numbers of their connection. */
+#define PHI__MCP_OFFERS_ID ((uint64_t)1 << 63)
 
 typedef struct phi__mcp_offers {
     phi__list open;
@@ -65,7 +67,7 @@ PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
     phi_runtime *rt;
     if (mcp == NULL) return PHI_BAD_ARG;
     rt = phi__mcp_session_runtime(mcp);
-    if (phi_mcp_state_of(mcp) != PHI_MCP_READY)
+    if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
     if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "%s: the server does not offer \"%s\"", function,
@@ -73,18 +75,19 @@ PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
     return PHI_OK;
 }
 
-static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done, void (*fn)(void),
-                                           void *user_data) {
+static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done,
+                                           const phi_mcp_get_desc *desc) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
     phi__mcp_offer *offer = (phi__mcp_offer *)phi__alloc(memory, sizeof *offer);
     if (offer == NULL) return NULL;
     offer->mcp = mcp;
-    offer->id = ++phi__mcp_offers_of(mcp)->next_id;
+    offer->id = PHI__MCP_OFFERS_ID | ++phi__mcp_offers_of(mcp)->next_id;
     phi_arena_init(&offer->arena, memory, 0);
     phi__buf_init(&offer->pages.cursor, memory);
     offer->done = done;
-    offer->fn = fn;
-    offer->user_data = user_data;
+    offer->what = desc->what;
+    offer->fn = desc->done;
+    offer->user_data = desc->user_data;
     return offer;
 }
 
@@ -102,9 +105,9 @@ static phi_status phi__mcp_offers_begun(phi__mcp_offer *offer, phi_status status
 }
 
 PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
-                                       phi_str name, phi__mcp_offer_fn done, void (*fn)(void),
-                                       void *user_data, uint64_t *id) {
-    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, fn, user_data);
+                                       phi_str name, phi__mcp_offer_fn done,
+                                       const phi_mcp_get_desc *get, uint64_t *id) {
+    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, get);
     phi__mcp_request_desc desc;
     if (offer == NULL) return PHI_NO_MEMORY;
     memset(&desc, 0, sizeof desc);
@@ -117,9 +120,9 @@ PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str
 }
 
 PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                        phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
+                                        phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
                                         uint64_t *id) {
-    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, fn, user_data);
+    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, desc);
     if (offer == NULL) return PHI_NO_MEMORY;
     offer->pages.mcp = mcp;
     offer->pages.method = method;
@@ -127,6 +130,11 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
     offer->pages.item = phi__mcp_offers_item;
     offer->pages.done = phi__mcp_offers_listed;
     return phi__mcp_offers_begun(offer, phi__mcp_pages_begin(&offer->pages), id);
+}
+
+PHI__FN void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got) {
+    got->what = offer->what;
+    offer->fn(offer->user_data, got);
 }
 
 /* ---- the part ---- */
@@ -202,9 +210,10 @@ PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp) {
 
 /* ---- public ---- */
 
-PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id) {
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
     phi__link *link = o != NULL ? o->open.first : NULL;
+    if (mcp != NULL && (id & PHI__MCP_OFFERS_ID) == 0) phi__mcp_asking_cancel(mcp, id);
     for (; link != NULL; link = link->next) {
         phi__mcp_offer *offer = PHI__OWNER(link, phi__mcp_offer, link);
         if (offer->id != id) continue;

@@ -4,6 +4,7 @@
 #define PHI_MCP_MCP_OFFERS_IN_H
 
 #include "base/arena_in.h"
+#include "mcp/mcp_get.h"
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_pages_in.h"
 #include "text/json_in.h"
@@ -24,7 +25,8 @@ struct phi__mcp_offer {
     const phi_json **items; /* of a list */
     size_t count, cap;
     phi__mcp_offer_fn done;
-    void (*fn)(void); /* the host's, of the type that `done` knows */
+    phi_mcp_what what;
+    void (*fn)(void *user_data, const phi_mcp_got *got); /* the host's */
     void *user_data;
 };
 
@@ -33,12 +35,15 @@ PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp);
    message that begins with `function`. */
 PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
                                          const char *capability);
-/* Begins an operation. params: copied. name: for a header. *id may be NULL. */
+/* Begins an operation. params: copied. name: for a header. Of desc: what, done and user_data. *id
+   may be NULL. */
 PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
-                                       phi_str name, phi__mcp_offer_fn done, void (*fn)(void),
-                                       void *user_data, uint64_t *id);
+                                       phi_str name, phi__mcp_offer_fn done,
+                                       const phi_mcp_get_desc *desc, uint64_t *id);
 PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                        phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
+                                        phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
                                         uint64_t *id);
+/* Hands the host what it asked for. */
+PHI__FN void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got);
 
 #endif

@@ -1,5 +1,5 @@
 /* mcp_prompts.c - lists of prompts, prompts as messages, completion of arguments. */
-#include "mcp/mcp_prompts.h"
+#include "mcp/mcp_get_in.h"
 
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
@@ -42,16 +42,15 @@ static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp
 }
 
 static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_prompts_fn fn = (phi_mcp_prompts_fn)offer->fn;
     phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
-    phi_mcp_prompt_list list;
+    phi_mcp_got list;
     size_t i;
     memset(&list, 0, sizeof list);
     list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     list.message = reply->message;
     list.code = reply->code;
-    list.cut = offer->pages.cut;
+    list.more = offer->pages.cut;
     for (i = 0; made != NULL && i < offer->count; i++) {
         if (!phi__mcp_prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
             list.status = PHI_NO_MEMORY;
@@ -60,13 +59,12 @@ static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *
         if (made[list.count].name.len > 0) list.count++;
     }
     list.prompts = made;
-    fn(offer->user_data, &list);
+    phi__mcp_offers_tell(offer, &list);
 }
 
 /* ---- one prompt ---- */
 
-static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
-                                      phi_mcp_prompted *out) {
+static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena, phi_mcp_got *out) {
     size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
     size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
@@ -92,8 +90,7 @@ static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
 }
 
 static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_prompted_fn fn = (phi_mcp_prompted_fn)offer->fn;
-    phi_mcp_prompted prompted;
+    phi_mcp_got prompted;
     memset(&prompted, 0, sizeof prompted);
     prompted.status = reply->status;
     prompted.message = reply->message;
@@ -104,18 +101,17 @@ static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *rep
         prompted.status = PHI_NO_MEMORY;
         prompted.count = 0;
     }
-    fn(offer->user_data, &prompted);
+    phi__mcp_offers_tell(offer, &prompted);
 }
 
 /* ---- completion ---- */
 
 static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_completion_fn fn = (phi_mcp_completion_fn)offer->fn;
     const phi_json *from = phi_json_get(reply->result, "completion");
     const phi_json *values = phi_json_get(from, "values");
     phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
     phi_str texts[PHI__MCP_PROMPTS_VALUES];
-    phi_mcp_completion out;
+    phi_mcp_got out;
     memset(&out, 0, sizeof out);
     out.status = reply->status;
     out.message = reply->message;
@@ -125,10 +121,10 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     out.values = texts;
     out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
-    fn(offer->user_data, &out);
+    phi__mcp_offers_tell(offer, &out);
 }
 
-/* ---- public ---- */
+/* ---- their beginnings ---- */
 
 /* {"a":"1"}; an array of pairs without names or values is left out of it. */
 static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
@@ -142,76 +138,58 @@ static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, siz
     phi__buf_char(out, '}');
 }
 
-PHI_API phi_status phi_mcp_list_prompts(phi_mcp *mcp, phi_mcp_prompts_fn done, void *user_data,
-                                        uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_prompts", "prompts");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed,
-                                (void (*)(void))done, user_data, id);
+PHI__FN phi_status phi__mcp_prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed, desc, id);
 }
 
-PHI_API phi_status phi_mcp_get_prompt(phi_mcp *mcp, const char *name, const phi_mcp_pair *arguments,
-                                      size_t argument_count, phi_mcp_prompted_fn done,
-                                      void *user_data, uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_get_prompt", "prompts");
+PHI__FN phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (name == NULL || name[0] == '\0' || done == NULL ||
-        (argument_count > 0 && arguments == NULL))
-        return PHI_BAD_ARG;
+    if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
     phi__buf_text(&params, "{\"name\":");
-    phi__json_write_str(&params, phi_str_of(name));
-    if (argument_count > 0) {
+    phi__json_write_str(&params, phi_str_of(desc->name));
+    if (desc->argument_count > 0) {
         phi__buf_text(&params, ",\"arguments\":");
-        phi__mcp_prompts_pairs(&params, arguments, argument_count);
+        phi__mcp_prompts_pairs(&params, desc->arguments, desc->argument_count);
     }
     phi__buf_char(&params, '}');
     status = params.failed
                  ? PHI_NO_MEMORY
-                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params), phi_str_of(name),
-                                       phi__mcp_prompts_got, (void (*)(void))done, user_data, id);
+                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params),
+                                       phi_str_of(desc->name), phi__mcp_prompts_got, desc, id);
     phi__buf_free(&params);
     return status;
 }
 
-static void phi__mcp_prompts_complete(const phi_mcp_complete_desc *desc, phi__buf *params) {
-    phi__buf_text(params, desc->prompt != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
-                                               : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
-    phi__json_write_str(params, phi_str_of(desc->prompt != NULL ? desc->prompt : desc->resource));
+static void phi__mcp_prompts_completing(const phi_mcp_get_desc *desc, phi__buf *params) {
+    phi__buf_text(params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
+                                             : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
+    phi__json_write_str(params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
     phi__buf_text(params, "},\"argument\":{\"name\":");
     phi__json_write_str(params, phi_str_of(desc->argument));
     phi__buf_text(params, ",\"value\":");
     phi__json_write_str(params, phi_str_of(desc->value != NULL ? desc->value : ""));
     phi__buf_char(params, '}');
-    if (desc->context_count > 0) {
+    if (desc->argument_count > 0) {
         phi__buf_text(params, ",\"context\":{\"arguments\":");
-        phi__mcp_prompts_pairs(params, desc->context, desc->context_count);
+        phi__mcp_prompts_pairs(params, desc->arguments, desc->argument_count);
         phi__buf_char(params, '}');
     }
     phi__buf_char(params, '}');
 }
 
-PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
-                                    phi_mcp_completion_fn done, void *user_data, uint64_t *id) {
-    /* the first era has no such capability */
-    const char *era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
-    bool first = era != NULL && strcmp(era, "2024-11-05") == 0;
-    phi_status status =
-        phi__mcp_offers_check(mcp, "phi_mcp_complete", first ? NULL : "completions");
+PHI__FN phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                             uint64_t *id) {
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (desc == NULL || desc->argument == NULL || done == NULL ||
-        (desc->prompt == NULL) == (desc->resource == NULL) ||
-        (desc->context_count > 0 && desc->context == NULL))
-        return PHI_BAD_ARG;
+    if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
-    phi__mcp_prompts_complete(desc, &params);
-    status = params.failed ? PHI_NO_MEMORY
-                           : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
-                                                 phi__str(NULL, 0), phi__mcp_prompts_completed,
-                                                 (void (*)(void))done, user_data, id);
+    phi__mcp_prompts_completing(desc, &params);
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
+                                       phi__str(NULL, 0), phi__mcp_prompts_completed, desc, id);
     phi__buf_free(&params);
     return status;
 }

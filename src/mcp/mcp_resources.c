@@ -1,5 +1,5 @@
 /* mcp_resources.c - lists of resources and templates, and reading. */
-#include "mcp/mcp_resources.h"
+#include "mcp/mcp_get_in.h"
 
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
@@ -26,26 +26,24 @@ static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
 }
 
 static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_resources_fn fn = (phi_mcp_resources_fn)offer->fn;
     phi_mcp_resource *made = (phi_mcp_resource *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_resource));
-    phi_mcp_resource_list list;
+    phi_mcp_got list;
     size_t i;
     memset(&list, 0, sizeof list);
     list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     list.message = reply->message;
     list.code = reply->code;
-    list.cut = offer->pages.cut;
+    list.more = offer->pages.cut;
     for (i = 0; made != NULL && i < offer->count; i++) {
         made[list.count] = phi__mcp_resources_one(offer->items[i]);
         if (made[list.count].uri.len > 0) list.count++;
     }
     list.resources = made;
-    fn(offer->user_data, &list);
+    phi__mcp_offers_tell(offer, &list);
 }
 
 static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
     const phi_json *contents = phi_json_get(reply->result, "contents");
     size_t all = phi_json_is(contents, PHI_JSON_ARRAY) ? phi_json_count(contents) : 0;
     bool many = all > PHI__MCP_RESOURCES_CONTENTS;
@@ -53,7 +51,7 @@ static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
     phi_mcp_contents *made =
         (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
-    phi_mcp_reading reading;
+    phi_mcp_got reading;
     memset(&reading, 0, sizeof reading);
     reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     reading.message = reply->message;
@@ -70,43 +68,32 @@ static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *
         to->blob = phi__mcp_resources_text(it.at, "blob");
     }
     reading.contents = made;
-    fn(offer->user_data, &reading);
+    phi__mcp_offers_tell(offer, &reading);
 }
 
-/* ---- public ---- */
+/* ---- their beginnings ---- */
 
-PHI_API phi_status phi_mcp_list_resources(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
+PHI__FN phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                           uint64_t *id) {
+    bool plain = desc->what == PHI_MCP_GET_RESOURCES;
+    return phi__mcp_offers_list(mcp, plain ? "resources/list" : "resources/templates/list",
+                                plain ? "resources" : "resourceTemplates",
+                                phi__mcp_resources_listed, desc, id);
+}
+
+PHI__FN phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc,
                                           uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_resources", "resources");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "resources/list", "resources", phi__mcp_resources_listed,
-                                (void (*)(void))done, user_data, id);
-}
-
-PHI_API phi_status phi_mcp_list_templates(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
-                                          uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_templates", "resources");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "resources/templates/list", "resourceTemplates",
-                                phi__mcp_resources_listed, (void (*)(void))done, user_data, id);
-}
-
-PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_reading_fn done,
-                                         void *user_data, uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_read_resource", "resources");
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (uri == NULL || uri[0] == '\0' || done == NULL) return PHI_BAD_ARG;
+    if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
     phi__buf_text(&params, "{\"uri\":");
-    phi__json_write_str(&params, phi_str_of(uri));
+    phi__json_write_str(&params, phi_str_of(desc->uri));
     phi__buf_char(&params, '}');
-    status = params.failed ? PHI_NO_MEMORY
-                           : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
-                                                 phi_str_of(uri), phi__mcp_resources_read,
-                                                 (void (*)(void))done, user_data, id);
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
+                                       phi_str_of(desc->uri), phi__mcp_resources_read, desc, id);
     phi__buf_free(&params);
     return status;
 }

@@ -7,7 +7,7 @@
        desc.tool_count = 2;
        desc.stdio = true;                     // or desc.http = true: on loopback, port of desc.port
        phi_mcp_server *server = phi_mcp_serve(rt, &desc);
-       while (!phi_mcp_server_ended(server)) phi_step(rt, 100);
+       while (!phi_mcp_server_get_info(server).ended) phi_step(rt, 100);
        phi_mcp_server_free(server);
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
@@ -43,6 +43,7 @@ typedef struct phi_mcp_server phi_mcp_server;
 typedef struct phi_mcp_incoming {
     phi_mcp_server *server; /* NULL: no request */
     uint32_t index, gen;
+    uint32_t can; /* what its client can do: PHI_MCP_CAN_... */
 } phi_mcp_incoming;
 
 /* What a client can be asked for, and that it takes tasks (only where phi_mcp_server_desc.tasks is
@@ -74,8 +75,8 @@ typedef struct phi_mcp_serve_resource {
     const char *text;
     const void *bytes;
     size_t byte_count;
-    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text,
-       phi_mcp_answer_bytes, phi_mcp_answer_json or phi_mcp_answer_error. */
+    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text, or with
+       phi_mcp_answer: bytes, json or error. */
     void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri);
     void *user_data;
 } phi_mcp_serve_resource;
@@ -104,7 +105,7 @@ typedef struct phi_mcp_serve_prompt {
     size_t argument_count;
     const char *text; /* one user message; "{name}" stands for the value of that argument */
     /* arguments: a JSON object of strings, borrowed until it returns. It answers with
-       phi_mcp_answer_text, phi_mcp_answer_messages, phi_mcp_answer_json or _error. */
+       phi_mcp_answer_text, or with phi_mcp_answer: messages, json or error. */
     void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
     void *user_data;
 } phi_mcp_serve_prompt;
@@ -119,7 +120,7 @@ typedef struct phi_mcp_serve_completion {
 
 /* Zero means default for every field but name. Strings, tools, resources, templates and prompts are
    borrowed, with all they point to, until the server is freed or they are replaced
-   (phi_mcp_server_set_tools and its like). */
+   (phi_mcp_server_set). */
 typedef struct phi_mcp_server_desc {
     const char *name;
     const char *version;              /* (default "0") */
@@ -134,7 +135,7 @@ typedef struct phi_mcp_server_desc {
     size_t template_count;
     const phi_mcp_serve_prompt *prompts;
     size_t prompt_count;
-    /* It answers with phi_mcp_answer_values (default: no completion is offered). */
+    /* It answers with phi_mcp_answer: values, json or error (default: no completion is offered). */
     void (*complete)(void *user_data, phi_mcp_incoming incoming,
                      const phi_mcp_serve_completion *what);
 
@@ -170,7 +171,7 @@ typedef struct phi_mcp_server_desc {
     bool http;           /* over HTTP */
     const char *address; /* to listen on (default "127.0.0.1"; others need any_address) */
     bool any_address;    /* an address that other machines reach; needs a token */
-    uint16_t port;       /* (default: any free one, phi_mcp_server_port) */
+    uint16_t port;       /* (default: any free one: phi_mcp_server_info) */
     const char *path;    /* (default "/mcp") */
     const char *token;   /* clients send "Authorization: Bearer TOKEN" (default: none) */
     /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
@@ -184,41 +185,44 @@ typedef struct phi_mcp_server_desc {
 /* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. Tools must
    fit the rules of phi_agent_new: one with needs_approval needs hook_fn at BEFORE_TOOL. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
-PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
-/* stdin has ended, every call with it, and every answer was sent (never true with http). */
-PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server);
-/* Why stdin or stdout failed; empty: no fault. Valid until the server is freed. */
-PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);
+
+typedef struct phi_mcp_server_info {
+    uint16_t port; /* of http; 0: none */
+    /* stdin has ended, every call with it, and every answer was sent (never with http) */
+    bool ended;
+    const char
+        *message; /* why stdin or stdout failed; empty: no fault; until the server is freed */
+} phi_mcp_server_info;
+PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
-/* Other lists, borrowed as the first ones; clients get a notification. Calls under way go on.
+/* Of phi_mcp_server_set. */
+enum {
+    PHI_MCP_SERVE_TOOLS = 1,     /* tools, tool_infos */
+    PHI_MCP_SERVE_RESOURCES = 2, /* resources and templates */
+    PHI_MCP_SERVE_PROMPTS = 4
+};
+
+/* Other lists, borrowed as the first ones: those of `desc` that `lists` names, PHI_MCP_SERVE_...;
+   its other fields are not looked at. Clients get a notification. Calls under way go on.
    PHI_BAD_ARG as phi_mcp_serve; nothing changed. */
-PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
-                                            const phi_mcp_serve_tool *infos, size_t count);
-PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
-                                                const phi_mcp_serve_resource *resources,
-                                                size_t count,
-                                                const phi_mcp_serve_template *templates,
-                                                size_t template_count);
-PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
-                                              const phi_mcp_serve_prompt *prompts, size_t count);
+PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
+                                      uint32_t lists);
 /* A resource has changed: subscribed clients get a notification. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
-/* A log message for every client of a legacy era that wants the level: "debug", "info", "notice",
-   "warning", "error", "critical", "alert", "emergency". data: JSON text, or a plain text. Lost
-   where a client is too slow. */
-PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
-                                const char *data);
+/* A log message. incoming: of this request, if its client wants the level; NULL: for every client
+   of a legacy era that wants it. level: "debug", "info", "notice", "warning", "error", "critical",
+   "alert", "emergency". data: JSON text, or a plain text. Lost where a client is too slow.
+   PHI_STALE; PHI_BAD_ARG: no such level, or a request of another server; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
+                                      const char *level, const char *logger, const char *data);
 
 /* ---- a request ---- */
 
 /* The request that a tool call serves, of the call itself or of an agent above it; server NULL: the
    call is no client's. */
 PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call);
-PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming);
-/* What the client can do, PHI_MCP_CAN_ bits; 0 when stale. */
-PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming);
 
 typedef struct phi_mcp_ask_desc {
     /* "elicitation/create", "sampling/createMessage" or "roots/list" */
@@ -240,9 +244,6 @@ typedef struct phi_mcp_ask_desc {
    PHI_STALE; PHI_UNSUPPORTED: the client cannot (phi_last_error has words); PHI_BAD_ARG, PHI_FULL:
    16 are open; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
-/* A log message of this request, if its client wants the level; as phi_mcp_server_log. */
-PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
-                               const char *data);
 /* Progress in numbers (phi_call_progress sends texts); total 0: unknown; message NULL: none. Sent
    where the client wants it, and where `progress` is more than before. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
@@ -253,31 +254,38 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
    client takes none, and waits for the result; PHI_BUSY: the client was sent a question, and has
    not come back; PHI_STALE; PHI_BAD_ARG: no tool call; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
-/* Adds blocks of the protocol that phi_content does not have (resource links, embedded resources
-   with an address) to the coming result of a tool call: a JSON array, placed after the result's
-   blocks; copied. The last array counts. PHI_BAD_ARG: no array, or not of a call. */
-PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
 
-/* Each answers once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
+/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
 
 /* Text, as a resource's content or as a prompt's user message. mime_type NULL: the resource's. */
 PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
                                        const char *mime_type);
-PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
-                                        const char *mime_type);
-/* Answers a prompt with its user and assistant messages; each block of text, image, document or
-   audio is one of the protocol's. */
-PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
-                                           size_t count);
-/* Of a completion: at most 100 are sent. total: of all that there are. */
-PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
-                                         size_t count, size_t total);
-/* The result as the protocol has it: {"contents":[...]}, {"messages":[...]}. PHI_BAD_ARG: no JSON
-   object; it waits on. */
-PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
-PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
+
+/* Another answer: one of these, the first that is set; zero: no values of a completion. */
+typedef struct phi_mcp_answer_desc {
+    const char *error; /* the client gets an error with this message */
+    phi_str json;      /* the result as the protocol has it: {"contents":[...]} */
+    /* of a resource */
+    const void *bytes;
+    size_t byte_count;
+    const char *mime_type; /* (default: the resource's) */
+    /* of a prompt: messages of a user and an assistant; each block of text, image, document or
+       audio is one of the protocol's */
+    const phi_message *messages;
+    size_t message_count;
+    /* of a completion: at most 100 are sent */
+    const char *const *values;
+    size_t value_count, value_total; /* value_total: of all that there are */
+    /* of a tool call, which this does not end: a JSON array of blocks of the protocol that
+       phi_content does not have (resource links, embedded resources with an address), placed after
+       the blocks of its coming result; copied. The last array counts */
+    const char *blocks;
+} phi_mcp_answer_desc;
+
+/* PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
+PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 #ifdef __cplusplus
 }

@@ -354,48 +354,10 @@ PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
     return serving->task != NULL ? PHI_OK : phi__mcp_serve_task_begin(serving);
 }
 
-PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming) {
-    return phi__mcp_serve_request_find(incoming) != NULL;
-}
-
-PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming) {
-    const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    return serving != NULL ? serving->can : 0;
-}
-
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message) {
     phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
     if (serving == NULL) return incoming.server == NULL ? PHI_BAD_ARG : PHI_STALE;
     phi__mcp_serve_request_progress(serving, progress, total, phi_str_of(message));
     return PHI_OK;
-}
-
-PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
-                               const char *data) {
-    const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
-    phi__mcp_way *way;
-    if (incoming.server == NULL || severity < 0) return PHI_BAD_ARG;
-    if (serving == NULL) return PHI_STALE;
-    way = phi__mcp_serve_request_stream(serving);
-    if (severity < serving->log_level || way == NULL) return PHI_OK;
-    return phi__mcp_serve_request_log(incoming.server, way, level, logger, data);
-}
-
-PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks) {
-    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    phi_json *list = NULL;
-    phi_arena arena;
-    phi_status status;
-    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
-    if (serving == NULL) return PHI_STALE;
-    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
-    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
-    status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
-    if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
-    phi_arena_free(&arena);
-    if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
-    return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
 }

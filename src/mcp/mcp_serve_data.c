@@ -391,8 +391,8 @@ PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
-                                        const char *mime_type) {
+static phi_status phi__mcp_serve_data_bytes_answer(phi_mcp_incoming incoming, const void *bytes,
+                                                   size_t count, const char *mime_type) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_READS, &status);
     if (serving == NULL) return status;
@@ -403,8 +403,8 @@ PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *b
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
-                                           size_t count) {
+static phi_status phi__mcp_serve_data_messages_answer(phi_mcp_incoming incoming,
+                                                      const phi_message *messages, size_t count) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_PROMPTS, &status);
     if (serving == NULL) return status;
@@ -415,8 +415,9 @@ PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
-                                         size_t count, size_t total) {
+static phi_status phi__mcp_serve_data_values_answer(phi_mcp_incoming incoming,
+                                                    const char *const *values, size_t count,
+                                                    size_t total) {
     enum { PHI__MOST = 100 }; /* the specification, completion */
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_COMPLETES, &status);
@@ -456,7 +457,7 @@ static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json
     phi__mcp_serve_send_close(serving->server, &serving->origin, &out);
 }
 
-PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result) {
+static phi_status phi__mcp_serve_data_json_answer(phi_mcp_incoming incoming, phi_str result) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(
         incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
@@ -470,7 +471,7 @@ PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message) {
+static phi_status phi__mcp_serve_data_error_answer(phi_mcp_incoming incoming, const char *message) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(
         incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
@@ -479,4 +480,36 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
                               phi_str_of(message), NULL);
     phi__mcp_serve_request_free(serving);
     return PHI_OK;
+}
+
+static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, const char *blocks) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi_json *list = NULL;
+    phi_arena arena;
+    phi_status status;
+    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
+    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
+    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
+    if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
+    phi_arena_free(&arena);
+    if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
+    return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
+}
+
+PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer) {
+    if (answer == NULL) return PHI_BAD_ARG;
+    if (answer->error != NULL) return phi__mcp_serve_data_error_answer(incoming, answer->error);
+    if (answer->json.len > 0) return phi__mcp_serve_data_json_answer(incoming, answer->json);
+    if (answer->bytes != NULL)
+        return phi__mcp_serve_data_bytes_answer(incoming, answer->bytes, answer->byte_count,
+                                                answer->mime_type);
+    if (answer->messages != NULL)
+        return phi__mcp_serve_data_messages_answer(incoming, answer->messages,
+                                                   answer->message_count);
+    if (answer->blocks != NULL) return phi__mcp_serve_data_blocks_answer(incoming, answer->blocks);
+    return phi__mcp_serve_data_values_answer(incoming, answer->values, answer->value_count,
+                                             answer->value_total);
 }

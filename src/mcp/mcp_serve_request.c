@@ -22,6 +22,7 @@ PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *s
     out.server = serving->server;
     out.index = serving->index;
     out.gen = serving->gen;
+    out.can = serving->can;
     return out;
 }
 

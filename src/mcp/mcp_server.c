@@ -239,17 +239,8 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     return NULL;
 }
 
-PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server) {
-#ifndef PHI_NO_LISTEN
-    if (server != NULL && server->http != NULL)
-        return phi__mcp_serve_http_port((const phi__mcp_serve_http *)server->http);
-#endif
-    (void)server;
-    return 0;
-}
-
-PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server) {
-    if (server == NULL || !server->ended) return server == NULL;
+static bool phi__mcp_server_ended(const phi_mcp_server *server) {
+    if (!server->ended) return false;
 #ifndef PHI_NO_PROCESS
     if (server->stdio != NULL)
         return phi__mcp_serve_stdio_sent((const phi__mcp_serve_stdio *)server->stdio);
@@ -257,8 +248,15 @@ PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server) {
     return true;
 }
 
-PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server) {
-    return server != NULL ? server->fault : "";
+PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server) {
+    phi_mcp_server_info info = PHI_ZERO;
+    info.message = server != NULL ? server->fault : "";
+    info.ended = server == NULL || phi__mcp_server_ended(server);
+#ifndef PHI_NO_LISTEN
+    if (server != NULL && server->http != NULL)
+        info.port = phi__mcp_serve_http_port((const phi__mcp_serve_http *)server->http);
+#endif
+    return info;
 }
 
 PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
@@ -276,45 +274,44 @@ PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
     (void)phi__mcp_serve_ask_leave(server);
 }
 
-PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
-                                            const phi_mcp_serve_tool *infos, size_t count) {
-    phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_tools(server->rt, &server->desc, tools, infos, count);
-    if (status != PHI_OK) return status;
-    server->desc.tools = tools;
-    server->desc.tool_infos = infos;
-    server->desc.tool_count = count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
-    return PHI_OK;
+static phi_status phi__mcp_server_set_check(const phi_mcp_server *server,
+                                            const phi_mcp_server_desc *desc, uint32_t lists) {
+    phi_status status = PHI_OK;
+    if ((lists & PHI_MCP_SERVE_TOOLS) != 0)
+        status = phi__mcp_server_tools(server->rt, &server->desc, desc->tools, desc->tool_infos,
+                                       desc->tool_count);
+    if (status == PHI_OK && (lists & PHI_MCP_SERVE_RESOURCES) != 0)
+        status = phi__mcp_server_resources(server->rt, desc->resources, desc->resource_count,
+                                           desc->templates, desc->template_count);
+    if (status == PHI_OK && (lists & PHI_MCP_SERVE_PROMPTS) != 0)
+        status = phi__mcp_server_prompts(server->rt, desc->prompts, desc->prompt_count);
+    return status;
 }
 
-PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
-                                                const phi_mcp_serve_resource *resources,
-                                                size_t count,
-                                                const phi_mcp_serve_template *templates,
-                                                size_t template_count) {
+PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
+                                      uint32_t lists) {
     phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_resources(server->rt, resources, count, templates, template_count);
+    if (server == NULL || desc == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_set_check(server, desc, lists);
     if (status != PHI_OK) return status;
-    server->desc.resources = resources;
-    server->desc.resource_count = count;
-    server->desc.templates = templates;
-    server->desc.template_count = template_count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
-                                              const phi_mcp_serve_prompt *prompts, size_t count) {
-    phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_prompts(server->rt, prompts, count);
-    if (status != PHI_OK) return status;
-    server->desc.prompts = prompts;
-    server->desc.prompt_count = count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+    if ((lists & PHI_MCP_SERVE_TOOLS) != 0) {
+        server->desc.tools = desc->tools;
+        server->desc.tool_infos = desc->tool_infos;
+        server->desc.tool_count = desc->tool_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
+    }
+    if ((lists & PHI_MCP_SERVE_RESOURCES) != 0) {
+        server->desc.resources = desc->resources;
+        server->desc.resource_count = desc->resource_count;
+        server->desc.templates = desc->templates;
+        server->desc.template_count = desc->template_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
+    }
+    if ((lists & PHI_MCP_SERVE_PROMPTS) != 0) {
+        server->desc.prompts = desc->prompts;
+        server->desc.prompt_count = desc->prompt_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+    }
     return PHI_OK;
 }
 
@@ -322,8 +319,20 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
     if (server != NULL && uri != NULL) phi__mcp_serve_notify_updated(server, phi_str_of(uri));
 }
 
-PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
-                                const char *data) {
-    if (server != NULL && level != NULL && phi__mcp_level_of(phi_str_of(level)) >= 0)
+PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
+                                      const char *level, const char *logger, const char *data) {
+    int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
+    const phi__mcp_serving *serving;
+    phi__mcp_way *way;
+    if (server == NULL || severity < 0 || (incoming != NULL && incoming->server != server))
+        return PHI_BAD_ARG;
+    if (incoming == NULL) {
         phi__mcp_serve_notify_log(server, level, logger, data);
+        return PHI_OK;
+    }
+    serving = phi__mcp_serve_request_find(*incoming);
+    if (serving == NULL) return PHI_STALE;
+    way = phi__mcp_serve_request_stream(serving);
+    if (severity < serving->log_level || way == NULL) return PHI_OK;
+    return phi__mcp_serve_request_log(server, way, level, logger, data);
 }

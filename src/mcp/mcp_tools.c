@@ -298,7 +298,7 @@ static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
 
 static void phi__mcp_tools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_state_of(t->mcp) == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
+    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
 }
 
 /* ---- the source ---- */
@@ -430,19 +430,19 @@ PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
     return mcp != NULL ? &phi__mcp_tools_of(mcp)->source : NULL;
 }
 
-PHI_API size_t phi_mcp_tool_count(const phi_mcp *mcp) {
-    const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
+static size_t phi__mcp_tools_count(const phi__mcp_tools *t) {
     return t != NULL && t->now != NULL ? t->now->count : 0;
 }
 
-PHI_API bool phi_mcp_tool_at(const phi_mcp *mcp, size_t index, phi_mcp_tool *out) {
+PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
     const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
     const phi__mcp_known_tool *known;
-    if (out == NULL || index >= phi_mcp_tool_count(mcp)) return false;
-    *out = t->now->items[index].shown;
-    known = out->held ? phi__mcp_known_find(&t->known, out->original) : NULL;
-    if (known != NULL) out->new_hash = known->waiting_hash;
-    return true;
+    phi_mcp_tool *shown;
+    if (index >= phi__mcp_tools_count(t)) return NULL;
+    shown = &t->now->items[index].shown;
+    known = shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+    shown->new_hash = known != NULL ? known->waiting_hash : NULL;
+    return shown;
 }
 
 static void phi__mcp_tools_quiet(void *ctx, phi_str original, const char *message) {
@@ -475,7 +475,7 @@ static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
     phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    size_t count = phi_mcp_tool_count(mcp), i;
+    size_t count = phi__mcp_tools_count(t), i;
     for (i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
         phi__mcp_known_tool *known;
@@ -488,10 +488,4 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
         return status;
     }
     return PHI_NOT_FOUND;
-}
-
-PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp) {
-    phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    if (t == NULL || phi_mcp_state_of(mcp) != PHI_MCP_READY) return PHI_MISUSE;
-    return phi__mcp_tools_list(t);
 }

@@ -42,17 +42,12 @@ typedef struct phi_mcp_tool {
     const char *new_hash; /* held: of the definition that waits; else NULL */
 } phi_mcp_tool;
 
-/* Valid until the next phi_step. */
-PHI_API size_t phi_mcp_tool_count(const phi_mcp *mcp);
-/* False: no such index, *out untouched. */
-PHI_API bool phi_mcp_tool_at(const phi_mcp *mcp, size_t index, phi_mcp_tool *out);
+/* NULL past the last. Valid until the next phi_step. */
+PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index);
 
 /* Accepts the changed definition of a held tool, by the name that models use. PHI_NOT_FOUND: no
    such tool; PHI_OK also where it was not held. */
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
-
-/* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
-PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
 #ifdef __cplusplus
 }

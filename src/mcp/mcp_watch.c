@@ -147,7 +147,8 @@ static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
         if (link == NULL) break;
         phi__mcp_watch_said(PHI__OWNER(link, phi__mcp_watched, link), reply->status,
                             reply->message);
-        if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return; /* the host has closed or freed it */
+        if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
+            return; /* the host has closed or freed it */
     }
     /* denied: a person is not asked again, but for another subscription */
     if (watch->count > 0 && reply->status != PHI_DENIED)
@@ -169,7 +170,7 @@ static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params)
         phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;
         phi__mcp_watch_said(w, PHI_OK, phi__str("", 0));
-        if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return;
+        if (phi_mcp_get_info(mcp).state != PHI_MCP_READY) return;
     }
 }
 

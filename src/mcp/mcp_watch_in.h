@@ -7,7 +7,7 @@
 #define PHI_MCP_MCP_WATCH_IN_H
 
 #include "mcp/mcp_in.h"
-#include "mcp/mcp_resources.h"
+#include "mcp/mcp_get.h"
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;

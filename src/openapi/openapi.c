@@ -70,19 +70,17 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
     return api;
 }
 
-PHI_API phi_status phi_openapi_step(phi_openapi *api) {
+PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error) {
     phi_status status;
+    if (error != NULL) memset(error, 0, sizeof *error);
     if (api == NULL) return PHI_BAD_ARG;
     status = api->reading.status;
-    if (status != PHI_BUSY || api->address.fetch != NULL) return status;
-    status = phi__reading_advance(&api->reading, api->step_bytes);
-    if (status != PHI_BUSY) phi__reading_end(&api->reading);
+    if (status == PHI_BUSY && api->address.fetch == NULL) {
+        status = phi__reading_advance(&api->reading, api->step_bytes);
+        if (status != PHI_BUSY) phi__reading_end(&api->reading);
+    }
+    if (error != NULL) *error = api->reading.error;
     return status;
-}
-
-PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
-    static const phi_parse_error none = {0, 0, 0, "", PHI_OK};
-    return api != NULL ? &api->reading.error : &none;
 }
 
 PHI_API void phi_openapi_free(phi_openapi *api) {

@@ -4,7 +4,7 @@
        of.path = "petstore.json";
        of.auth.bearer_token = "sk-...";
        phi_openapi *api = phi_openapi_new(rt, &of);
-       while (phi_openapi_step(api) == PHI_BUSY) phi_step(rt, 10);
+       while (phi_openapi_step(api, NULL) == PHI_BUSY) phi_step(rt, 10);
        phi_openapi_tools pets = PHI_ZERO;
        while (phi_openapi_select(api, NULL, &pets) == PHI_BUSY) phi_step(rt, 0);
        desc.tools = pets.tools;                      // desc: a phi_agent_desc
@@ -83,13 +83,12 @@ typedef struct phi_openapi_desc {
 PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
-   else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (no OpenAPI
+   else stays: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI
    3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
-   PHI_REFUSED, and the statuses of a network. Safe inside callbacks. */
-PHI_API phi_status phi_openapi_step(phi_openapi *api);
-/* The fault and its place; line 0: it has no place in the text. The message is empty where there is
-   no fault. Valid until the object is freed. */
-PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api);
+   PHI_REFUSED, and the statuses of a network. Safe inside callbacks.
+   *error, where given: the fault and its place; line 0: it has no place in the text; the message is
+   empty where there is no fault. */
+PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and every selection of it. While calls of its tools are under way it frees
    nothing, and phi_last_error says PHI_MISUSE; abort or free their agents first. Afterwards no

@@ -512,9 +512,6 @@ PHI__FN phi_status phi__session_context_compact(phi_session *session,
     phi_arena scratch;
     phi_status status;
     size_t n = 0;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (session == NULL) return PHI_BAD_ARG;
-    if (made != NULL) *made = 0;
     memset(&none, 0, sizeof none);
     memset(&job, 0, sizeof job);
     job.desc = desc != NULL ? desc : &none;

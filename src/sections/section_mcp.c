@@ -329,18 +329,18 @@ static phi_status phi__section_mcp_wait(phi__config_making *making,
                                         const phi__section_mcp_link *link, size_t at) {
     phi__config_ground *ground = making->ground;
     phi_str name = phi__section_name(link->node);
-    phi_mcp_state state = phi_mcp_state_of(link->mcp);
+    phi_mcp_state state = phi_mcp_get_info(link->mcp).state;
     if (state == PHI_MCP_READY || (!link->required && !ground->desc.wait_for_servers))
         return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
     if (link->required)
         phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
                                 "MCP server \"%.*s\", which is required: %s", (int)name.len,
-                                name.at, phi_mcp_error(link->mcp));
+                                name.at, phi_mcp_get_info(link->mcp).message);
     else if (link->making == making && link->at == at)
         phi__config_words_warning(ground, link->node, "mcp.instances",
                                   "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
-                                  name.at, phi_mcp_error(link->mcp));
+                                  name.at, phi_mcp_get_info(link->mcp).message);
     return PHI_OK;
 }
 
@@ -383,5 +383,5 @@ PHI__FN void phi__section_mcp_end(void *state) {
     phi__section_mcp_state *s = (phi__section_mcp_state *)state;
     phi__section_mcp_link *link;
     for (link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
-        (void)phi_mcp_free(link->mcp);
+        phi_mcp_free(link->mcp);
 }

@@ -220,16 +220,15 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
 /* PHI_BUSY: the document is being read, or its tools are being made. */
 static phi_status phi__section_openapi_read(phi__config_ground *ground,
                                             phi__section_openapi_doc *doc) {
-    phi_status status = phi_openapi_step(doc->api);
-    const phi_parse_error *error;
+    phi_parse_error error;
+    phi_status status = phi_openapi_step(doc->api, &error);
     phi_str name = phi__section_name(doc->node);
     if (status == PHI_OK) status = phi_openapi_select(doc->api, &doc->filter, &doc->tools);
     if (status == PHI_OK || status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
-    error = phi_openapi_error(doc->api);
     phi__config_words_error(ground, doc->node, status, "openapi.instances",
                             "OpenAPI document \"%.*s\": %s%s", (int)name.len, name.at,
-                            error->message[0] != '\0' ? error->message : phi_status_text(status),
-                            error->line > 0 ? " (in the document)" : "");
+                            error.message[0] != '\0' ? error.message : phi_status_text(status),
+                            error.line > 0 ? " (in the document)" : "");
     doc->failed = true;
     return PHI_OK;
 }

@@ -47,7 +47,7 @@ typedef struct phi_adaptive_options {
 } phi_adaptive_options;
 
 /* Static. Options: phi_adaptive_options. The bill of a prompt is that of the chosen strategy;
-   phi_strategy_worst has the largest of those that it may choose. */
+   its `bill` has the largest of those that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
 #ifdef __cplusplus

@@ -157,9 +157,9 @@ static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     return (uint64_t)((double)all / (double)of * (double)calls);
 }
 
-static void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
-                               const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
-                               phi_strategy_bill *out) {
+PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                                phi_strategy_bill *out) {
     uint64_t most =
         desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
     memset(out, 0, sizeof *out);
@@ -470,40 +470,38 @@ static const phi__note *phi__strategy_last(const phi__agent *agent) {
     return NULL;
 }
 
-PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena, phi_str *out) {
-    const phi__agent *agent = phi__find_agent(handle);
-    const phi__note *note;
-    phi_json_found found;
-    phi_status status;
-    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    *out = phi__str(NULL, 0);
-    if (agent == NULL) return PHI_STALE;
-    if (agent->run != NULL) return PHI_NOT_FOUND;
-    status = phi__recall(agent->thread);
-    if (status != PHI_OK) return status;
-    note = phi__strategy_last(agent);
-    if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
-    return phi__arena_str(arena, found.raw, out) ? PHI_OK : PHI_NO_MEMORY;
-}
-
 static phi__strategy_job *phi__strategy_job_of(const phi__agent *agent) {
     const phi__attached *object = phi__attached_find(agent, PHI__STRATEGY_NAME);
     return object != NULL ? phi__strategy_of(object) : NULL;
 }
 
-PHI_API phi_status phi_strategy_best_now(phi_agent handle, phi_arena *arena,
-                                         phi_strategy_best *out) {
+static phi_status phi__strategy_best_now(const phi__strategy_job *job, phi_arena *arena,
+                                         phi_strategy_outcome *out) {
+    job->desc->strategy->best(job->state, &out->best);
+    out->running = true;
+    if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
+    memset(out, 0, sizeof *out); /* its text is the strategy's own */
+    return PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
+                                       phi_strategy_outcome *out) {
     const phi__agent *agent = phi__find_agent(handle);
-    const phi__strategy_job *job;
+    const phi__note *note;
+    phi__json_found found;
+    phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     if (agent == NULL) return PHI_STALE;
-    job = phi__strategy_job_of(agent);
-    if (job == NULL) return PHI_NOT_FOUND;
-    job->desc->strategy->best(job->state, out);
-    if (phi__arena_str(arena, out->text, &out->text)) return PHI_OK;
-    memset(out, 0, sizeof *out); /* its text is the strategy's own */
-    return PHI_NO_MEMORY;
+    if (phi__strategy_job_of(agent) != NULL)
+        return phi__strategy_best_now(phi__strategy_job_of(agent), arena, out);
+    if (agent->run != NULL) return PHI_NOT_FOUND;
+    status = phi__recall(agent->thread);
+    if (status != PHI_OK) return status;
+    note = phi__strategy_last(agent);
+    if (note == NULL || phi__json_cursor_find(note->json, "result", &found) != PHI_OK)
+        return PHI_NOT_FOUND;
+    return phi__arena_str(arena, found.raw, &out->result) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_strategy_settle(phi_agent handle) {
@@ -515,12 +513,5 @@ PHI_API phi_status phi_strategy_settle(phi_agent handle) {
     if (job == NULL) return PHI_NOT_FOUND;
     job->settle = true;
     phi__schedule_wake(agent->run);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                                      uint64_t answer_tokens, phi_strategy_bill *out) {
-    if (desc == NULL || desc->strategy == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__strategy_bill(desc, desc->strategy, desc->options, prompt_tokens, answer_tokens, out);
     return PHI_OK;
 }

@@ -49,26 +49,25 @@ typedef struct phi_strategy_desc {
    Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
 
-/* The result of the agent's last run with a strategy: JSON text, an object; each strategy's page in
-   docs/strategies.md has its members. A run that failed has one too, if it came to a first call.
-   PHI_NOT_FOUND: there is none, or a run with a strategy is under way. In the arena. PHI_STALE,
-   PHI_NO_MEMORY. Pumping thread. */
-PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena, phi_str *out);
+/* What a run with a strategy has come to. */
+typedef struct phi_strategy_outcome {
+    bool running;
+    phi_strategy_best best; /* running: the best so far */
+    /* else the result: JSON text, an object; each strategy's page in docs/strategies.md has its
+       members. A run that failed has one too, if it came to a first call */
+    phi_str result;
+} phi_strategy_outcome;
 
-/* The best so far of the run under way, its text copied into the arena. PHI_NOT_FOUND: no run with
-   a strategy is under way. PHI_STALE, PHI_NO_MEMORY. Pumping thread. */
-PHI_API phi_status phi_strategy_best_now(phi_agent agent, phi_arena *arena, phi_strategy_best *out);
+/* The outcome of the agent's run under way, or of its last run; texts are in the arena.
+   PHI_NOT_FOUND: that was no run with a strategy, or it has not come to a call. PHI_STALE,
+   PHI_NO_MEMORY. Pumping thread. */
+PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena,
+                                       phi_strategy_outcome *out);
 
 /* Ends the run under way with the best so far as its answer, at the next phi_step; calls under way
-   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: as above. PHI_STALE. Pumping
-   thread. */
+   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: no run
+   with a strategy is under way. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_strategy_settle(phi_agent agent);
-
-/* The worst case of a prompt of so many tokens: max_calls counts. A prompt reserves no more, but
-   for the agent's system prompt, once a call, and less if Adaptive chooses a cheaper strategy.
-   `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
-PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                                      uint64_t answer_tokens, phi_strategy_bill *out);
 
 #ifdef __cplusplus
 }

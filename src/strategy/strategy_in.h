@@ -79,4 +79,10 @@ PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strate
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 
+/* strategy.c: the worst case of a prompt of so many tokens, with desc->max_calls; answer_tokens: of
+   one model call. */
+PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                                phi_strategy_bill *out);
+
 #endif

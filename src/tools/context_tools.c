@@ -124,7 +124,7 @@ phi__context_tools_add(phi_tool *tool, const char *name, const char *label, cons
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_tools_prun(phi_tool *out) {
+PHI_API phi_status phi_tools_context(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
     phi__context_tools_add(
         &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tools_prune_start,
@@ -137,16 +137,11 @@ PHI_API phi_status phi_tools_prun(phi_tool *out) {
         "Remove the oldest of your own messages and tool results from the context, "
         "up to about so many tokens, and leave a memo in their place. What the user "
         "said stays.");
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_tools_revert(phi_tool *out) {
-    if (out == NULL) return PHI_BAD_ARG;
-    phi__context_tools_add(out, "revert_to_state", "Revert to State", phi__context_tool_revert,
+    phi__context_tools_add(&out[2], "revert_to_state", "Revert to State", phi__context_tool_revert,
                            phi__context_tools_revert_start,
                            "Go back to the step whose tool result ends with [step nNN]: all that "
                            "followed it is removed from the context, and the summary stays in its "
                            "place. Messages of the user cannot be gone back over.");
-    out->names_steps = true;
+    out[2].names_steps = true;
     return PHI_OK;
 }

@@ -1,10 +1,10 @@
 /* context_tools.h - tools by which a model edits its own view: prun, prun_with_memo,
    revert_to_state.
 
-       phi_tool tools[2];
-       phi_tools_prun(tools);
+       phi_tool tools[PHI_CONTEXT_TOOLS];
+       phi_tools_context(tools);
        desc.tools = tools;   // desc: a phi_agent_desc
-       desc.tool_count = 2;
+       desc.tool_count = 2;  // prun and prun_with_memo
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
    They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
@@ -18,14 +18,12 @@
 extern "C" {
 #endif
 
-/* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is
-   NULL. */
-PHI_API phi_status phi_tools_prun(phi_tool *out);
+enum { PHI_CONTEXT_TOOLS = 3 };
 
-/* revert_to_state {category, step, summary}. With it, each tool result ends with a line "[step
-   n12]".
-   PHI_BAD_ARG: out is NULL. */
-PHI_API phi_status phi_tools_revert(phi_tool *out);
+/* Fills out[0] with prun {tokens}, out[1] with prun_with_memo {tokens, memo}, and out[2] with
+   revert_to_state {category, step, summary}. An agent may have some of them; with the last one each
+   tool result ends with a line "[step n12]". PHI_BAD_ARG: out is NULL. */
+PHI_API phi_status phi_tools_context(phi_tool *out);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 #include "base/base_in.h"
 #include "tools/context_tools.h"
 
-enum { PHI__REGISTRY_APART = 3 };
+enum { PHI__REGISTRY_APART = PHI_CONTEXT_TOOLS };
 
 struct phi__registry {
     phi_memory memory;
@@ -54,8 +54,7 @@ PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocato
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
-    (void)phi_tools_prun(registry->apart);
-    (void)phi_tools_revert(registry->apart + 2);
+    (void)phi_tools_context(registry->apart);
     registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
         if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;

@@ -6,8 +6,8 @@
 #include "strategy/strategy.h"
 #include "strategy/tot.h"
 #include "subagents/subagents.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
-#include "tools/context_tools.h"
 #include "history/compact_in.h"
 
 typedef struct world {
@@ -73,7 +73,7 @@ TEST(facts_are_told_in_the_hosts_words) {
     ask(&w, "Well?");
     has(last(&w), "<facts>\\nsun");
     CHECK_EQ_INT(phi_fact_set(phi_fact_agent(w.agent), "moon", phi_str_of("down"), NULL), PHI_OK);
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_agent(w.agent), "sun"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_agent(w.agent), "sun", phi_str_of(NULL), NULL), PHI_OK);
     rig_says(w.r, "Yes.");
     ask(&w, "Well?");
     has(last(&w), "<facts_changed>\\nmoon");
@@ -277,8 +277,8 @@ TEST(a_cut_after_a_refusal_is_marked_in_the_hosts_words) {
 TEST(a_memo_and_the_tag_of_a_revert_are_in_the_hosts_words) {
     world w;
     begin(&w);
-    (void)phi_tools_revert(w.tools + 1);
-    (void)phi_tools_prun(w.tools + 2);
+    (void)tools_revert(w.tools + 1);
+    (void)tools_prun(w.tools + 2);
     w.desc.tool_count = 4;
     make(&w);
     rig_call(w.r, "c1", "echo", "{\"at\":\"square\"}");
@@ -612,7 +612,7 @@ TEST(old_lines_of_reverts_go_in_whatever_words_they_are) {
     world w;
     int i;
     begin(&w);
-    (void)phi_tools_revert(w.tools + 1);
+    (void)tools_revert(w.tools + 1);
     w.desc.tool_count = 2;
     make(&w);
     for (i = 0; i < 8; i++) {

@@ -4,8 +4,8 @@
 #include "history/prune.h"
 #include "history/revert.h"
 #include "persist/introspect.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
-#include "tools/context_tools.h"
 #include "history/prune_in.h"
 #include "history/revert_in.h"
 
@@ -25,7 +25,7 @@ static void outs_begin(outs *o) {
     phi_tool tools[2];
     o->r = rig_new();
     tools[0] = rig_echo();
-    CHECK_EQ_INT(phi_tools_revert(&tools[1]), PHI_OK); /* it has results say their step */
+    CHECK_EQ_INT(tools_revert(&tools[1]), PHI_OK); /* it has results say their step */
     desc.tools = tools;
     desc.tool_count = 2;
     o->agent = rig_agent(o->r, &desc);

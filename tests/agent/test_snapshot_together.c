@@ -2,9 +2,9 @@
    compactions in the midst, prunes and reverts, a lent thread. */
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
-#include "tools/context_tools.h"
 #include "log/log_in.h"
 
 enum { STEPS_MOST = 200, TOOLS = 5 };
@@ -82,8 +82,8 @@ static void make_desc(story *s) {
     s->desc = rig_desc();
     s->tools[0] = rig_echo();
     s->tools[1] = rig_wait(s->r);
-    (void)phi_tools_prun(&s->tools[2]);
-    (void)phi_tools_revert(&s->tools[4]);
+    (void)tools_prun(&s->tools[2]);
+    (void)tools_revert(&s->tools[4]);
     s->desc.tools = s->tools;
     s->desc.tool_count = TOOLS;
     s->desc.model.context_window = 420;

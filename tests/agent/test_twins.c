@@ -7,11 +7,11 @@
 #include "agent/snapshot.h"
 #include "agent/summary.h"
 #include "persist/file_store.h"
+#include "support/context_tools.h"
 #include "support/set.h"
 #include "support/store_mem.h"
 #include "history/prune.h"
 #include "history/revert.h"
-#include "tools/context_tools.h"
 #include "support/append.h"
 #include "history/prune_in.h"
 #include "history/revert_in.h"
@@ -670,8 +670,8 @@ static void begin(story *s, uint32_t seed, const char *directory) {
     s->tools[1].name = "amble";
     s->tools[1].start = amble_start;
     s->tools[1].step = amble_step;
-    CHECK_EQ_INT(phi_tools_prun(&s->tools[2]), PHI_OK); /* and [3] */
-    CHECK_EQ_INT(phi_tools_revert(&s->tools[4]), PHI_OK);
+    CHECK_EQ_INT(tools_prun(&s->tools[2]), PHI_OK); /* and [3] */
+    CHECK_EQ_INT(tools_revert(&s->tools[4]), PHI_OK);
     (void)snprintf(s->id, sizeof s->id, "s%u", (unsigned)seed);
     s->store = store_mem_new();
     files.directory = directory;

@@ -5,6 +5,8 @@
 #ifndef PHI_TESTS_COMPAT_SCENES_CREW_H
 #define PHI_TESTS_COMPAT_SCENES_CREW_H
 
+#include "support/outcome.h"
+#include "support/resumed.h"
 #include "compat/scenes_threads.h"
 #include "strategy/aot.h"
 #include "strategy/cot.h"
@@ -106,7 +108,7 @@ static inline void judged_act(scene *s) {
 static inline void judged_rest(scene *s) {
     rig_chunk(s->r, 0);
     if (s->loaded) {
-        CHECK_EQ_INT(phi_evaluate_resume(s->agent, &s->evaluation), PHI_OK);
+        CHECK_EQ_INT(evaluate_resume(s->agent, &s->evaluation), PHI_OK);
         rig_says(s->r, "Yes, now.");
         rig_says(s->r, "No, never.");
     }
@@ -127,7 +129,7 @@ static inline void at_judge_act(scene *s) {
 static inline void at_judge_rest(scene *s) {
     rig_chunk(s->r, 0);
     if (s->loaded) {
-        CHECK_EQ_INT(phi_evaluate_resume(s->agent, &s->evaluation), PHI_OK);
+        CHECK_EQ_INT(evaluate_resume(s->agent, &s->evaluation), PHI_OK);
         rig_says(s->r, "1");
     }
     scene_end(s);
@@ -143,7 +145,7 @@ static inline void cheapest_make(scene *s) {
 static inline void cheapest_rest(scene *s) {
     rig_chunk(s->r, 0);
     if (s->loaded) {
-        CHECK_EQ_INT(phi_evaluate_resume(s->agent, &s->evaluation), PHI_OK);
+        CHECK_EQ_INT(evaluate_resume(s->agent, &s->evaluation), PHI_OK);
         rig_says(s->r, "Yes, now.");
         rig_says(s->r, "No, never.");
     }
@@ -177,7 +179,7 @@ static inline void thinker_rest(scene *s, const char *const *answers, size_t mid
     rig_chunk(s->r, 0);
     for (i = s->loaded ? midst : midst + 1; answers[i] != NULL; i++) rig_says(s->r, answers[i]);
     scene_end(s);
-    CHECK_EQ_INT(phi_strategy_result(s->agent, &s->arena, &result), PHI_OK);
+    CHECK_EQ_INT(strategy_result(s->agent, &s->arena, &result), PHI_OK);
 }
 
 #define SCENE_THINKER(name, strategy, options, midst, steps, ...)                                  \

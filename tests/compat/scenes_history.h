@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_COMPAT_SCENES_HISTORY_H
 #define PHI_TESTS_COMPAT_SCENES_HISTORY_H
 
+#include "support/context_tools.h"
 #include "compat/scenes_host.h"
 #include "support/set.h"
 
@@ -22,7 +23,7 @@ static inline void facts_act(scene *s) {
     fact(phi_fact_agent(s->agent), "mood", "\"good\"");
     scene_talk(s, "Who goes there?", "The guard.");
     fact(phi_fact_all(rt), "king", "is ill");
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_agent(s->agent), "mood"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_agent(s->agent), "mood", phi_str_of(NULL), NULL), PHI_OK);
     fact(phi_fact_agent(s->agent), "purse", "3 coins");
     scene_talk(s, "What news?", "The king is ill.");
     fact(phi_fact_agent(s->agent), "purse", "2 coins");
@@ -259,9 +260,9 @@ static inline void summary_rest(scene *s) {
 
 static inline void edits_make(scene *s) {
     scene_plain_make(s);
-    CHECK_EQ_INT(phi_tools_prun(s->tools), PHI_OK);
+    CHECK_EQ_INT(tools_prun(s->tools), PHI_OK);
     s->desc.tool_count = 2;
-    CHECK_EQ_INT(phi_tools_revert(s->tools + 2), PHI_OK);
+    CHECK_EQ_INT(tools_revert(s->tools + 2), PHI_OK);
     s->desc.tool_count = 3;
     (void)scene_has(s, rig_echo());
     (void)scene_has(s, rig_wait(s->r));

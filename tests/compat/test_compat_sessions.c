@@ -5,6 +5,7 @@
    NAME_1.json, NAME_2.json: what the recorder has; NAME_others.json: the first one as the original
    reads it; NAME_thread.json: of the thread; NAME_context.json: the messages that are loaded of it;
    NAME_info.txt: figures, explanation, description; NAME_result.json: of a strategy. */
+#include "support/outcome.h"
 #include "support/recorded.h"
 #include "agent/one_shot_run.h"
 #include "compat/scenes_crew.h"
@@ -171,8 +172,7 @@ static void info(scene *s) {
 static void result(scene *s) {
     phi_str text = PHI_ZERO;
     char name[160];
-    if (s->desc.provider == NULL || phi_strategy_result(s->agent, &s->arena, &text) != PHI_OK)
-        return;
+    if (s->desc.provider == NULL || strategy_result(s->agent, &s->arena, &text) != PHI_OK) return;
     (void)snprintf(name, sizeof name, "sessions/%s_result.json", s->kind->name);
     (void)compat_file(name, text.at, text.len);
 }

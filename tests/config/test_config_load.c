@@ -198,9 +198,19 @@ TEST(without_variables_each_one_is_missing) {
                  "2:11: Missing environment variable: ${KEY}: set it, or write ${KEY:-text} with a "
                  "text to use instead");
     phi_config_free(config);
-    CHECK(phi_config_environment(NULL, "PHI_NO_SUCH_VARIABLE") == NULL);
-    CHECK(phi_config_environment(NULL, NULL) == NULL);
-    CHECK(phi_config_environment(NULL, "PATH") != NULL);
+    desc.environment = true;
+    config = phi_config_load(&desc);
+    CHECK_EQ_STR(config_message(config),
+                 "2:11: Missing environment variable: ${KEY}: set it, or write ${KEY:-text} with a "
+                 "text to use instead");
+    phi_config_free(config);
+    desc.text = phi_str_of("[provider]\napi_key = \"${PATH}\"\n");
+    config = phi_config_load(&desc);
+    CHECK_EQ_STR(config_message(config), "");
+    CHECK_STR(phi_json_str(
+                  phi_json_get(phi_json_get(phi_config_tree(config), "provider"), "api_key"), ""),
+              getenv("PATH"));
+    phi_config_free(config);
 }
 
 TEST(no_value_of_a_variable_and_no_secret_is_shown) {

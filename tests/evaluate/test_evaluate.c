@@ -1,4 +1,5 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
+#include "support/resumed.h"
 #include "support/recorded.h"
 #include "support/set.h"
 #include "evaluate/actors.h"
@@ -643,12 +644,12 @@ TEST(handles_that_are_none_are_refused) {
     CHECK_EQ_INT(phi_evaluation_result(s.agent, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_evaluation_result(none, &out), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_evaluate(none, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_evaluate_resume(none, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: no evaluation waits");
+    CHECK_EQ_INT(evaluate_resume(none, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: no evaluation waits");
     CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
     CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_STALE);
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_STALE);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_STALE);
     CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_STALE);
     rig_free(s.r);
 }

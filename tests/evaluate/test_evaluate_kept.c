@@ -3,6 +3,7 @@
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
 #include "evaluate/actors.h"
+#include "support/resumed.h"
 #include "support/ask.h"
 #include "support/store_mem.h"
 #include "record/event_json.h"
@@ -552,7 +553,7 @@ static void world_move(world *w) {
     w->s.agent = phi_agent_restore(rig_runtime(w->s.r), &w->s.own, text, PHI_RESTORE_RESUME);
     CHECK(w->s.agent.rt != NULL);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(w->s.agent)), count);
-    CHECK_EQ_INT(phi_evaluate_resume(w->s.agent, &w->s.desc), active ? PHI_OK : PHI_NOT_FOUND);
+    CHECK_EQ_INT(evaluate_resume(w->s.agent, &w->s.desc), active ? PHI_OK : PHI_NOT_FOUND);
     rig_free(old.s.r);
     phi_arena_free(&arena);
 }

@@ -1,4 +1,5 @@
 /* Evaluations in snapshots and in stores, without memory, and in any order. */
+#include "support/resumed.h"
 #include "agent/snapshot.h"
 #include "evaluate/actors.h"
 
@@ -178,7 +179,7 @@ TEST(a_snapshot_at_any_step_resumes_to_the_same_end) {
         rig_free(s.r);
         REQUIRE(elsewhere(&other, text, 3));
         if (!active) {
-            CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_NOT_FOUND);
+            CHECK_EQ_INT(evaluate_resume(other.agent, &other.desc), PHI_NOT_FOUND);
             rig_free(other.r);
             phi_arena_free(&arena);
             continue;
@@ -186,13 +187,13 @@ TEST(a_snapshot_at_any_step_resumes_to_the_same_end) {
         text = snapshot_of(other.agent, &arena); /* it waits still, and is saved again */
         rig_free(other.r);
         REQUIRE(elsewhere(&other, text, 3));
-        CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
+        CHECK_EQ_INT(evaluate_resume(other.agent, &other.desc), PHI_OK);
         CHECK_EQ_INT(phi_prompt(other.agent, "x"), PHI_BUSY);
         CHECK_EQ_INT(rig_run(other.r, 300), 0);
         leavings(&other, now, sizeof now);
         if (!CHECK_EQ_STR(now, first)) printf("    steps %d\n", steps);
         CHECK_EQ_INT(other.actors[5].opens, 1); /* the judge's run is resumed, or begins */
-        CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_NOT_FOUND);
+        CHECK_EQ_INT(evaluate_resume(other.agent, &other.desc), PHI_NOT_FOUND);
         rig_free(other.r);
         phi_arena_free(&arena);
     }
@@ -223,25 +224,25 @@ TEST(a_resume_that_does_not_fit_is_refused_and_waits_still) {
     phi_arena_init(&arena, &memory, 0);
     text = midst(&arena);
     REQUIRE(elsewhere(&s, text, 3));
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_BAD_ARG);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: config_count is 3: expected 2");
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: config_count is 3: expected 2");
     s.desc.config_count = 2;
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(evaluate_resume(s.agent, NULL), PHI_BAD_ARG);
     bad = s.configs[1];
     bad.model.id = NULL;
     s.desc.configs = &bad;
     s.desc.config_count = 1;
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_BAD_ARG);
     s.desc.configs = &s.configs[1];
     s.desc.config_count = 2;
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_OK);
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_BUSY);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_BUSY);
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|two");
     rig_free(s.r);
     REQUIRE(elsewhere(&s, text, 2)); /* another way to evaluate */
     s.desc.by = PHI_EVALUATE_FIRST;
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one");
     CHECK_EQ_INT(s.actors[5].opens, 0);
@@ -249,10 +250,10 @@ TEST(a_resume_that_does_not_fit_is_refused_and_waits_still) {
     REQUIRE(elsewhere(&s, text, 2)); /* the host goes on without it */
     CHECK_EQ_INT(phi_prompt(s.agent, "On"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_MISUSE);
-    CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: the history has changed since the snapshot");
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_MISUSE);
+    CHECK_EQ_STR(words_of(s.r), "phi_evaluate: the history has changed since the snapshot");
     stage_evaluate(&s); /* a new one takes its place */
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
     rig_free(s.r);
     phi_arena_free(&arena);
 }
@@ -275,7 +276,7 @@ TEST(a_resumed_evaluation_forks_the_lane_that_was_active) {
     text = snapshot_of(s.agent, &arena);
     rig_free(s.r);
     REQUIRE(elsewhere(&other, text, 2));
-    CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
+    CHECK_EQ_INT(evaluate_resume(other.agent, &other.desc), PHI_OK);
     CHECK_STR(stage_result(&other).query, "And?");
     CHECK_EQ_INT(stage_result(&other).branches[0].original_count, 2);
     CHECK_EQ_INT(stage_result(&other).branches[0].status, PHI_OK);
@@ -315,7 +316,7 @@ TEST(a_resumed_evaluation_without_a_prompt_has_its_query) {
     text = snapshot_of(s.agent, &arena);
     rig_free(s.r);
     REQUIRE(elsewhere(&other, text, 2));
-    CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
+    CHECK_EQ_INT(evaluate_resume(other.agent, &other.desc), PHI_OK);
     CHECK_EQ_INT(rig_run(other.r, 300), 0);
     CHECK(begins(other.actors[5].asked, "Prior conversation context:\nUser: Hello\n"
                                         "Assistant: own\n\nOriginal query:\nWhich?\n\nResponse 1"));
@@ -348,7 +349,7 @@ TEST(a_resumed_evaluation_has_its_reservation_and_counts_requests_once) {
     judged(&other);
     other.agent = phi_agent_restore(rig_runtime(other.r), &other.own, text, PHI_RESTORE_RESUME);
     REQUIRE(other.agent.rt != NULL);
-    CHECK_EQ_INT(phi_evaluate_resume(other.agent, &other.desc), PHI_OK);
+    CHECK_EQ_INT(evaluate_resume(other.agent, &other.desc), PHI_OK);
     CHECK_EQ_INT(phi_agent_get_info(other.agent).spending.requests, 3);
     CHECK(phi_agent_get_info(other.agent).spending.reserved_tokens > 1000);
     CHECK_EQ_INT(rig_run(other.r, 200), 0);
@@ -368,7 +369,7 @@ TEST(a_resumed_evaluation_can_be_aborted) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     REQUIRE(elsewhere(&s, midst(&arena), 2));
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_OK);
     CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
     CHECK_EQ_INT(stage_result(&s).status, PHI_CANCELLED);
@@ -414,10 +415,10 @@ TEST(a_snapshot_that_contradicts_itself_is_refused) {
     for (i = 0; i < PHI__COUNT(rows); i++) {
         stage s;
         REQUIRE(elsewhere(&s, changed(&arena, text, rows[i].from, rows[i].to), 2));
-        if (!CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), rows[i].want))
+        if (!CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), rows[i].want))
             printf("    row %d\n", (int)i);
         if (rows[i].want == PHI_PARSE)
-            CHECK_EQ_STR(words_of(s.r), "phi_evaluate_resume: the snapshot does not fit together");
+            CHECK_EQ_STR(words_of(s.r), "phi_evaluate: the snapshot does not fit together");
         CHECK_EQ_INT(rig_run(s.r, 200), 0);
         CHECK_EQ_INT(phi_prompt(s.agent, "On"), PHI_OK);
         CHECK_EQ_INT(rig_run(s.r, 200), 0);
@@ -444,7 +445,7 @@ TEST(a_branch_that_is_missing_from_a_snapshot_counts_as_cancelled) {
     text = snapshot_of(s.agent, &arena);
     rig_free(s.r);
     REQUIRE(elsewhere(&s, text, 2));
-    CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
     e = stage_result(&s);
     CHECK_EQ_INT(e.branches[0].status, PHI_CANCELLED);
@@ -452,7 +453,7 @@ TEST(a_branch_that_is_missing_from_a_snapshot_counts_as_cancelled) {
     rig_free(s.r);
     text = changed(&arena, text, "\"status\":-7", "\"status\":-4");
     REQUIRE(elsewhere(&s, text, 2)); /* no such agent, and no outcome */
-    (void)phi_evaluate_resume(s.agent, &s.desc);
+    (void)evaluate_resume(s.agent, &s.desc);
     CHECK_EQ_INT(rig_run(s.r, 200), 0);
     rig_free(s.r);
     phi_arena_free(&arena);
@@ -479,7 +480,7 @@ TEST(a_snapshot_that_was_changed_is_refused_or_taken_and_never_more) {
         memcpy(copy, text.at, text.len + 1);
         copy[place] = "0x\"{}[],:9-ntf"[test_random(&state) % 14];
         if (elsewhere(&s, phi__str(copy, text.len), 2)) {
-            if (phi_evaluate_resume(s.agent, &s.desc) == PHI_OK) {
+            if (evaluate_resume(s.agent, &s.desc) == PHI_OK) {
                 CHECK_EQ_INT(rig_run(s.r, 300), 0);
                 CHECK(stage_result(&s).status != PHI_BUSY);
             }
@@ -527,12 +528,12 @@ TEST(each_allocation_may_fail_in_a_snapshot_and_in_a_resume) {
         phi_status status;
         REQUIRE(elsewhere(&s, text, 2));
         test_alloc_fail_at(n);
-        status = phi_evaluate_resume(s.agent, &s.desc);
+        status = evaluate_resume(s.agent, &s.desc);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         if (status != PHI_OK) {
             CHECK_EQ_INT(status, PHI_NO_MEMORY);
-            CHECK_EQ_INT(phi_evaluate_resume(s.agent, &s.desc), PHI_OK);
+            CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_OK);
         }
         CHECK_EQ_INT(rig_run(s.r, 200), 0);
         CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|two");

@@ -86,8 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rt = phi_runtime_new(&rd);
     if (rt == NULL) return 0;
     api = open_text(rt, &desc, phi__str((const char *)data + 1, size - 1));
-    while ((status = phi_openapi_step(api)) == PHI_BUSY) {}
-    must(good_text(phi_openapi_error(api)->message), "error", phi_openapi_error(api)->message);
+    while ((status = phi_openapi_step(api, NULL)) == PHI_BUSY) {}
+    must(good_text(open_error(api)->message), "error", open_error(api)->message);
     if (status == PHI_OK) {
         while ((status = phi_openapi_select(api, NULL, &tools)) == PHI_BUSY) {}
         must(status == PHI_OK, "select", phi_status_text(status));

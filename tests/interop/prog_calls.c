@@ -148,6 +148,7 @@ static void settings_take(settings *s, char *word) {
 static void calls_begin(calls *c, const settings *s, const char *url) {
     phi_agent_desc desc;
     phi_openapi_desc of;
+    phi_parse_error error;
     phi_provider model;
     phi_status status;
     memset(&desc, 0, sizeof desc);
@@ -162,9 +163,9 @@ static void calls_begin(calls *c, const settings *s, const char *url) {
     of.url = url;
     c->api = phi_openapi_new(c->rt, &of);
     if (c->api == NULL) exit(2);
-    while ((status = phi_openapi_step(c->api)) == PHI_BUSY) (void)phi_step(c->rt, 5);
+    while ((status = phi_openapi_step(c->api, &error)) == PHI_BUSY) (void)phi_step(c->rt, 5);
     if (status != PHI_OK) {
-        (void)fprintf(stderr, "%s\n", phi_openapi_error(c->api)->message);
+        (void)fprintf(stderr, "%s\n", error.message);
         exit(2);
     }
     while (phi_openapi_select(c->api, NULL, &c->tools) == PHI_BUSY) continue;

@@ -134,6 +134,7 @@ static void show_tools(phi_openapi *api, const phi_openapi_tools *tools) {
 static int one(const char *path, bool quiet) {
     phi_runtime *rt = new_runtime();
     phi_openapi_desc of = PHI_ZERO;
+    phi_parse_error error;
     phi_openapi *api;
     double start = seconds(), step = work(), read, made;
     phi_model eight[EIGHT];
@@ -147,14 +148,13 @@ static int one(const char *path, bool quiet) {
     memset(&sum, 0, sizeof sum);
     of.path = path;
     api = phi_openapi_new(rt, &of);
-    do status = phi_openapi_step(api);
+    do status = phi_openapi_step(api, &error);
     while (busy(status, &step, &sum.longest));
     read = seconds();
     kept = phi_memory_used(rt, NULL);
     if (status != PHI_OK) {
-        const phi_parse_error *error = phi_openapi_error(api);
-        printf("%s: %u:%u: %s\n", path, (unsigned)error->line, (unsigned)error->column,
-               error->message);
+        printf("%s: %u:%u: %s\n", path, (unsigned)error.line, (unsigned)error.column,
+               error.message);
         phi_openapi_free(api);
         phi_runtime_free(rt);
         return status == PHI_UNSUPPORTED ? 2 : 1;

@@ -1,9 +1,8 @@
 /* test_counter.c - the host's counter of tokens decides wherever tokens decide. */
+#include "support/context_tools.h"
 #include "support/heard.h"
 
 #include "agent/one_shot_run.h"
-
-#include "tools/context_tools.h"
 
 /* A token each byte: four times what the estimate says. */
 static size_t bytes_of(void *user_data, phi_str text) {
@@ -181,8 +180,8 @@ static phi_agent agent_with_tools(rig *r, size_t (*count)(void *, phi_str)) {
     phi_agent_desc desc = desc_of(r);
     desc.token_counter.count_text = count;
     context_tools[0] = rig_echo();
-    CHECK_EQ_INT(phi_tools_prun(&context_tools[1]), PHI_OK); /* two of them */
-    CHECK_EQ_INT(phi_tools_revert(&context_tools[3]), PHI_OK);
+    CHECK_EQ_INT(tools_prun(&context_tools[1]), PHI_OK); /* two of them */
+    CHECK_EQ_INT(tools_revert(&context_tools[3]), PHI_OK);
     desc.tools = context_tools;
     desc.tool_count = 4;
     return rig_agent(r, &desc);

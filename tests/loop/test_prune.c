@@ -1,10 +1,10 @@
 /* prun and prun_with_memo in a whole run: recorded in a turn, applied at its end, seen by the next. */
+#include "support/context_tools.h"
 #include "support/rig.h"
 #include "record/event_json.h"
 
 #include "agent/snapshot.h"
 #include "history/prune.h"
-#include "tools/context_tools.h"
 #include "features/context_edits.h"
 
 typedef struct world {
@@ -18,7 +18,7 @@ static bool open_world(world *w) {
     memset(w, 0, sizeof *w);
     w->r = rig_new();
     if (w->r == NULL) return false;
-    (void)phi_tools_prun(w->tools);
+    (void)tools_prun(w->tools);
     w->tools[2] = rig_echo();
     w->tools[3] = rig_wait(w->r);
     desc.tools = w->tools;

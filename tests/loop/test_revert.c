@@ -1,9 +1,9 @@
 /* revert_to_state in a whole run: steps have names, and what followed one goes when the turn is over. */
+#include "support/context_tools.h"
 #include "support/rig.h"
 #include "record/event_json.h"
 
 #include "agent/snapshot.h"
-#include "tools/context_tools.h"
 #include "features/context_edits.h"
 #include "history/revert.h"
 #include "history/revert_in.h"
@@ -19,9 +19,9 @@ static bool open_world(world *w) {
     memset(w, 0, sizeof *w);
     w->r = rig_new();
     if (w->r == NULL) return false;
-    (void)phi_tools_revert(w->tools);
+    (void)tools_revert(w->tools);
     w->tools[1] = rig_echo();
-    (void)phi_tools_prun(w->tools + 2);
+    (void)tools_prun(w->tools + 2);
     desc.tools = w->tools;
     desc.tool_count = 4;
     w->agent = rig_agent(w->r, &desc);
@@ -410,7 +410,7 @@ TEST(a_snapshot_keeps_a_wish) {
     phi_tool tools[3];
     rig *r = rig_new(), *again = rig_new();
     phi_agent agent;
-    (void)phi_tools_revert(tools);
+    (void)tools_revert(tools);
     tools[1] = rig_echo();
     tools[2] = rig_wait(r);
     desc.tools = tools;
@@ -626,9 +626,9 @@ static bool random_run(uint32_t seed) {
     world w;
     memset(&w, 0, sizeof w);
     w.r = rig_new();
-    (void)phi_tools_revert(w.tools);
+    (void)tools_revert(w.tools);
     w.tools[1] = rig_echo();
-    (void)phi_tools_prun(w.tools + 2);
+    (void)tools_prun(w.tools + 2);
     desc.tools = w.tools;
     desc.tool_count = 4;
     rig_hooks(w.r, &desc, PHI_HOOK_TRANSFORM_CONTEXT);

@@ -8,10 +8,10 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "record/replay.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
 #include "support/set.h"
 #include "support/store_mem.h"
-#include "tools/context_tools.h"
 #include "features/context_edits.h"
 #include "history/revert.h"
 
@@ -436,8 +436,8 @@ static void make_tools(world *w) {
     w->tools[1].step = any_step;
     if (pick(w, 2) == 0) w->tools[1].resume = any_start;
     w->tools[2].on_field = any_field;
-    (void)phi_tools_prun(&w->tools[3]);
-    (void)phi_tools_revert(&w->tools[5]);
+    (void)tools_prun(&w->tools[3]);
+    (void)tools_revert(&w->tools[5]);
 }
 
 static void make_desc(world *w) {

@@ -15,6 +15,7 @@
 
 #include "io/io_in.h"
 #include "loop/state_in.h"
+#include "mcp/mcp_parts_in.h"
 #include "mcp/mcp_eras_in.h"
 #include "mcp/mcp_open_in.h"
 #include "support/rig.h"
@@ -70,6 +71,13 @@ static inline char *link_copy(const char *text) {
     char *copy = (char *)malloc(strlen(text) + 1);
     if (copy == NULL) abort();
     return strcpy(copy, text);
+}
+
+/* False: refused, agents have its tools. */
+static inline bool link_freed(phi_mcp *mcp) {
+    bool held = phi__mcp_parts_held(mcp);
+    phi_mcp_free(mcp);
+    return !held;
 }
 
 static inline void link_says(link_kit *k, const char *json) {
@@ -164,9 +172,9 @@ static inline bool link_handshake(link_kit *k, phi_str json, phi_str method) {
     const phi__mcp_era *era = phi__mcp_eras_find(phi_str_of(k->era));
     bool discover = phi__str_is(method, "server/discover");
     char text[2048];
-    phi_json_found id;
+    phi__json_found id;
     if (!discover && !phi__str_is(method, "initialize")) return false;
-    if (phi_json_find(json, "id", &id) != PHI_OK) return false;
+    if (phi__json_cursor_find(json, "id", &id) != PHI_OK) return false;
     if (discover == era->handshake)
         (void)snprintf(text, sizeof text,
                        "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32601,\"message\":"
@@ -270,13 +278,13 @@ static inline void link_event(void *user_data, const phi_mcp_event *e) {
                      e->name.at);
         k->story_len += (size_t)n;
         n = snprintf(k->story + k->story_len, LINK_ROOM - k->story_len, "%d%s%.*s\n",
-                     (int)phi_mcp_state_of(e->mcp), e->text.len > 0 ? " " : "", (int)e->text.len,
-                     e->text.at);
+                     (int)phi_mcp_get_info(e->mcp).state, e->text.len > 0 ? " " : "",
+                     (int)e->text.len, e->text.at);
         k->story_len += (size_t)n;
     }
     if (k->free_in_event) {
         k->free_in_event = false;
-        CHECK_EQ_INT(phi_mcp_free(e->mcp), PHI_OK);
+        phi_mcp_free(e->mcp);
         k->mcp = NULL;
     } else if (k->close_in_event) {
         k->close_in_event = false;
@@ -342,7 +350,7 @@ static inline const char *link_story(link_kit *k) { return link_take(k->story, &
 
 static inline void link_end(link_kit *k) {
     size_t i;
-    if (k->mcp != NULL) CHECK_EQ_INT(phi_mcp_free(k->mcp), PHI_OK);
+    if (k->mcp != NULL) phi_mcp_free(k->mcp);
     for (i = 0; i < k->deed_count; i++) free(k->deeds[i].text);
     if (k->rig != NULL) rig_free(k->rig);
     free(k->sent);

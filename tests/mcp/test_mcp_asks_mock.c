@@ -27,8 +27,8 @@ static bool begin(mock_kit *k, const char *era) {
     to.root_count = 1;
     k->mcp = phi_mcp_connect(rig_runtime(k->rig), &to);
     if (!CHECK(k->mcp != NULL) || !CHECK(mock_until(k, mock_settled))) return false;
-    if (!CHECK_EQ_INT(phi_mcp_state_of(k->mcp), PHI_MCP_READY)) {
-        printf("  %s\n", phi_mcp_error(k->mcp));
+    if (!CHECK_EQ_INT(phi_mcp_get_info(k->mcp).state, PHI_MCP_READY)) {
+        printf("  %s\n", phi_mcp_get_info(k->mcp).message);
         return false;
     }
     k->sources[0] = phi_mcp_tools(k->mcp);
@@ -143,15 +143,16 @@ static void session_over_http(const char *era, const char *url) {
     to.roots = &root;
     to.root_count = 1;
     mcp = phi_mcp_connect(rt, &to);
-    for (i = 0; i < 500 && phi_mcp_state_of(mcp) == PHI_MCP_CONNECTING; i++) (void)phi_step(rt, 20);
-    if (CHECK_EQ_INT(phi_mcp_state_of(mcp), PHI_MCP_READY)) {
+    for (i = 0; i < 500 && phi_mcp_get_info(mcp).state == PHI_MCP_CONNECTING; i++)
+        (void)phi_step(rt, 20);
+    if (CHECK_EQ_INT(phi_mcp_get_info(mcp).state, PHI_MCP_READY)) {
         bool forms = strcmp(era, "2025-06-18") >= 0;
         if (forms) asks_over_http(mcp, "elicit", "hello name=Ada");
         asks_over_http(mcp, "sample", "the model said Paris");
         asks_over_http(mcp, "roots", "file:///home/ada");
         if (forms) asks_over_http(mcp, "several", "sure: accept");
     }
-    CHECK_EQ_INT(phi_mcp_free(mcp), PHI_OK);
+    phi_mcp_free(mcp);
     phi_runtime_free(rt);
 }
 

@@ -67,9 +67,10 @@ static void kit_begin(kit *k, const char *behaviour, uint32_t timeout_ms) {
 static void kit_end(kit *k) {
     CHECK(k->memory.peak < MEMORY_MOST);
     if (getenv("V") != NULL)
-        printf("peak %u restarts %u\n", (unsigned)k->memory.peak, phi_mcp_info_of(k->mcp).restarts);
+        printf("peak %u restarts %u\n", (unsigned)k->memory.peak,
+               phi_mcp_get_info(k->mcp).restarts);
     if (k->memory.peak >= MEMORY_MOST) printf("%u bytes\n", (unsigned)k->memory.peak);
-    CHECK(phi_mcp_free(k->mcp) == PHI_OK);
+    phi_mcp_free(k->mcp);
     phi_runtime_free(k->rt);
 }
 
@@ -81,10 +82,10 @@ static int64_t now_ms(void) {
 
 static bool ready(kit *k) {
     int64_t end = now_ms() + 20000;
-    while (phi_mcp_state_of(k->mcp) == PHI_MCP_CONNECTING && now_ms() < end)
+    while (phi_mcp_get_info(k->mcp).state == PHI_MCP_CONNECTING && now_ms() < end)
         (void)phi_step(k->rt, 20);
-    if (phi_mcp_state_of(k->mcp) == PHI_MCP_READY) return true;
-    printf("state %d: %s\n", (int)phi_mcp_state_of(k->mcp), phi_mcp_error(k->mcp));
+    if (phi_mcp_get_info(k->mcp).state == PHI_MCP_READY) return true;
+    printf("state %d: %s\n", (int)phi_mcp_get_info(k->mcp).state, phi_mcp_get_info(k->mcp).message);
     return false;
 }
 
@@ -145,7 +146,7 @@ static void dies(const char *tool, const char *arguments) {
             CHECK(k.text[0] != '\0');
         }
         works(&k, "after");
-        CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 2);
+        CHECK_EQ_INT(phi_mcp_get_info(k.mcp).restarts, 2);
         kit_end(&k);
     }
 }
@@ -183,7 +184,7 @@ TEST(lines_that_are_no_messages_break_nothing) {
             if (!CHECK_EQ_INT(call(&k, tools[i], "{}"), PHI_OK)) printf("%s\n", tools[i]);
             works(&k, tools[i]);
         }
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 0);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).restarts, 0);
     kit_end(&k);
 }
 
@@ -292,7 +293,8 @@ static phi_status run_of(kit *k, script *s, phi_agent agent) {
             if (ev.kind == PHI_EV_TOOL_END && ev.is_error &&
                 phi_str_equal(ev.tool_name, phi_str_of("echo"))) {
                 s->errors++;
-                if (getenv("V") != NULL) printf("echo failed: %s\n", phi_mcp_error(k->mcp));
+                if (getenv("V") != NULL)
+                    printf("echo failed: %s\n", phi_mcp_get_info(k->mcp).message);
             }
             if (ev.kind == PHI_EV_AGENT_END) {
                 status = ev.status;
@@ -339,7 +341,7 @@ TEST(an_agent_goes_on_whatever_its_server_does) {
 TEST(a_server_that_dies_in_the_handshake_fails_with_its_words) {
     kit k;
     kit_begin(&k, "no-start=3", 1000);
-    (void)phi_mcp_free(k.mcp);
+    phi_mcp_free(k.mcp);
     {
         phi_mcp_desc to = PHI_ZERO;
         to.argv = mcp_mock_argv(NULL, "no-start=3", NULL);
@@ -348,9 +350,9 @@ TEST(a_server_that_dies_in_the_handshake_fails_with_its_words) {
         REQUIRE((k.mcp = phi_mcp_connect(k.rt, &to)) != NULL);
     }
     CHECK(!ready(&k));
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_FAILED);
-    CHECK(phi_mcp_error(k.mcp)[0] != '\0');
-    CHECK(phi__str_find(phi_mcp_stderr(k.mcp), 0, "no configuration") != SIZE_MAX);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_FAILED);
+    CHECK(phi_mcp_get_info(k.mcp).message[0] != '\0');
+    CHECK(phi__str_find(phi_mcp_get_info(k.mcp).stderr_text, 0, "no configuration") != SIZE_MAX);
     kit_end(&k);
 }
 
@@ -361,9 +363,9 @@ TEST(a_server_that_ignores_eof_and_sigterm_is_killed) {
     works(&k, "there");
     began = now_ms();
     phi_mcp_close(k.mcp);
-    while (phi_mcp_state_of(k.mcp) == PHI_MCP_CLOSING && now_ms() < began + 20000)
+    while (phi_mcp_get_info(k.mcp).state == PHI_MCP_CLOSING && now_ms() < began + 20000)
         (void)phi_step(k.rt, 20);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_CLOSED);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_CLOSED);
     CHECK(now_ms() - began >= 500); /* twice close_ms */
     kit_end(&k);
 }
@@ -444,16 +446,16 @@ static void once(kit *k, script *s, const char *const *calls) {
     int i, pid;
     k->mcp = shell_connect(k);
     if (!CHECK(ready(k))) return;
-    pid = phi_mcp_info_of(k->mcp).process_id;
+    pid = phi_mcp_get_info(k->mcp).process_id;
     *s = fresh;
     agent = agent_of(k, &source);
     CHECK_EQ_INT(run_of(k, s, agent), PHI_OK);
     CHECK_EQ_INT(s->results, 2);
     CHECK_EQ_INT(s->errors, 0);
-    CHECK_EQ_INT(phi_mcp_state_of(k->mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k->mcp).state, PHI_MCP_READY);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     (void)phi_step(k->rt, 0);
-    CHECK_EQ_INT(phi_mcp_free(k->mcp), PHI_OK);
+    phi_mcp_free(k->mcp);
     for (i = 0; i < 100 && kill(pid, 0) == 0; i++) (void)phi_step(k->rt, 5);
     CHECK(kill(pid, 0) != 0);
 }
@@ -527,14 +529,15 @@ static int cut_at(kit *k, script *s, int cut) {
     to.timeout_ms = to.connect_timeout_ms = 5000;
     k->mcp = phi_mcp_connect(k->rt, &to);
     *s = fresh;
-    while (phi_mcp_state_of(k->mcp) == PHI_MCP_CONNECTING) (void)phi_step(k->rt, 20);
+    while (phi_mcp_get_info(k->mcp).state == PHI_MCP_CONNECTING) (void)phi_step(k->rt, 20);
     agent = agent_of(k, &source);
     CHECK_EQ_INT(run_of(k, s, agent), PHI_OK);
     CHECK_EQ_INT(s->results, 2);
-    if (phi_mcp_state_of(k->mcp) != PHI_MCP_READY) CHECK(phi_mcp_error(k->mcp)[0] != '\0');
+    if (phi_mcp_get_info(k->mcp).state != PHI_MCP_READY)
+        CHECK(phi_mcp_get_info(k->mcp).message[0] != '\0');
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     (void)phi_step(k->rt, 0);
-    CHECK_EQ_INT(phi_mcp_free(k->mcp), PHI_OK);
+    phi_mcp_free(k->mcp);
     return s->all_errors;
 }
 

@@ -1,4 +1,5 @@
 /* Agents with tools of the mock server over stdin and stdout: each era, each kind of result. */
+#include "mcp/gets.h"
 #include "mcp/mock_agent.h"
 #include "codecs/presets.h"
 #include "model/model.h"
@@ -93,7 +94,7 @@ TEST(a_list_that_no_reader_takes_leaves_a_connection_without_tools) {
     mock_kit k;
     if (mock_begin(&k, NULL, "2025-11-25", "hostile")) {
         CHECK_EQ_STR(k.story, "warning  tools/list: the answer is nested too deeply\n");
-        CHECK_EQ_INT(phi_mcp_tool_count(k.mcp), 0);
+        CHECK_EQ_INT(mcp_tool_count(k.mcp), 0);
     }
     mock_end(&k);
 }

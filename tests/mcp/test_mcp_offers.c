@@ -1,6 +1,5 @@
 /* Resources, prompts, completion and log messages of the mock server, as a host uses them. */
-#include "mcp/mcp_prompts.h"
-#include "mcp/mcp_resources.h"
+#include "mcp/gets.h"
 #include "mcp/mock_agent.h"
 
 typedef struct heard {
@@ -23,7 +22,7 @@ static void hear(heard *h, const char *format, ...) {
 
 #define S(s) (int)(s).len, (s).len > 0 ? (s).at : ""
 
-static void on_resources(void *user_data, const phi_mcp_resource_list *list) {
+static void on_resources(void *user_data, const phi_mcp_got *list) {
     heard *h = (heard *)user_data;
     size_t i;
     h->times++;
@@ -31,10 +30,10 @@ static void on_resources(void *user_data, const phi_mcp_resource_list *list) {
     for (i = 0; i < list->count; i++)
         hear(h, " %.*s=%.*s(%.*s)", S(list->resources[i].uri), S(list->resources[i].name),
              S(list->resources[i].mime_type));
-    hear(h, "%s\n", list->cut ? " cut" : "");
+    hear(h, "%s\n", list->more ? " cut" : "");
 }
 
-static void on_reading(void *user_data, const phi_mcp_reading *reading) {
+static void on_reading(void *user_data, const phi_mcp_got *reading) {
     heard *h = (heard *)user_data;
     size_t i;
     h->times++;
@@ -46,7 +45,7 @@ static void on_reading(void *user_data, const phi_mcp_reading *reading) {
     hear(h, "\n");
 }
 
-static void on_prompts(void *user_data, const phi_mcp_prompt_list *list) {
+static void on_prompts(void *user_data, const phi_mcp_got *list) {
     heard *h = (heard *)user_data;
     size_t i, j;
     h->times++;
@@ -61,7 +60,7 @@ static void on_prompts(void *user_data, const phi_mcp_prompt_list *list) {
     hear(h, "\n");
 }
 
-static void on_prompted(void *user_data, const phi_mcp_prompted *prompt) {
+static void on_prompted(void *user_data, const phi_mcp_got *prompt) {
     heard *h = (heard *)user_data;
     size_t i;
     h->times++;
@@ -75,7 +74,7 @@ static void on_prompted(void *user_data, const phi_mcp_prompted *prompt) {
     hear(h, "\n");
 }
 
-static void on_completion(void *user_data, const phi_mcp_completion *completion) {
+static void on_completion(void *user_data, const phi_mcp_got *completion) {
     heard *h = (heard *)user_data;
     size_t i;
     h->times++;
@@ -117,20 +116,19 @@ TEST(resources_and_templates_are_listed_page_by_page_and_read) {
         heard h;
         if (open_mock(&h, both[i], "page=2")) {
             phi_mcp *mcp = h.k.mcp;
-            CHECK_EQ_INT(phi_mcp_list_resources(mcp, on_resources, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_list_resources(mcp, on_resources, &h, NULL), PHI_OK);
             CHECK_EQ_STR(
                 wait_for(&h),
                 "0 : file:///readme.md=readme.md(text/markdown) mock://ask=ask(text/plain) "
                 "mock://clock=clock(text/plain) mock://long=long(text/plain) "
                 "mock://picture=picture(image/png)\n");
-            CHECK_EQ_INT(phi_mcp_list_templates(mcp, on_resources, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_list_templates(mcp, on_resources, &h, NULL), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0 : mock://item/{id}=item(application/json)\n");
-            CHECK_EQ_INT(phi_mcp_read_resource(mcp, "mock://clock", on_reading, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_read_resource(mcp, "mock://clock", on_reading, &h, NULL), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0 0 : mock://clock text/plain text 5 blob 0\n");
-            CHECK_EQ_INT(phi_mcp_read_resource(mcp, "mock://picture", on_reading, &h, NULL),
-                         PHI_OK);
+            CHECK_EQ_INT(mcp_read_resource(mcp, "mock://picture", on_reading, &h, NULL), PHI_OK);
             CHECK(strstr(wait_for(&h), "image/png text 0 blob ") != NULL);
-            CHECK_EQ_INT(phi_mcp_read_resource(mcp, "mock://no", on_reading, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_read_resource(mcp, "mock://no", on_reading, &h, NULL), PHI_OK);
             CHECK(strstr(wait_for(&h), i == 0 ? "-32602 " : "-32002 ") != NULL);
         }
         mock_end(&h.k);
@@ -144,30 +142,29 @@ TEST(prompts_become_messages_and_arguments_are_completed) {
         heard h;
         if (open_mock(&h, both[i], NULL)) {
             phi_mcp *mcp = h.k.mcp;
-            phi_mcp_complete_desc desc;
-            CHECK_EQ_INT(phi_mcp_list_prompts(mcp, on_prompts, &h, NULL), PHI_OK);
+            phi_mcp_get_desc desc;
+            CHECK_EQ_INT(mcp_list_prompts(mcp, on_prompts, &h, NULL), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0: greet(name! style ) picture() plain()\n");
-            CHECK_EQ_INT(phi_mcp_get_prompt(mcp, "greet", pairs, 2, on_prompted, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_get_prompt(mcp, "greet", pairs, 2, on_prompted, &h, NULL), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0 0 Greets somebody: 1 1 Say hello to Ada, \"loudly\".\n");
-            CHECK_EQ_INT(phi_mcp_get_prompt(mcp, "picture", NULL, 0, on_prompted, &h, NULL),
-                         PHI_OK);
+            CHECK_EQ_INT(mcp_get_prompt(mcp, "picture", NULL, 0, on_prompted, &h, NULL), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0 0 Shows a picture: 1 1 image/png\n");
-            CHECK_EQ_INT(phi_mcp_get_prompt(mcp, "greet", NULL, 0, on_prompted, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_get_prompt(mcp, "greet", NULL, 0, on_prompted, &h, NULL), PHI_OK);
             CHECK(strstr(wait_for(&h), "-32602 ") != NULL);
             memset(&desc, 0, sizeof desc);
-            desc.prompt = "greet";
+            desc.name = "greet";
             desc.argument = "name";
             desc.value = "a";
-            desc.context = &pairs[1];
-            desc.context_count = 1;
-            CHECK_EQ_INT(phi_mcp_complete(mcp, &desc, on_completion, &h, NULL), PHI_OK);
+            desc.arguments = &pairs[1];
+            desc.argument_count = 1;
+            CHECK_EQ_INT(mcp_complete(mcp, &desc, on_completion, &h, NULL), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0: Ada Alan of 2\n");
-            desc.resource = "mock://item/{id}";
-            CHECK_EQ_INT(phi_mcp_complete(mcp, &desc, on_completion, &h, NULL), PHI_BAD_ARG);
-            desc.prompt = NULL;
+            desc.uri = "mock://item/{id}";
+            CHECK_EQ_INT(mcp_complete(mcp, &desc, on_completion, &h, NULL), PHI_BAD_ARG);
+            desc.name = NULL;
             desc.argument = "id";
             desc.value = NULL;
-            CHECK_EQ_INT(phi_mcp_complete(mcp, &desc, on_completion, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_complete(mcp, &desc, on_completion, &h, NULL), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0: Ada Alan Barbara of 8, more\n");
         }
         mock_end(&h.k);
@@ -194,11 +191,11 @@ TEST(watched_resources_are_reported_when_they_change) {
             CHECK(strstr(h.k.story, "prompts  \n") != NULL);
             CHECK_EQ_INT(phi_mcp_unsubscribe(mcp, "mock://clock"), PHI_OK);
             CHECK_EQ_INT(phi_mcp_unsubscribe(mcp, "mock://clock"), PHI_NOT_FOUND);
-            CHECK_EQ_INT(phi_mcp_read_resource(mcp, "mock://clock", on_reading, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_read_resource(mcp, "mock://clock", on_reading, &h, NULL), PHI_OK);
             (void)wait_for(&h);
             h.k.story[0] = '\0';
             mock_calls(&h.k, "touch", "{}", "touched");
-            CHECK_EQ_INT(phi_mcp_read_resource(mcp, "mock://clock", on_reading, &h, NULL), PHI_OK);
+            CHECK_EQ_INT(mcp_read_resource(mcp, "mock://clock", on_reading, &h, NULL), PHI_OK);
             (void)wait_for(&h);
             CHECK(!updated(&h.k));
         }
@@ -229,17 +226,17 @@ TEST(operations_are_refused_with_words_and_can_be_stopped) {
         if (open_mock(&h, "2025-11-25", NULL)) {
             phi_mcp *mcp = h.k.mcp;
             mock_part(&h.k); /* so that no step comes before the connection is freed */
-            CHECK_EQ_INT(phi_mcp_read_resource(mcp, "", on_reading, &h, NULL), PHI_BAD_ARG);
-            CHECK_EQ_INT(phi_mcp_read_resource(mcp, "a", NULL, &h, NULL), PHI_BAD_ARG);
-            CHECK_EQ_INT(phi_mcp_list_resources(NULL, on_resources, &h, NULL), PHI_BAD_ARG);
-            CHECK_EQ_INT(phi_mcp_list_resources(mcp, on_resources, &h, &id), PHI_OK);
+            CHECK_EQ_INT(mcp_read_resource(mcp, "", on_reading, &h, NULL), PHI_BAD_ARG);
+            CHECK_EQ_INT(mcp_read_resource(mcp, "a", NULL, &h, NULL), PHI_BAD_ARG);
+            CHECK_EQ_INT(mcp_list_resources(NULL, on_resources, &h, NULL), PHI_BAD_ARG);
+            CHECK_EQ_INT(mcp_list_resources(mcp, on_resources, &h, &id), PHI_OK);
             CHECK_EQ_INT(phi_mcp_subscribe(mcp, "mock://clock", on_done, &h), PHI_OK);
             if (gone[i][0] == 's') {
-                phi_mcp_stop(mcp, id);
-                phi_mcp_stop(mcp, id);
+                phi_mcp_cancel(mcp, id);
+                phi_mcp_cancel(mcp, id);
                 CHECK_EQ_STR(wait_for(&h), "0 \n"); /* of the subscription alone */
                 phi_mcp_close(mcp);
-                CHECK_EQ_INT(phi_mcp_list_prompts(mcp, on_prompts, &h, NULL), PHI_MISUSE);
+                CHECK_EQ_INT(mcp_list_prompts(mcp, on_prompts, &h, NULL), PHI_MISUSE);
             }
         }
         mock_end(&h.k);
@@ -253,11 +250,11 @@ TEST(operations_are_refused_with_words_and_can_be_stopped) {
 #include "mcp/link.h"
 
 static void served(link_kit *k, const char *json) {
-    phi_json_found id, method;
+    phi__json_found id, method;
     char text[700];
     const char *result = "{}";
-    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     if (phi__str_is(method.raw, "resources/list"))
         result = "{\"resources\":[{\"uri\":\"a\",\"name\":\"A\"},7,{}],\"nextCursor\":\"again\"}";
     if (phi__str_is(method.raw, "prompts/get"))
@@ -282,18 +279,18 @@ static bool scripted(heard *h, link_kit *k) {
     k->on_send = served;
     if (k->rig == NULL || link_connect(k, NULL, joins, 1) != PHI_OK) return false;
     link_run(k);
-    return phi_mcp_state_of(k->mcp) == PHI_MCP_READY;
+    return phi_mcp_get_info(k->mcp).state == PHI_MCP_READY;
 }
 
 TEST(lists_that_come_back_to_a_cursor_end_and_odd_items_are_left_out) {
     link_kit k;
     heard h;
     if (CHECK(scripted(&h, &k))) {
-        CHECK_EQ_INT(phi_mcp_list_resources(k.mcp, on_resources, &h, NULL), PHI_OK);
+        CHECK_EQ_INT(mcp_list_resources(k.mcp, on_resources, &h, NULL), PHI_OK);
         link_run(&k);
         CHECK_EQ_STR(h.text, "0 : a=A() a=A() cut\n");
         h.text[0] = '\0';
-        CHECK_EQ_INT(phi_mcp_get_prompt(k.mcp, "p", NULL, 0, on_prompted, &h, NULL), PHI_OK);
+        CHECK_EQ_INT(mcp_get_prompt(k.mcp, "p", NULL, 0, on_prompted, &h, NULL), PHI_OK);
         link_run(&k);
         CHECK_EQ_STR(h.text, "0 0 : 2 1 [image] 2 1 [audio] 1 2 a\n");
     }
@@ -303,11 +300,11 @@ TEST(lists_that_come_back_to_a_cursor_end_and_odd_items_are_left_out) {
 /* Each answer has 1,001 of everything. */
 static void floods(link_kit *k, const char *json) {
     static char text[40000];
-    phi_json_found id, method;
+    phi__json_found id, method;
     size_t len;
     int i;
-    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     len = (size_t)snprintf(
         text, 200, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{%s[{}", (int)id.raw.len, id.raw.at,
         phi__str_is(method.raw, "resources/read") ? "\"contents\":"
@@ -323,11 +320,11 @@ TEST(contents_and_arguments_without_end_take_no_memory) {
     heard h;
     if (CHECK(scripted(&h, &k))) {
         k.on_send = floods;
-        CHECK_EQ_INT(phi_mcp_read_resource(k.mcp, "a", on_reading, &h, NULL), PHI_OK);
+        CHECK_EQ_INT(mcp_read_resource(k.mcp, "a", on_reading, &h, NULL), PHI_OK);
         link_run(&k);
         CHECK(strstr(h.text, "more than 1,000 contents:\n") != NULL);
         h.text[0] = '\0';
-        CHECK_EQ_INT(phi_mcp_list_prompts(k.mcp, on_prompts, &h, NULL), PHI_OK);
+        CHECK_EQ_INT(mcp_list_prompts(k.mcp, on_prompts, &h, NULL), PHI_OK);
         link_run(&k);
         CHECK_EQ_INT(strlen(h.text), strlen("0: p()\n") + 100);
     }
@@ -342,10 +339,10 @@ TEST(operations_survive_every_failed_allocation) {
         heard h;
         test_alloc_fail_at(n++);
         if (scripted(&h, &k)) {
-            (void)phi_mcp_list_resources(k.mcp, on_resources, &h, NULL);
-            (void)phi_mcp_list_prompts(k.mcp, on_prompts, &h, NULL);
-            (void)phi_mcp_get_prompt(k.mcp, "p", NULL, 0, on_prompted, &h, NULL);
-            (void)phi_mcp_read_resource(k.mcp, "a", on_reading, &h, NULL);
+            (void)mcp_list_resources(k.mcp, on_resources, &h, NULL);
+            (void)mcp_list_prompts(k.mcp, on_prompts, &h, NULL);
+            (void)mcp_get_prompt(k.mcp, "p", NULL, 0, on_prompted, &h, NULL);
+            (void)mcp_read_resource(k.mcp, "a", on_reading, &h, NULL);
             (void)phi_mcp_subscribe(k.mcp, "a", on_done, &h);
             link_run(&k);
         }
@@ -366,7 +363,7 @@ TEST(a_lost_connection_fails_operations_and_watches_again) {
         CHECK_EQ_STR(h.text, "0 \n");
         h.text[0] = '\0';
         k.on_send = NULL;
-        CHECK_EQ_INT(phi_mcp_read_resource(k.mcp, "a", on_reading, &h, NULL), PHI_OK);
+        CHECK_EQ_INT(mcp_read_resource(k.mcp, "a", on_reading, &h, NULL), PHI_OK);
         link_run(&k);
         link_down(&k, PHI_NETWORK, false, "gone");
         link_run(&k);

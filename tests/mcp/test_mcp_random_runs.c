@@ -2,9 +2,9 @@
    aborts, closes and connects again at any moment, inside of callbacks too, by chance. Whatever happens:
    each call that was started has exactly one end, agents go on, and memory returns to its start.
    PHI_SEEDS says how many runs, PHI_SEED picks one. */
+#include "mcp/gets.h"
 #include "mcp/mcp_asks_in.h"
 #include "mcp/mcp_offers_in.h"
-#include "mcp/mcp_resources.h"
 #include "mcp/tools.h"
 
 enum { AGENTS = 2, STEPS = 60, OPEN = 64 };
@@ -167,10 +167,10 @@ static void call(world *w, const char *id) {
 
 static void on_send(link_kit *k, const char *json) {
     world *w = (world *)(void *)k;
-    phi_json_found id, method;
+    phi__json_found id, method;
     char name[32];
-    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     (void)snprintf(name, sizeof name, "%.*s", (int)id.raw.len, id.raw.at);
     if (phi__str_is(method.raw, "tools/list"))
         list(w, name);
@@ -195,7 +195,7 @@ static void agent_make(world *w, size_t i) {
     w->agents[i] = phi_agent_new(w->k.rt, &desc);
 }
 
-static void on_list(void *user_data, const phi_mcp_resource_list *got);
+static void on_list(void *user_data, const phi_mcp_got *got);
 
 static void act(world *w) {
     phi_agent *agent = &w->agents[dice(w, AGENTS)];
@@ -214,11 +214,15 @@ static void act(world *w) {
     case 5:
         if (w->k.mcp != NULL) (void)phi_mcp_reconnect(w->k.mcp);
         return;
-    case 6: (void)phi_mcp_list_tools(w->k.mcp); return;
-    case 7:
-        if (phi_mcp_tool_at(w->k.mcp, 0, &tool)) (void)phi_mcp_accept_tool(w->k.mcp, tool.name.at);
+    case 6:
+        if (w->k.made != NULL)
+            link_says(&w->k,
+                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
         return;
-    case 8: (void)phi_mcp_list_resources(w->k.mcp, on_list, w, NULL); return;
+    case 7:
+        if (mcp_tool_at(w->k.mcp, 0, &tool)) (void)phi_mcp_accept_tool(w->k.mcp, tool.name.at);
+        return;
+    case 8: (void)mcp_list_resources(w->k.mcp, on_list, w, NULL); return;
     case 9: (void)phi_mcp_subscribe(w->k.mcp, "file:///a", NULL, NULL); return;
     case 10: (void)phi_mcp_unsubscribe(w->k.mcp, "file:///a"); return;
     case 11:
@@ -227,7 +231,7 @@ static void act(world *w) {
         return;
     case 12: /* refused while agents have its tools */
         if (dice(w, 8) > 0 || w->k.mcp == NULL) return;
-        if (phi_mcp_free(w->k.mcp) == PHI_OK) w->k.mcp = NULL;
+        if (link_freed(w->k.mcp)) w->k.mcp = NULL;
         return;
     case 13: w->k.full = dice(w, 3) == 0; return;
     default:
@@ -244,7 +248,7 @@ static void inside(world *w) {
     w->inside = false;
 }
 
-static void on_list(void *user_data, const phi_mcp_resource_list *got) {
+static void on_list(void *user_data, const phi_mcp_got *got) {
     (void)got;
     inside((world *)user_data);
 }

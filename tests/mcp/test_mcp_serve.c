@@ -1,5 +1,6 @@
 /* test_mcp_serve.c - our server over pipes: each era, lists, calls that span frames, resources,
    prompts, and clients that break rules. */
+#include "mcp/mcp_serve_state_in.h"
 #include "mcp/served.h"
 
 static phi_mcp_server_desc plain(const phi_tool *tools, size_t count) {
@@ -154,12 +155,12 @@ TEST(a_cancelled_call_has_no_answer) {
     served_begin(&s, "2025-11-25", "{}");
     CHECK_EQ_STR(served_ask(&s, legacy(5, "tools/call", "{\"name\":\"wait\"}")), "");
     incoming = phi_mcp_incoming_of(rig_call_at(r, 0));
-    CHECK(phi_mcp_incoming_pending(incoming));
+    CHECK(phi__mcp_serve_request_find(incoming) != NULL);
     CHECK_EQ_STR(served_ask(&s, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                                 "\"params\":{\"requestId\":5}}"),
                  "");
     CHECK_EQ_INT(rig_cancelled(r), 1);
-    CHECK(!phi_mcp_incoming_pending(incoming));
+    CHECK(phi__mcp_serve_request_find(incoming) == NULL);
     CHECK_EQ_INT(phi_mcp_progress(incoming, 1, 2, NULL), PHI_STALE);
     CHECK(has(served_ask(&s, legacy(5, "ping", "{}")), "\"id\":5"));
     served_free(&s);
@@ -192,16 +193,16 @@ TEST(the_end_of_stdin_ends_it) {
     served_open_with(&s, &desc, r);
     served_begin(&s, "2025-11-25", "{}");
     CHECK_EQ_STR(served_ask(&s, legacy(5, "tools/call", "{\"name\":\"wait\"}")), "");
-    CHECK(!phi_mcp_server_ended(s.server));
+    CHECK(!phi_mcp_server_get_info(s.server).ended);
     served_close(&s.to);
     CHECK_EQ_STR(served_hear(&s), "");
-    CHECK(!phi_mcp_server_ended(s.server));
+    CHECK(!phi_mcp_server_get_info(s.server).ended);
     rig_pass_ms(r, 1999);
-    CHECK(!phi_mcp_server_ended(s.server));
+    CHECK(!phi_mcp_server_get_info(s.server).ended);
     rig_pass_ms(r, 1);
     CHECK_EQ_STR(served_hear(&s), "");
-    CHECK(phi_mcp_server_ended(s.server));
-    CHECK_EQ_STR(phi_mcp_server_error(s.server), "");
+    CHECK(phi_mcp_server_get_info(s.server).ended);
+    CHECK_EQ_STR(phi_mcp_server_get_info(s.server).message, "");
     CHECK_EQ_INT(rig_cancelled(r), 1);
     served_free(&s);
 }
@@ -222,11 +223,11 @@ TEST(calls_under_way_at_the_end_of_stdin_are_answered) {
     CHECK_EQ_STR(served_hear(&s), "");
     rig_finish(r, 1, "second");
     CHECK(has(served_hear(&s), "second"));
-    CHECK(!phi_mcp_server_ended(s.server));
+    CHECK(!phi_mcp_server_get_info(s.server).ended);
     rig_finish(r, 0, "first");
     CHECK(has(served_hear(&s), "first"));
     CHECK_EQ_STR(served_hear(&s), "");
-    CHECK(phi_mcp_server_ended(s.server));
+    CHECK(phi_mcp_server_get_info(s.server).ended);
     CHECK_EQ_INT(rig_cancelled(r), 0);
     served_free(&s);
 }

@@ -498,7 +498,7 @@ TEST(every_failed_allocation_of_a_question_leaves_a_server_that_goes_on) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         while (s.server != NULL && served_hear(&s)[0] != '\0') continue;
-        if (s.server != NULL && !phi_mcp_server_ended(s.server))
+        if (s.server != NULL && !phi_mcp_server_get_info(s.server).ended)
             CHECK(has(served_ask(&s, modern(77, "server/discover", "", "{}")), "\"id\":77"));
         served_free(&s);
     } while (tripped && n < 2000);

@@ -1,5 +1,6 @@
 /* test_mcp_serve_hostile.c - clients of our server that mean harm: what they send is refused with
    words, and nothing grows. */
+#include "mcp/answers.h"
 #include "mcp/served.h"
 
 static const char *text_of(size_t len, char fill) {
@@ -53,7 +54,7 @@ TEST(a_batch_begins_no_session) {
     (void)served_ask(&s, "[" BEGIN("1") "," BEGIN("2") "]");
     CHECK(has(s.line, "\"id\":1,\"error\"") && has(s.line, "\"id\":2,\"error\""));
     served_begin(&s, "2025-03-26", "{}");
-    CHECK_EQ_INT(phi_mcp_server_set_tools(s.server, &tool, NULL, 1), PHI_OK);
+    CHECK_EQ_INT(serve_tools(s.server, &tool, NULL, 1), PHI_OK);
     CHECK(has(served_hear(&s), "list_changed"));
     CHECK_EQ_STR(served_hear(&s), "");
     served_free(&s);
@@ -139,7 +140,7 @@ TEST(a_call_outlives_the_list_that_its_tool_was_in) {
         served_begin(&s, "2025-11-25", "{}");
         CHECK_EQ_STR(served_ask(&s, legacy(1, "tools/call", "{\"name\":\"wait\"}")), "");
         CHECK_EQ_INT(rig_started(r), 1);
-        CHECK_EQ_INT(phi_mcp_server_set_tools(s.server, &echo, NULL, 1), PHI_OK);
+        CHECK_EQ_INT(serve_tools(s.server, &echo, NULL, 1), PHI_OK);
         memset(tools, 0x55, sizeof *tools);
         free(tools);
         free(infos);
@@ -186,7 +187,7 @@ TEST(a_read_outlives_the_list_that_its_resource_was_in) {
     served_open(&s, &desc);
     served_begin(&s, "2025-11-25", "{}");
     CHECK_EQ_STR(served_ask(&s, legacy(1, "resources/read", "{\"uri\":\"a:late\"}")), "");
-    CHECK_EQ_INT(phi_mcp_server_set_resources(s.server, &other, 1, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(serve_resources(s.server, &other, 1), PHI_OK);
     free(resource);
     free(type);
     CHECK(has(served_hear(&s), "list_changed"));
@@ -219,7 +220,7 @@ TEST(a_prompt_under_way_outlives_its_list) {
     served_open(&s, &desc);
     served_begin(&s, "2025-11-25", "{}");
     CHECK_EQ_STR(served_ask(&s, legacy(1, "prompts/get", "{\"name\":\"late\"}")), "");
-    CHECK_EQ_INT(phi_mcp_server_set_prompts(s.server, &other, 1), PHI_OK);
+    CHECK_EQ_INT(serve_prompts(s.server, &other, 1), PHI_OK);
     free(prompt);
     free(name);
     CHECK(has(served_hear(&s), "list_changed"));

@@ -1,5 +1,6 @@
 /* test_mcp_serve_http.c - our server over HTTP, against raw sockets: who may speak, sessions, JSON
    and streams, peers that leave. */
+#include "mcp/answers.h"
 #include "mcp/web.h"
 #include "record/replay.h"
 
@@ -118,7 +119,7 @@ TEST(a_listening_stream_has_what_belongs_to_no_request) {
         CHECK(has(web_say(&w, 2, "GET /mcp", "Accept: application/json\r\n", ""), "HTTP/1.1 406 "));
         CHECK(
             has(web_say(&w, 2, "GET /mcp", "Accept: text/event-stream\r\n", ""), "HTTP/1.1 409 "));
-        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        CHECK_EQ_INT(serve_tools(w.server, w.tools, NULL, 1), PHI_OK);
         web_turns(&w, 8);
         CHECK(has(w.got[1],
                   "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\""));
@@ -210,7 +211,7 @@ TEST(ids_of_other_sessions_and_of_nothing_begin_a_new_stream) {
     if (web_open(&w)) {
         web_begin(&w);
         (void)web_say(&w, 1, "GET /mcp", "", "");
-        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        CHECK_EQ_INT(serve_tools(w.server, w.tools, NULL, 1), PHI_OK);
         web_turns(&w, 8);
         (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
         memcpy(first, w.session, sizeof first);
@@ -238,14 +239,14 @@ TEST(a_listening_stream_that_was_cut_keeps_what_is_said_meanwhile) {
     if (web_open(&w)) {
         web_begin(&w);
         (void)web_say(&w, 1, "GET /mcp", "", "");
-        CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+        CHECK_EQ_INT(serve_tools(w.server, w.tools, NULL, 1), PHI_OK);
         web_turns(&w, 8);
         (void)snprintf(heads, sizeof heads, "%s", last_id(&w, 1));
         web_hang_up(&w, 1);
         web_turns(&w, 8);
-        phi_mcp_server_log(w.server, "error", "game", "\"meanwhile\"");
+        (void)phi_mcp_server_log(w.server, NULL, "error", "game", "\"meanwhile\"");
         CHECK(has(web_say(&w, 1, "GET /mcp", heads, ""), "meanwhile"));
-        phi_mcp_server_log(w.server, "error", "game", "\"afterwards\"");
+        (void)phi_mcp_server_log(w.server, NULL, "error", "game", "\"afterwards\"");
         web_turns(&w, 8);
         CHECK(has(w.got[1], "afterwards"));
     }

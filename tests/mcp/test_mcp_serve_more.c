@@ -1,5 +1,6 @@
 /* test_mcp_serve_more.c - our server: resources, prompts, completion, what it tells unasked, hooks,
    agents as tools, clients that break rules, and memory that runs out. */
+#include "mcp/answers.h"
 #include "mcp/served.h"
 #include "subagents/family.h"
 
@@ -39,7 +40,7 @@ static void complete(void *user_data, phi_mcp_incoming incoming,
     const char *const values[] = {"paris", "park"};
     (void)user_data;
     CHECK_EQ_STR(what->argument, "where");
-    CHECK_EQ_INT(phi_mcp_answer_values(incoming, values, 2, 7), PHI_OK);
+    CHECK_EQ_INT(answer_values(incoming, values, 2, 7), PHI_OK);
 }
 
 static phi_verdict on_hook(void *user_data, phi_hook *hook) {
@@ -145,14 +146,14 @@ TEST(a_read_may_answer_later_and_once) {
     world_begin(&w);
     world_open(&w, "2025-11-25");
     CHECK_EQ_STR(ASK(1, "resources/read", "{\"uri\":\"note://later\"}"), "");
-    CHECK_EQ_INT(phi_mcp_answer_values(w.kept, NULL, 0, 0), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_mcp_answer_json(w.kept, phi_str_of("[1]")), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_mcp_answer_bytes(w.kept, "x", 1, "image/png"), PHI_OK);
+    CHECK_EQ_INT(answer_values(w.kept, NULL, 0, 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(answer_json(w.kept, "[1]"), PHI_BAD_ARG);
+    CHECK_EQ_INT(answer_bytes(w.kept, "x", 1, "image/png"), PHI_OK);
     CHECK(has(served_hear(&w.s), "\"id\":1,\"result\":{\"contents\":[{\"uri\":\"note://later\","
                                  "\"mimeType\":\"image/png\",\"blob\":\"eA==\"}]}"));
-    CHECK_EQ_INT(phi_mcp_answer_error(w.kept, "no"), PHI_STALE);
+    CHECK_EQ_INT(answer_error(w.kept, "no"), PHI_STALE);
     CHECK_EQ_STR(ASK(2, "resources/read", "{\"uri\":\"note://later\"}"), "");
-    CHECK_EQ_INT(phi_mcp_answer_error(w.kept, "locked"), PHI_OK);
+    CHECK_EQ_INT(answer_error(w.kept, "locked"), PHI_OK);
     CHECK(has(served_hear(&w.s), "\"error\":{\"code\":-32603,\"message\":\"locked\"}"));
     served_free(&w.s);
 }
@@ -171,7 +172,7 @@ TEST(prompts_are_filled_with_their_arguments) {
               "params.arguments.where: expected a string"));
     CHECK(has(ASK(5, "prompts/get", "{\"name\":\"no\"}"), "Unknown prompt: no"));
     CHECK_EQ_STR(ASK(6, "prompts/get", "{\"name\":\"later\"}"), "");
-    CHECK_EQ_INT(phi_mcp_answer_json(w.kept, phi_str_of("{\"messages\":[]}")), PHI_OK);
+    CHECK_EQ_INT(answer_json(w.kept, "{\"messages\":[]}"), PHI_OK);
     CHECK(has(served_hear(&w.s), "\"id\":6,\"result\":{\"messages\":[]}"));
     served_free(&w.s);
 }
@@ -214,7 +215,7 @@ static void check_media(const char *version, const char *sound) {
     message.content = content;
     message.content_count = 4;
     CHECK_EQ_STR(ASK(2, "prompts/get", "{\"name\":\"later\"}"), "");
-    CHECK_EQ_INT(phi_mcp_answer_messages(w.kept, &message, 1), PHI_OK);
+    CHECK_EQ_INT(answer_messages(w.kept, &message, 1), PHI_OK);
     (void)snprintf(want, sizeof want, "{\"role\":\"user\",\"content\":%s}]", sound);
     CHECK(has(served_hear(&w.s), want));
     served_free(&w.s);
@@ -274,9 +275,9 @@ TEST(a_session_hears_of_changes_that_it_subscribed_to) {
                  "\"uri\":\"note://text\"}}");
     CHECK(has(ASK(5, "resources/unsubscribe", "{\"uri\":\"note://text\"}"), "{}"));
     phi_mcp_server_updated(w.s.server, "note://text");
-    CHECK_EQ_INT(phi_mcp_server_set_tools(w.s.server, w.tools, NULL, 1), PHI_OK);
+    CHECK_EQ_INT(serve_tools(w.s.server, w.tools, NULL, 1), PHI_OK);
     CHECK(has(served_hear(&w.s), "notifications/tools/list_changed"));
-    CHECK_EQ_INT(phi_mcp_server_set_tools(w.s.server, w.tools, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(serve_tools(w.s.server, w.tools, NULL, 0), PHI_OK);
     CHECK(has(served_hear(&w.s), "notifications/tools/list_changed"));
     CHECK(has(ASK(6, "tools/list", "{}"), "\"tools\":[]"));
     served_free(&w.s);
@@ -294,7 +295,7 @@ TEST(a_modern_stream_has_what_its_filter_asked_for) {
                  "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":5},"
                  "\"notifications\":{\"promptsListChanged\":true,\"resourceSubscriptions\":["
                  "\"note://text\"]}}}");
-    CHECK_EQ_INT(phi_mcp_server_set_tools(w.s.server, w.tools, NULL, 1), PHI_OK);
+    CHECK_EQ_INT(serve_tools(w.s.server, w.tools, NULL, 1), PHI_OK);
     phi_mcp_server_updated(w.s.server, "note://bytes");
     phi_mcp_server_updated(w.s.server, "note://text");
     CHECK(has(served_hear(&w.s), "subscriptionId\":5},\"uri\":\"note://text\"}"));
@@ -312,11 +313,11 @@ TEST(log_messages_have_the_level_that_the_client_set) {
     world_open(&w, "2025-11-25");
     CHECK(has(ASK(1, "logging/setLevel", "{\"level\":\"error\"}"), "{}"));
     CHECK(has(ASK(2, "logging/setLevel", "{\"level\":\"loud\"}"), "-32602"));
-    phi_mcp_server_log(w.s.server, "warning", NULL, "low");
-    phi_mcp_server_log(w.s.server, "error", "core", "{\"a\":\n1}");
+    (void)phi_mcp_server_log(w.s.server, NULL, "warning", NULL, "low");
+    (void)phi_mcp_server_log(w.s.server, NULL, "error", "core", "{\"a\":\n1}");
     CHECK(has(served_hear(&w.s),
               "\"params\":{\"level\":\"error\",\"logger\":\"core\",\"data\":{\"a\":1}}}"));
-    phi_mcp_server_log(w.s.server, "alert", NULL, "just a text");
+    (void)phi_mcp_server_log(w.s.server, NULL, "alert", NULL, "just a text");
     CHECK(has(served_hear(&w.s), "\"data\":\"just a text\""));
     served_free(&w.s);
 }
@@ -492,7 +493,7 @@ TEST(long_messages_are_read_in_slices_and_in_their_order) {
     served_close(&w.s.to); /* its end is seen behind the message */
     CHECK(has(served_hear(&w.s), "\"id\":2,\"result\""));
     CHECK_EQ_STR(served_hear(&w.s), "");
-    CHECK(phi_mcp_server_ended(w.s.server));
+    CHECK(phi_mcp_server_get_info(w.s.server).ended);
     served_free(&w.s);
     free(one);
     free(two);
@@ -532,7 +533,8 @@ TEST(every_failed_allocation_of_a_long_message_leaves_a_server_that_goes_on) {
             answered += strstr(w.s.line, "\"id\":1,\"result\"") != NULL;
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        if (!phi_mcp_server_ended(w.s.server)) CHECK(has(ASK(77, "ping", "{}"), "\"id\":77"));
+        if (!phi_mcp_server_get_info(w.s.server).ended)
+            CHECK(has(ASK(77, "ping", "{}"), "\"id\":77"));
         served_free(&w.s);
     } while (tripped && n < 500);
     CHECK(n > 5 && n < 500 && answered > 0);
@@ -748,7 +750,7 @@ TEST(every_failed_allocation_leaves_a_server_that_can_be_freed) {
         if (w.s.server != NULL) served_all += scenario_without_checks(&w) == 5;
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        if (w.s.server != NULL && !phi_mcp_server_ended(w.s.server))
+        if (w.s.server != NULL && !phi_mcp_server_get_info(w.s.server).ended)
             CHECK(has(served_ask(&w.s, modern(77, "server/discover", "", "{}")), "\"id\":77"));
         served_free(&w.s);
     } while (tripped && n < 2000);

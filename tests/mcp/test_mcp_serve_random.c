@@ -5,6 +5,7 @@
 
    Whatever happens, nothing is left behind and memory stays under its cap. PHI_SEEDS says how many
    worlds there are. */
+#include "mcp/answers.h"
 #include "mcp/mcp_serve.h"
 #include "support/rig.h"
 
@@ -150,11 +151,12 @@ static void host_serve(world *w) {
     desc.max_message_bytes = 150000;
     desc.max_queue_bytes = 65536;
     w->server = phi_mcp_serve(rig_runtime(w->r), &desc);
-    w->port = phi_mcp_server_port(w->server);
+    w->port = phi_mcp_server_get_info(w->server).port;
 }
 
 static void host_acts(world *w) {
     phi_call call = w->calls[dice(w, HELD)];
+    phi_mcp_incoming of = phi_mcp_incoming_of(call);
     phi_mcp_incoming read = w->reads[dice(w, HELD)];
     if (w->server == NULL) return;
     switch (dice(w, 10)) {
@@ -165,15 +167,13 @@ static void host_acts(world *w) {
     case 2: (void)phi_call_progress(call, "half"); break;
     case 3: host_asks(w, call); break;
     case 4: phi_mcp_server_updated(w->server, "a:text"); break;
-    case 5: phi_mcp_server_log(w->server, "error", NULL, "words"); break;
-    case 6:
-        (void)phi_mcp_server_set_tools(w->server, w->tools, dice(w, 2) ? w->infos : NULL, 4);
-        break;
+    case 5: (void)phi_mcp_server_log(w->server, NULL, "error", NULL, "words"); break;
+    case 6: (void)serve_tools(w->server, w->tools, dice(w, 2) ? w->infos : NULL, 4); break;
     case 8: (void)phi_mcp_task(phi_mcp_incoming_of(call)); break;
     case 7:
         if (read.server == w->server) (void)phi_mcp_answer_text(read, PHI__LIT("later"), NULL);
         break;
-    default: (void)phi_mcp_log(phi_mcp_incoming_of(call), "error", NULL, "\"words\""); break;
+    default: (void)phi_mcp_server_log(w->server, &of, "error", NULL, "\"words\""); break;
     }
 }
 

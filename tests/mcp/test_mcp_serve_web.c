@@ -1,5 +1,6 @@
 /* test_mcp_serve_web.c - our server over HTTP: whose answers count, headers that repeat parameters,
    bounds of streams, and what is given back when an answer was sent. */
+#include "mcp/answers.h"
 #include "mcp/mcp_admit_in.h"
 #include "mcp/web.h"
 
@@ -179,7 +180,7 @@ TEST(headers_of_parameters_must_be_the_arguments) {
     w.tools[0].schema = "{\"type\":\"object\",\"properties\":{"
                         "\"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"},"
                         "\"count\":{\"type\":\"integer\",\"x-mcp-header\":\"Count\"}}}";
-    CHECK_EQ_INT(phi_mcp_server_set_tools(w.server, w.tools, NULL, 1), PHI_OK);
+    CHECK_EQ_INT(serve_tools(w.server, w.tools, NULL, 1), PHI_OK);
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
         CHECK(has(go(&w, cases[i].heads, cases[i].arguments), cases[i].want));
     web_close(&w);

@@ -27,7 +27,7 @@ static void got_done(void *user_data, const phi_mcp_reply *reply) {
     } else
         (void)snprintf(g->text, sizeof g->text, "%.*s", (int)reply->message.len, reply->message.at);
     if (g->free_mcp) {
-        CHECK_EQ_INT(phi_mcp_free(g->kit->mcp), PHI_OK);
+        phi_mcp_free(g->kit->mcp);
         g->kit->mcp = NULL;
     }
 }
@@ -55,10 +55,10 @@ static void ready(link_kit *k, const char *era) {
     link_begin(k, NULL);
     link_answers(k, era, "{}");
     CHECK_EQ_INT(link_connect(k, NULL, NULL, 0), PHI_OK);
-    CHECK_EQ_INT(phi_mcp_state_of(k->mcp), PHI_MCP_CONNECTING);
+    CHECK_EQ_INT(phi_mcp_get_info(k->mcp).state, PHI_MCP_CONNECTING);
     link_run(k);
-    CHECK_EQ_INT(phi_mcp_state_of(k->mcp), PHI_MCP_READY);
-    CHECK_STR(phi_mcp_info_of(k->mcp).era, era);
+    CHECK_EQ_INT(phi_mcp_get_info(k->mcp).state, PHI_MCP_READY);
+    CHECK_STR(phi_mcp_get_info(k->mcp).era, era);
     (void)link_sent(k);
     (void)link_story(k);
 }
@@ -79,7 +79,7 @@ TEST(a_server_without_a_handshake_is_ready_after_its_discovery) {
     CHECK_EQ_STR(link_sent(&k), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\","
                                 "\"params\":{" META "}}\n");
     CHECK_EQ_STR(link_story(&k), "state: 2 2026-07-28\n");
-    info = phi_mcp_info_of(k.mcp);
+    info = phi_mcp_get_info(k.mcp);
     CHECK_STR(info.name, "scripted");
     CHECK_STR(info.instructions, "Be kind.");
     CHECK_STR(info.capabilities, "{\"tools\":{}}");
@@ -117,7 +117,7 @@ TEST(silence_to_the_probe_is_followed_by_initialize) {
     (void)link_sent(&k);
     link_answers(&k, "2025-06-18", "{}");
     link_pass(&k, 4000);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
     CHECK(strstr(link_sent(&k), "cancelled") == NULL);
     link_end(&k);
 }
@@ -130,8 +130,8 @@ TEST(a_modern_server_that_was_slow_to_start_is_probed_once_more) {
     (void)link_sent(&k);
     link_answers(&k, "2026-07-28", "{}");
     link_pass(&k, 4000);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
-    CHECK_STR(phi_mcp_info_of(k.mcp).era, "2026-07-28");
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
+    CHECK_STR(phi_mcp_get_info(k.mcp).era, "2026-07-28");
     CHECK(strstr(link_sent(&k), "\"initialize\"") != NULL);
     link_end(&k);
 }
@@ -146,7 +146,7 @@ TEST(a_pinned_era_is_the_only_one_that_is_tried) {
     link_run(&k);
     CHECK(strstr(link_sent(&k), "\"id\":1,\"method\":\"initialize\",\"params\":{"
                                 "\"protocolVersion\":\"2025-06-18\"") != NULL);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
     link_end(&k);
     link_begin(&k, NULL);
     link_answers(&k, "2025-03-26", "{}");
@@ -154,7 +154,7 @@ TEST(a_pinned_era_is_the_only_one_that_is_tried) {
     link_run(&k);
     CHECK_EQ_STR(link_story(&k),
                  "state: 5 initialize: the server speaks 2025-03-26, and not 2025-06-18\n");
-    CHECK_EQ_STR(phi_mcp_error(k.mcp),
+    CHECK_EQ_STR(phi_mcp_get_info(k.mcp).message,
                  "initialize: the server speaks 2025-03-26, and not 2025-06-18");
     link_end(&k);
 }
@@ -347,7 +347,7 @@ TEST(a_long_answer_is_read_in_slices) {
         if (when == 1) phi_mcp_cancel(k.mcp, id);
         if (when == 2) link_down(&k, PHI_NETWORK, false, "died");
         if (when == 3) {
-            CHECK_EQ_INT(phi_mcp_free(k.mcp), PHI_OK);
+            phi_mcp_free(k.mcp);
             k.mcp = NULL;
         }
         link_steps(&k, 30);
@@ -587,7 +587,7 @@ TEST(a_lost_connection_is_opened_again_with_growing_delays_and_given_up_at_last)
     link_pass(&k, 200);
     CHECK_EQ_INT(k.opens, 2);
     CHECK_EQ_STR(link_story(&k), "state: 2 2025-06-18\n");
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 1);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).restarts, 1);
     CHECK(strstr(link_sent(&k), "discover") == NULL); /* the era is known by now */
     link_down(&k, PHI_NETWORK, false, "again");
     link_pass(&k, 900);
@@ -599,16 +599,16 @@ TEST(a_lost_connection_is_opened_again_with_growing_delays_and_given_up_at_last)
     CHECK_EQ_INT(k.opens, 4);
     link_down(&k, PHI_NETWORK, false, "for good");
     link_run(&k);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_FAILED);
-    CHECK_EQ_STR(phi_mcp_error(k.mcp), "for good");
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_FAILED);
+    CHECK_EQ_STR(phi_mcp_get_info(k.mcp).message, "for good");
     CHECK_EQ_INT(phi_mcp_reconnect(k.mcp), PHI_OK);
     CHECK_EQ_INT(phi_mcp_reconnect(k.mcp), PHI_MISUSE);
     link_run(&k);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
     link_pass(&k, 61000);
     link_down(&k, PHI_NETWORK, false, "after a minute");
     link_pass(&k, 600);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
     link_end(&k);
 }
 
@@ -620,7 +620,7 @@ TEST(a_server_that_ends_at_the_probe_gets_initialize_the_next_time) {
     link_answers(&k, "2024-11-05", "{}");
     link_down(&k, PHI_NETWORK, false, "ended");
     link_pass(&k, 600);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
     link_end(&k);
 }
 
@@ -632,8 +632,8 @@ TEST(a_modern_server_that_ended_at_the_probe_is_probed_once_more) {
     link_answers(&k, "2026-07-28", "{}");
     link_down(&k, PHI_NETWORK, false, "ended");
     link_pass(&k, 600);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
-    CHECK_STR(phi_mcp_info_of(k.mcp).era, "2026-07-28");
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
+    CHECK_STR(phi_mcp_get_info(k.mcp).era, "2026-07-28");
     link_end(&k);
 }
 
@@ -656,7 +656,7 @@ TEST(a_connection_that_does_not_become_ready_fails) {
     CHECK_EQ_INT(link_connect(&k, NULL, NULL, 0), PHI_OK);
     link_run(&k);
     link_pass(&k, 29000);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_CONNECTING);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_CONNECTING);
     link_pass(&k, 2000);
     CHECK_EQ_STR(link_story(&k), "state: 5 not ready within 30000 ms\n");
     link_end(&k);
@@ -670,7 +670,7 @@ TEST(hours_of_a_pause_end_no_beginning) {
     link_run(&k);
     rig_pass_ms(k.rig, 7200000);
     link_run(&k);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_CONNECTING);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_CONNECTING);
     link_pass(&k, 31000);
     CHECK_EQ_STR(link_story(&k), "state: 5 not ready within 30000 ms\n");
     link_end(&k);
@@ -717,7 +717,7 @@ TEST(a_forgotten_session_is_agreed_upon_again_and_what_was_refused_is_sent_again
     link_run(&k);
     CHECK_EQ_INT(b.times, 1);
     CHECK_EQ_INT(b.status, PHI_OK);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
     link_end(&k);
 }
 
@@ -729,17 +729,17 @@ TEST(closing_ends_requests_and_reports_each_state) {
     phi_mcp_close(k.mcp);
     phi_mcp_close(k.mcp);
     CHECK_EQ_INT(g.times, 0);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_CLOSING);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_CLOSING);
     link_run(&k);
     CHECK_EQ_INT(g.times, 1);
     CHECK_EQ_INT(g.status, PHI_CANCELLED);
     CHECK_EQ_STR(link_story(&k), "state: 3 closing\nstate: 4 closed\n");
     CHECK_EQ_INT(phi_mcp_reconnect(k.mcp), PHI_OK);
     link_run(&k);
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
     link_end(&k);
     phi_mcp_close(NULL);
-    CHECK_EQ_INT(phi_mcp_free(NULL), PHI_OK);
+    phi_mcp_free(NULL);
     CHECK_EQ_INT(phi_mcp_reconnect(NULL), PHI_BAD_ARG);
 }
 

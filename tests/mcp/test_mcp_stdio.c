@@ -28,9 +28,9 @@ static void on_event(void *user_data, const phi_mcp_event *e) {
     kit *k = (kit *)user_data;
     if (e->kind == PHI_MCP_EV_WARNING) k->warnings++;
     if (e->kind != PHI_MCP_EV_STATE || k->story_len + 300 > STORY) return;
-    k->story_len +=
-        (size_t)snprintf(k->story + k->story_len, 300, "%d %.*s\n", (int)phi_mcp_state_of(e->mcp),
-                         (int)phi__min(e->text.len, 280), e->text.at);
+    k->story_len += (size_t)snprintf(k->story + k->story_len, 300, "%d %.*s\n",
+                                     (int)phi_mcp_get_info(e->mcp).state,
+                                     (int)phi__min(e->text.len, 280), e->text.at);
 }
 
 static void begin(kit *k) {
@@ -49,8 +49,8 @@ static uint64_t now_ms(void) {
 /* Until the state is another one, or 10 s have passed. */
 static phi_mcp_state leave(kit *k, phi_mcp_state state) {
     uint64_t end = now_ms() + 10000;
-    while (phi_mcp_state_of(k->mcp) == state && now_ms() < end) (void)phi_step(k->rt, 20);
-    return phi_mcp_state_of(k->mcp);
+    while (phi_mcp_get_info(k->mcp).state == state && now_ms() < end) (void)phi_step(k->rt, 20);
+    return phi_mcp_get_info(k->mcp).state;
 }
 
 static bool connect_desc(kit *k, phi_mcp_desc *desc) {
@@ -70,7 +70,7 @@ static bool connect_to(kit *k, const char *eras, const char *behaviour, const ch
 }
 
 static void end(kit *k) {
-    CHECK_EQ_INT(phi_mcp_free(k->mcp), PHI_OK);
+    phi_mcp_free(k->mcp);
     phi_runtime_free(k->rt);
 }
 
@@ -118,8 +118,8 @@ TEST(a_tool_is_called_in_each_era) {
         begin(&k);
         (void)snprintf(log, sizeof log, "%s/%s", dir, eras[i]);
         if (CHECK(connect_to(&k, eras[i], NULL, log))) {
-            CHECK_STR(phi_mcp_info_of(k.mcp).era, eras[i]);
-            CHECK(phi_mcp_info_of(k.mcp).process_id > 0);
+            CHECK_STR(phi_mcp_get_info(k.mcp).era, eras[i]);
+            CHECK(phi_mcp_get_info(k.mcp).process_id > 0);
             CHECK_EQ_STR(call(&k, &g, "echo", "{\"text\":\"h\\u00e9\\n\"}"), "h\xc3\xa9\n");
             CHECK_EQ_INT(g.status, PHI_OK);
         }
@@ -201,9 +201,9 @@ TEST(a_misbehaving_server_breaks_no_session) {
         }
     CHECK(k.warnings > 0);
     CHECK_EQ_STR(k.story, "2 2025-06-18\n");
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 0);
-    CHECK_EQ_INT(phi_mcp_stderr(k.mcp).len, 65536);
-    CHECK(phi__str_find(phi_mcp_stderr(k.mcp), 0, "the last words") != SIZE_MAX);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).restarts, 0);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).stderr_text.len, 65536);
+    CHECK(phi__str_find(phi_mcp_get_info(k.mcp).stderr_text, 0, "the last words") != SIZE_MAX);
     end(&k);
 }
 
@@ -223,11 +223,11 @@ TEST(a_call_in_flight_when_the_server_dies_ends_once_and_the_next_one_works) {
             CHECK_EQ_STR(call(&k, &g, rows[i].tool, rows[i].arguments), rows[i].want);
             CHECK_EQ_INT(g.status, PHI_NETWORK);
             CHECK_EQ_INT(other.times, 1);
-            CHECK_EQ_STR(phi_mcp_error(k.mcp), rows[i].want);
+            CHECK_EQ_STR(phi_mcp_get_info(k.mcp).message, rows[i].want);
             CHECK_EQ_INT(leave(&k, PHI_MCP_CONNECTING), PHI_MCP_READY);
             CHECK_EQ_STR(call(&k, &g, "echo", "{\"text\":\"again\"}"), "again");
         }
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 3);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).restarts, 3);
     end(&k);
 }
 
@@ -239,10 +239,10 @@ TEST(a_program_that_ends_at_once_is_given_up_after_its_restarts) {
     desc.restart_delay_ms = 1;
     desc.max_restarts = 2;
     CHECK(!connect_desc(&k, &desc));
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_FAILED);
-    CHECK_EQ_STR(phi_mcp_error(k.mcp), "the server's program has ended with code 7");
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 2);
-    CHECK(phi_mcp_stderr(k.mcp).len > 0);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_FAILED);
+    CHECK_EQ_STR(phi_mcp_get_info(k.mcp).message, "the server's program has ended with code 7");
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).restarts, 2);
+    CHECK(phi_mcp_get_info(k.mcp).stderr_text.len > 0);
     end(&k);
 }
 
@@ -258,8 +258,8 @@ TEST(a_program_that_stops_reading_and_ends_gives_its_own_reason) {
     desc.no_restart = true;
     begin(&k);
     CHECK(!connect_desc(&k, &desc));
-    CHECK_EQ_STR(phi_mcp_error(k.mcp), "the server's program has ended with code 3");
-    CHECK(phi_str_equal(phi_mcp_stderr(k.mcp), phi_str_of("no key file\n")));
+    CHECK_EQ_STR(phi_mcp_get_info(k.mcp).message, "the server's program has ended with code 3");
+    CHECK(phi_str_equal(phi_mcp_get_info(k.mcp).stderr_text, phi_str_of("no key file\n")));
     end(&k);
 }
 
@@ -274,8 +274,8 @@ TEST(a_program_that_stops_reading_and_stays_is_ended) {
     desc.close_ms = 50;
     begin(&k);
     CHECK(!connect_desc(&k, &desc));
-    CHECK_EQ_STR(phi_mcp_error(k.mcp), "the server's program does not read any more");
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).process_id, 0);
+    CHECK_EQ_STR(phi_mcp_get_info(k.mcp).message, "the server's program does not read any more");
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).process_id, 0);
     end(&k);
 }
 
@@ -287,16 +287,17 @@ TEST(a_program_that_is_not_there_fails_with_words) {
     begin(&k);
     desc.argv = argv;
     CHECK(!connect_desc(&k, &desc));
-    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_FAILED);
-    CHECK(strstr(phi_mcp_error(k.mcp), "no-such-program-anywhere cannot be started: ") ==
-          phi_mcp_error(k.mcp));
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_FAILED);
+    CHECK(strstr(phi_mcp_get_info(k.mcp).message, "no-such-program-anywhere cannot be started: ") ==
+          phi_mcp_get_info(k.mcp).message);
     end(&k);
     begin(&k); /* the directory is at fault, and named */
     desc.argv = there;
     desc.cwd = "/no-such-directory";
     CHECK(!connect_desc(&k, &desc));
-    CHECK(strstr(phi_mcp_error(k.mcp), "/bin/true cannot be started in /no-such-directory: ") ==
-          phi_mcp_error(k.mcp));
+    CHECK(strstr(phi_mcp_get_info(k.mcp).message,
+                 "/bin/true cannot be started in /no-such-directory: ") ==
+          phi_mcp_get_info(k.mcp).message);
     end(&k);
 }
 
@@ -309,11 +310,11 @@ TEST(a_program_that_ignores_everything_is_killed_in_the_end) {
     desc.era = "2025-06-18";
     desc.close_ms = 50;
     CHECK(connect_desc(&k, &desc));
-    pid = phi_mcp_info_of(k.mcp).process_id;
+    pid = phi_mcp_get_info(k.mcp).process_id;
     phi_mcp_close(k.mcp);
     CHECK_EQ_INT(leave(&k, PHI_MCP_CLOSING), PHI_MCP_CLOSED);
     CHECK_EQ_STR(k.story, "2 2025-06-18\n3 closing\n4 closed\n");
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).process_id, 0);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).process_id, 0);
     end(&k);
     CHECK(kill(pid, 0) != 0 && errno == ESRCH);
 }

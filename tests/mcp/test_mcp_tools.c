@@ -1,10 +1,11 @@
 /* The list of a server's tools: names, schemas, pages, changes. */
+#include "mcp/gets.h"
 #include "mcp/tools.h"
 
 static phi_mcp_tool tool_at(tools_kit *t, size_t i) {
     phi_mcp_tool tool;
     memset(&tool, 0, sizeof tool);
-    CHECK(phi_mcp_tool_at(t->k.mcp, i, &tool));
+    CHECK(mcp_tool_at(t->k.mcp, i, &tool));
     return tool;
 }
 
@@ -29,7 +30,7 @@ TEST(an_agent_calls_a_tool_of_a_server_in_each_era) {
             CHECK_STR(tool.description, "Says it again");
             CHECK(!tool.read_only && tool.destructive && !tool.idempotent && tool.open_world);
             CHECK_EQ_INT(strlen(tool.hash), 64);
-            CHECK(!phi_mcp_tool_at(t.k.mcp, 1, &tool));
+            CHECK(!mcp_tool_at(t.k.mcp, 1, &tool));
             tools_agent(&t);
             (void)link_sent(&t.k);
             tools_call(&t, "echo", "{\"text\":\"hello\"}");
@@ -56,7 +57,7 @@ TEST(names_keep_every_providers_rule_and_calls_use_the_servers_own) {
              "{\"name\":\"a\\u001b[31m\\u202e\"},{\"name\":\"x                                   "
              "                                              \"},{\"name\":\"1st\"},"
              "{\"name\":\"read_file\"},{\"name\":\"\"},{},7]}";
-    if (CHECK(tools_ready(&t, &desc)) && CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 6)) {
+    if (CHECK(tools_ready(&t, &desc)) && CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 6)) {
         for (i = 0; i < 6; i++) {
             phi_mcp_tool tool = tool_at(&t, i);
             size_t at;
@@ -89,7 +90,7 @@ TEST(a_tool_without_description_and_schema_gets_both) {
     t.list =
         "{\"tools\":[{\"name\":\"a\",\"inputSchema\":null},{\"name\":\"b\",\"inputSchema\":{}},"
         "{\"name\":\"c\",\"annotations\":{\"title\":\"See\",\"readOnlyHint\":true}}]}";
-    if (CHECK(tools_ready(&t, NULL)) && CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 3)) {
+    if (CHECK(tools_ready(&t, NULL)) && CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 3)) {
         const phi_tool *tools;
         size_t count;
         const phi_tool_source *source = phi_mcp_tools(t.k.mcp);
@@ -100,7 +101,7 @@ TEST(a_tool_without_description_and_schema_gets_both) {
         CHECK_EQ_STR(tools[0].label, "a");
         CHECK_EQ_STR(tools[2].label, "See");
         CHECK(tool_at(&t, 2).read_only && tool_at(&t, 2).idempotent);
-        CHECK_EQ_INT(phi_mcp_free(t.k.mcp), PHI_MISUSE);
+        CHECK(!link_freed(t.k.mcp));
         source->release(source->user_data, tools);
     }
     tools_end(&t);
@@ -120,7 +121,7 @@ static const char *schema_of(const char *input, char *story, size_t size) {
     tools_begin(&t, "2025-11-25", NULL);
     t.list = list;
     out[0] = '\0';
-    there = CHECK(tools_ready(&t, NULL)) && CHECK(phi_mcp_tool_at(t.k.mcp, 0, &tool));
+    there = CHECK(tools_ready(&t, NULL)) && CHECK(mcp_tool_at(t.k.mcp, 0, &tool));
     if (there) there = phi__str_is(tool.name, "t");
     if (there) (void)snprintf(out, sizeof out, "%.*s", (int)tool.schema.len, tool.schema.at);
     if (story != NULL) (void)snprintf(story, size, "%s", link_story(&t.k));
@@ -184,7 +185,7 @@ TEST(a_host_sees_the_input_schema_with_every_keyword_of_the_server) {
                    rich, plain);
     tools_begin(&t, "2025-11-25", NULL);
     t.list = list;
-    if (CHECK(tools_ready(&t, NULL)) && CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 4)) {
+    if (CHECK(tools_ready(&t, NULL)) && CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 4)) {
         CHECK_STR(tool_at(&t, 0).input, rich);
         CHECK(!phi_str_equal(tool_at(&t, 0).schema, tool_at(&t, 0).input));
         CHECK_STR(tool_at(&t, 1).input, plain);
@@ -261,7 +262,7 @@ TEST(pages_are_followed_and_cursors_that_come_back_end_the_list) {
     t.pages[0] = "{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"p\\\"2\"}";
     t.pages[1] = "{\"tools\":[{\"name\":\"b\"}],\"nextCursor\":\"\"}";
     if (CHECK(tools_ready(&t, NULL))) {
-        CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 2);
+        CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 2);
         CHECK(strstr(link_sent(&t.k), "\"params\":{\"cursor\":\"p\\\"2\"}") != NULL);
         CHECK_EQ_STR(link_story(&t.k), "state: 2 2025-06-18\n");
     }
@@ -270,7 +271,7 @@ TEST(pages_are_followed_and_cursors_that_come_back_end_the_list) {
     t.list = "{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"again\"}";
     if (CHECK(tools_ready(&t, NULL))) {
         CHECK_EQ_INT(t.lists, 2);
-        CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 1);
+        CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 1);
         CHECK(strstr(link_story(&t.k), "its list of tools is too long") != NULL);
     }
     tools_end(&t);
@@ -281,7 +282,7 @@ TEST(pages_are_followed_and_cursors_that_come_back_end_the_list) {
         "{\"tools\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}],\"nextCursor\":\"x\"}";
     if (CHECK(tools_ready(&t, &desc))) {
         CHECK_EQ_INT(t.lists, 1);
-        CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 2);
+        CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 2);
     }
     tools_end(&t);
 }
@@ -385,15 +386,15 @@ TEST(tools_stay_while_a_connection_is_made_again) {
         (void)link_story(&t.k);
         link_down(&t.k, PHI_NETWORK, false, "it has ended");
         link_run(&t.k);
-        CHECK_EQ_INT(phi_mcp_state_of(t.k.mcp), PHI_MCP_CONNECTING);
-        CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 1);
+        CHECK_EQ_INT(phi_mcp_get_info(t.k.mcp).state, PHI_MCP_CONNECTING);
+        CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 1);
         rig_call(t.k.rig, "c1", "echo", "{\"text\":\"x\"}");
         rig_says(t.k.rig, "done");
         CHECK_EQ_INT(phi_prompt(t.agent, "go"), PHI_OK);
         link_run(&t.k);
         CHECK_EQ_INT(t.calls, 0); /* it waits */
         link_pass(&t.k, 1000);
-        CHECK_EQ_INT(phi_mcp_state_of(t.k.mcp), PHI_MCP_READY);
+        CHECK_EQ_INT(phi_mcp_get_info(t.k.mcp).state, PHI_MCP_READY);
         link_pass(&t.k, 200);
         CHECK_EQ_INT(t.calls, 1);
         CHECK(strstr(rig_story(t.k.rig), "ToolExecutionEnd toolResult c1 \"again\"") != NULL);
@@ -415,7 +416,7 @@ TEST(hours_of_a_pause_end_no_call_that_waits_for_its_connection) {
         link_run(&t.k);
         rig_pass_ms(t.k.rig, 7200000);
         link_run(&t.k);
-        CHECK_EQ_INT(phi_mcp_state_of(t.k.mcp), PHI_MCP_CONNECTING);
+        CHECK_EQ_INT(phi_mcp_get_info(t.k.mcp).state, PHI_MCP_CONNECTING);
         CHECK(strstr(rig_story(t.k.rig), "ToolExecutionEnd") == NULL);
         link_pass(&t.k, 31000);
         CHECK(strstr(rig_story(t.k.rig), "the server is not connected") != NULL);
@@ -432,7 +433,7 @@ TEST(an_answer_without_a_list_keeps_the_one_before) {
         (void)link_story(&t.k);
         t.list = "{\"tools\":{}}";
         changed(&t);
-        CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 1);
+        CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 1);
         CHECK_EQ_STR(link_story(&t.k), "warning: 2 tools/list: the result has no list\n");
         t.list = "{\"tools\":[{\"name\":\"\\u202e\"}]}";
         changed(&t);

@@ -40,10 +40,10 @@ static inline void tools_result(tools_kit *t, const char *result) {
 
 static inline void tools_on_send(link_kit *k, const char *json) {
     tools_kit *t = (tools_kit *)(void *)k;
-    phi_json_found id, method;
+    phi__json_found id, method;
     char name[64];
-    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     (void)snprintf(name, sizeof name, "%.*s", (int)id.raw.len, id.raw.at);
     if (phi__str_is(method.raw, "tools/list")) {
         const char *page = t->pages[t->page];
@@ -76,7 +76,7 @@ static inline bool tools_ready(tools_kit *t, const phi_mcp_desc *desc) {
     static const phi__mcp_open_join joins[] = {phi__mcp_tools_join};
     if (link_connect(&t->k, desc, joins, 1) != PHI_OK) return false;
     link_run(&t->k);
-    return phi_mcp_state_of(t->k.mcp) == PHI_MCP_READY;
+    return phi_mcp_get_info(t->k.mcp).state == PHI_MCP_READY;
 }
 
 static inline phi_agent_desc tools_desc(tools_kit *t) {

@@ -94,7 +94,7 @@ static inline void web_dial(web *w, int peer) {
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(phi_mcp_server_port(w->server));
+    address.sin_port = htons(phi_mcp_server_get_info(w->server).port);
     w->fds[peer] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(connect(w->fds[peer], (struct sockaddr *)&address, sizeof address) == 0);
     (void)fcntl(w->fds[peer], F_SETFL, O_NONBLOCK);

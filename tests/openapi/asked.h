@@ -167,8 +167,8 @@ static inline bool asked_open(asked *a, const phi_openapi_desc *desc, const char
     if (!CHECK(a->rt != NULL)) return false;
     a->api = open_text(a->rt, desc, phi_str_of(document));
     if (!CHECK(a->api != NULL)) return false;
-    while (phi_openapi_step(a->api) == PHI_BUSY) continue;
-    CHECK_EQ_STR(phi_openapi_error(a->api)->message, "");
+    while (phi_openapi_step(a->api, NULL) == PHI_BUSY) continue;
+    CHECK_EQ_STR(open_error(a->api)->message, "");
     while (phi_openapi_select(a->api, NULL, &a->tools) == PHI_BUSY) continue;
     if (a->tools.skip_count > 0) CHECK_EQ_STR(a->tools.skipped[0].message, "");
     a->agent = asked_agent(a);

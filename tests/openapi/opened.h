@@ -27,6 +27,13 @@ static inline phi_openapi *open_url(phi_runtime *rt, const phi_openapi_desc *des
     return phi_openapi_new(rt, &of);
 }
 
+/* The fault so far, in a static struct: a document of none has no fault. */
+static inline const phi_parse_error *open_error(phi_openapi *api) {
+    static phi_parse_error error;
+    (void)phi_openapi_step(api, &error);
+    return &error;
+}
+
 static inline size_t open_count(const phi_openapi *api) {
     size_t n = 0;
     while (phi_openapi_operation_at(api, n) != NULL) n++;

@@ -23,7 +23,7 @@ static inline void spec_runtime(spec *s) {
 }
 
 static inline void spec_read(spec *s) {
-    while ((s->status = phi_openapi_step(s->api)) == PHI_BUSY) (void)phi_step(s->rt, 0);
+    while ((s->status = phi_openapi_step(s->api, NULL)) == PHI_BUSY) (void)phi_step(s->rt, 0);
     if (s->status != PHI_OK) return;
     while ((s->status = phi_openapi_select(s->api, NULL, &s->tools)) == PHI_BUSY) {}
 }

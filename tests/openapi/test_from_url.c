@@ -29,12 +29,11 @@ TEST(a_document_in_yaml_is_as_one_in_json) {
     spec_close(&s);
     spec_open(&s, NULL, "openapi: 3.0.0\npaths: *nowhere\n");
     CHECK_EQ_INT(s.status, PHI_PARSE);
-    CHECK_EQ_INT(phi_openapi_error(s.api)->line, 2);
+    CHECK_EQ_INT(open_error(s.api)->line, 2);
     spec_close(&s);
     spec_open(&s, NULL, "");
     CHECK_EQ_INT(s.status, PHI_UNSUPPORTED);
-    CHECK_EQ_STR(phi_openapi_error(s.api)->message,
-                 "this is no OpenAPI document: expected an object");
+    CHECK_EQ_STR(open_error(s.api)->message, "this is no OpenAPI document: expected an object");
     spec_close(&s);
 }
 
@@ -48,7 +47,7 @@ static void begin(wires *w, spec *s, const phi_openapi_desc *desc) {
     s->api = open_url(s->rt, desc, "https://h.example/docs/api.yaml?key=1");
     if (!CHECK(s->api != NULL)) return;
     for (i = 0; i < 5; i++) {
-        CHECK_EQ_INT(phi_openapi_step(s->api), PHI_BUSY);
+        CHECK_EQ_INT(phi_openapi_step(s->api, NULL), PHI_BUSY);
         (void)phi_step(s->rt, 0);
     }
 }
@@ -56,7 +55,7 @@ static void begin(wires *w, spec *s, const phi_openapi_desc *desc) {
 /* Steps until the document is there or the server must speak. */
 static void run(spec *s) {
     int i;
-    for (i = 0; i < 50 && (s->status = phi_openapi_step(s->api)) == PHI_BUSY; i++)
+    for (i = 0; i < 50 && (s->status = phi_openapi_step(s->api, NULL)) == PHI_BUSY; i++)
         (void)phi_step(s->rt, 0);
     if (s->status == PHI_OK)
         while ((s->status = phi_openapi_select(s->api, NULL, &s->tools)) == PHI_BUSY) {}
@@ -116,7 +115,7 @@ TEST(redirects_are_followed_without_headers_and_never_to_http) {
     wires_reply(&w, 3, 302, "Location: http://j.example/b\r\n", "");
     run(&s);
     CHECK_EQ_INT(s.status, PHI_REFUSED);
-    CHECK_EQ_STR(phi_openapi_error(s.api)->message,
+    CHECK_EQ_STR(open_error(s.api)->message,
                  "the document: a redirect to an address that is not followed");
     finish(&w, &s);
 }
@@ -131,7 +130,7 @@ TEST(redirects_in_a_circle_end) {
         run(&s);
     }
     CHECK_EQ_INT(s.status, PHI_REFUSED);
-    CHECK_EQ_STR(phi_openapi_error(s.api)->message, "the document: too many redirects");
+    CHECK_EQ_STR(open_error(s.api)->message, "the document: too many redirects");
     CHECK_EQ_INT(w.count, 6);
     finish(&w, &s);
 }
@@ -143,7 +142,7 @@ TEST(an_answer_that_is_no_document_says_so) {
     wires_reply(&w, 0, 404, "", "{\"openapi\":\"3.0.0\"}");
     run(&s);
     CHECK_EQ_INT(s.status, PHI_REFUSED);
-    CHECK_EQ_STR(phi_openapi_error(s.api)->message, "the document: HTTP status 404");
+    CHECK_EQ_STR(open_error(s.api)->message, "the document: HTTP status 404");
     finish(&w, &s);
     begin(&w, &s, NULL);
     wires_head(&w, 0, 200, "");

@@ -196,11 +196,11 @@ TEST(a_text_a_file_and_an_address_give_the_same_tools) {
     memset(&s, 0, sizeof s);
     s.rt = wires_runtime(&w, NULL);
     s.api = open_url(s.rt, NULL, "https://h.example/petstore.json");
-    for (i = 0; i < 100 && w.count == 0 && phi_openapi_step(s.api) == PHI_BUSY; i++)
+    for (i = 0; i < 100 && w.count == 0 && phi_openapi_step(s.api, NULL) == PHI_BUSY; i++)
         (void)phi_step(s.rt, 0);
     REQUIRE(CHECK_EQ_INT(w.count, 1));
     wires_reply(&w, 0, 200, "Content-Type: application/json\r\n", text);
-    for (i = 0; i < 100 && (s.status = phi_openapi_step(s.api)) == PHI_BUSY; i++)
+    for (i = 0; i < 100 && (s.status = phi_openapi_step(s.api, NULL)) == PHI_BUSY; i++)
         (void)phi_step(s.rt, 0);
     if (CHECK_EQ_INT(s.status, PHI_OK)) {
         while ((s.status = phi_openapi_select(s.api, NULL, &s.tools)) == PHI_BUSY) {}
@@ -238,12 +238,12 @@ static void refused(const char *text, phi_status status, unsigned line, unsigned
     spec s;
     spec_open(&s, NULL, text);
     CHECK_EQ_INT(s.status, status);
-    CHECK_EQ_INT(phi_openapi_error(s.api)->line, line);
-    CHECK_EQ_INT(phi_openapi_error(s.api)->column, column);
-    CHECK_EQ_STR(phi_openapi_error(s.api)->message, message);
+    CHECK_EQ_INT(open_error(s.api)->line, line);
+    CHECK_EQ_INT(open_error(s.api)->column, column);
+    CHECK_EQ_STR(open_error(s.api)->message, message);
     CHECK_EQ_INT(open_count(s.api), 0);
     CHECK_EQ_INT(phi_openapi_select(s.api, NULL, &s.tools), PHI_MISUSE);
-    CHECK_EQ_INT(phi_openapi_step(s.api), status); /* it stays */
+    CHECK_EQ_INT(phi_openapi_step(s.api, NULL), status); /* it stays */
     spec_close(&s);
 }
 
@@ -280,8 +280,7 @@ TEST(a_document_that_is_too_large_is_refused) {
     desc.max_document_bytes = 10;
     spec_open(&s, &desc, "{\"openapi\":\"3.0\"}");
     CHECK_EQ_INT(s.status, PHI_TOO_BIG);
-    CHECK_EQ_STR(phi_openapi_error(s.api)->message,
-                 "the document is larger than max_document_bytes, 10");
+    CHECK_EQ_STR(open_error(s.api)->message, "the document is larger than max_document_bytes, 10");
     spec_close(&s);
 }
 
@@ -316,9 +315,9 @@ TEST(settings_are_checked) {
     CHECK(open_text(s.rt, &desc, phi_str_of("{}")) == NULL); /* two of them */
     CHECK(phi_openapi_new(s.rt, NULL) == NULL);
     CHECK(open_text(NULL, NULL, phi_str_of("{}")) == NULL);
-    CHECK_EQ_INT(phi_openapi_step(NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_openapi_step(NULL, NULL), PHI_BAD_ARG);
     phi_openapi_free(NULL);
-    CHECK_EQ_STR(phi_openapi_error(NULL)->message, "");
+    CHECK_EQ_STR(open_error(NULL)->message, "");
     phi_runtime_free(s.rt);
 }
 
@@ -331,8 +330,8 @@ TEST(a_file_is_read_in_slices) {
     CHECK_EQ_INT(s.tools.count, 7);
     phi_openapi_free(s.api);
     s.api = open_file(s.rt, NULL, "tests/fixtures/openapi/none.json");
-    CHECK_EQ_INT(phi_openapi_step(s.api), PHI_NOT_FOUND);
-    CHECK_EQ_STR(phi_openapi_error(s.api)->message, "No such file or directory");
+    CHECK_EQ_INT(phi_openapi_step(s.api, NULL), PHI_NOT_FOUND);
+    CHECK_EQ_STR(open_error(s.api)->message, "No such file or directory");
     spec_close(&s);
 }
 
@@ -349,7 +348,7 @@ TEST(reading_can_be_broken_off_at_any_step) {
     rt = phi_runtime_new(&desc);
     for (steps = 1; status == PHI_BUSY && steps < 1000; steps++) {
         api = open_text(rt, NULL, phi_str_of(text));
-        for (i = 0; i < steps; i++) status = phi_openapi_step(api);
+        for (i = 0; i < steps; i++) status = phi_openapi_step(api, NULL);
         phi_openapi_free(api);
     }
     CHECK_EQ_INT(status, PHI_OK);

@@ -1,6 +1,7 @@
 /* test_random_documents.c - documents of chance, in which every keyword may hold anything and refer to
    anything: each operation becomes a tool that all providers take, or is skipped with a message.
    PHI_SEEDS says how many, PHI_SEED picks one. */
+#include "openapi/opened.h"
 #include "agent/dry_run.h"
 #include "spec.h"
 #include "text/schema.h"
@@ -276,7 +277,7 @@ static bool tell(uint32_t seed) {
     put_document(&m);
     desc.max_schema_bytes = pick(&m, 2) > 0 ? 300 : 0;
     spec_open(&s, &desc, built);
-    CHECK_EQ_STR(phi_openapi_error(s.api)->message, "");
+    CHECK_EQ_STR(open_error(s.api)->message, "");
     tools += s.tools.count;
     skipped += s.tools.skip_count;
     CHECK_EQ_INT(s.tools.count + s.tools.skip_count, open_count(s.api));

@@ -52,7 +52,7 @@ static void tell(asked *a, phi_tape *tape, const char *dir, char *story, size_t 
     a->w.answer = answer;
     a->rt = wires_runtime(&a->w, &runtime);
     a->api = open_text(a->rt, &desc, phi_str_of(document));
-    while (phi_openapi_step(a->api) == PHI_BUSY) continue;
+    while (phi_openapi_step(a->api, NULL) == PHI_BUSY) continue;
     while (phi_openapi_select(a->api, NULL, &a->tools) == PHI_BUSY) continue;
     agent.tools = a->tools.tools;
     agent.tool_count = a->tools.count;

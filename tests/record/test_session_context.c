@@ -4,9 +4,9 @@
 #include "agent/one_shot_run.h"
 #include "history/prune.h"
 #include "record/recorder.h"
+#include "support/context_tools.h"
 #include "support/recorded.h"
 #include "support/rig.h"
-#include "tools/context_tools.h"
 #include "loop/events.h"
 #include "history/prune_in.h"
 
@@ -491,7 +491,7 @@ TEST(what_a_run_pruned_stays_away_when_its_session_is_saved_and_loaded) {
     phi_session *s = NULL;
     phi_agent agent;
     uint64_t seq = 0;
-    (void)phi_tools_prun(tools);
+    (void)tools_prun(tools);
     tools[2] = rig_echo();
     desc.tools = tools;
     desc.tool_count = 3;

@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_AGENTS_H
 #define PHI_TESTS_SOAK_MONKEY_AGENTS_H
 
+#include "support/context_tools.h"
 #include "soak/monkey_lent.h"
 
 /* ---- agents ---- */
@@ -31,8 +32,8 @@ static size_t make_tools(monkey *m, phi_tool tools[TOOLS]) {
     tools[4].strict = once_in(m, 2);
     tools[4].step = any_step;
     tools[4].resume = any_start;
-    (void)phi_tools_prun(&tools[5]);
-    (void)phi_tools_revert(&tools[7]);
+    (void)tools_prun(&tools[5]);
+    (void)tools_revert(&tools[7]);
     return once_in(m, 2) ? (size_t)TOOLS : pick(m, TOOLS);
 }
 

@@ -3,6 +3,8 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_WORLDS_H
 #define PHI_TESTS_SOAK_MONKEY_WORLDS_H
 
+#include "support/outcome.h"
+#include "support/resumed.h"
 #include "support/problems.h"
 #include "soak/monkey_agents.h"
 #include "loop/events.h"
@@ -31,7 +33,7 @@ static void do_fact(monkey *m) {
     (void)snprintf(group, sizeof group, "g%u", (unsigned)pick(m, 4));
     if (scope.group != NULL && scope.group[0] != '\0') scope.group = group;
     switch (pick(m, 12)) {
-    case 0: (void)phi_fact_unset(scope, key); break;
+    case 0: (void)phi_fact_set(scope, key, phi_str_of(NULL), NULL); break;
     case 1: (void)phi_fact_get(scope, key, &fact); break;
     case 2: (void)phi_fact_list(scope, &m->arena, &facts, &count); break;
     case 3: (void)phi_fact_known(a, &m->arena, &facts, &count); break;
@@ -114,7 +116,7 @@ static void do_evaluate(monkey *m) {
     desc.user_data = m;
     if (!once_in(m, 4)) desc.prompt = any_text(m);
     if (once_in(m, 6))
-        (void)phi_evaluate_resume(a, &desc);
+        (void)evaluate_resume(a, &desc);
     else
         (void)phi_evaluate(a, &desc);
     if (phi_evaluation_result(a, &is) != PHI_OK) return;
@@ -128,8 +130,8 @@ static void do_think(monkey *m) {
     phi_agent a = any_agent(m);
     phi_str text;
     switch (pick(m, 4)) {
-    case 0: (void)phi_strategy_result(a, &m->arena, &text); break;
-    case 1: (void)phi_strategy_best_now(a, &m->arena, &best); break;
+    case 0: (void)strategy_result(a, &m->arena, &text); break;
+    case 1: (void)strategy_best(a, &m->arena, &best); break;
     default: (void)phi_strategy_settle(a); break;
     }
 }

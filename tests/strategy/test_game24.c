@@ -1,5 +1,6 @@
 /* test_game24.c - the game of 24 with a scripted model: recorded, and played again from the tape with
    the same events and the same log; the best never falls, and calls stay within the reserved budget. */
+#include "support/outcome.h"
 #include "think.h"
 #include "record/event_json.h"
 
@@ -107,7 +108,7 @@ static void shoot(take *t, const phi_strategy *strategy, const void *options,
     t->hash = phi_thread_hash(phi_agent_thread(agent));
     t->requests = rig_requests(th.r);
     (void)snprintf(t->answer, sizeof t->answer, "%s", think_answer(agent));
-    if (CHECK_EQ_INT(phi_strategy_result(agent, &th.arena, &result), PHI_OK))
+    if (CHECK_EQ_INT(strategy_result(agent, &th.arena, &result), PHI_OK))
         (void)snprintf(t->result, sizeof t->result, "%.*s", (int)result.len, result.at);
     CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
     CHECK(phi_agent_get_info(agent).spending.requests <= 60);

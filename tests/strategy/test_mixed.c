@@ -13,6 +13,7 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "agent/summary.h"
+#include "support/resumed.h"
 #include "support/set.h"
 #include "support/store_mem.h"
 
@@ -384,7 +385,7 @@ static void move_on(world *w, uint32_t how) {
         if (w->lead.rt != NULL && chance(w, 4) != 0) {
             phi_status status;
             whole = phi_spawn_resume(w->lead, &w->worker, NULL) == PHI_OK && whole;
-            status = phi_evaluate_resume(w->lead, &w->evaluation);
+            status = evaluate_resume(w->lead, &w->evaluation);
             whole = whole && (status == PHI_OK || status == PHI_NOT_FOUND || status == PHI_BUSY);
         } else
             whole = false;
@@ -640,7 +641,7 @@ static void spoilt_one(world *w, phi_str text) {
     free(json);
     if (other.rt == NULL) return;
     (void)phi_spawn_resume(other, &w->worker, NULL);
-    (void)phi_evaluate_resume(other, &w->evaluation);
+    (void)evaluate_resume(other, &w->evaluation);
     (void)rig_run(w->r, (int)chance(w, 60));
     if (chance(w, 4) == 0) (void)phi_abort(other);
     (void)rig_run(w->r, (int)chance(w, 20));

@@ -4,7 +4,9 @@
 
 #include "agent/snapshot.h"
 #include "record/replay.h"
+#include "support/outcome.h"
 #include "support/store_mem.h"
+#include "text/json_in.h"
 
 #include <stdlib.h>
 
@@ -368,7 +370,7 @@ TEST(when_the_calls_are_used_up_the_best_so_far_is_the_answer) {
     think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.desc.max_calls = 3;
     think_script_tree(t.r);
-    CHECK_EQ_INT(phi_strategy_worst(&t.desc, 10, 100, &bill), PHI_OK);
+    CHECK_EQ_INT(strategy_worst(&t.desc, 10, 100, &bill), PHI_OK);
     CHECK_EQ_INT(bill.calls, 3);
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
@@ -391,16 +393,16 @@ TEST(the_best_so_far_can_be_seen_and_settled_for) {
     rig_says(t.r, "{\"scores\":{\"t1\":0.5}}");
     rig_hangs(t.r, "");
     agent = think_agent(&t);
-    CHECK_EQ_INT(phi_strategy_best_now(agent, &t.arena, &best), PHI_NOT_FOUND);
+    CHECK_EQ_INT(strategy_best(agent, &t.arena, &best), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_strategy_settle(agent), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK(rig_run(t.r, 50) > 0);
-    CHECK_EQ_INT(phi_strategy_best_now(agent, &t.arena, &best), PHI_OK);
+    CHECK_EQ_INT(strategy_best(agent, &t.arena, &best), PHI_OK);
     CHECK_STR(best.text, "10 - 4");
     CHECK(best.has_score && best.score >= 0.5 && best.nodes == 1);
     phi_memory_init(&little, NULL, 1);
     phi_arena_init(&full, &little, 0);
-    CHECK_EQ_INT(phi_strategy_best_now(agent, &full, &best), PHI_NO_MEMORY);
+    CHECK_EQ_INT(strategy_best(agent, &full, &best), PHI_NO_MEMORY);
     CHECK_EQ_INT(best.text.len, 0); /* nothing of the strategy's own */
     CHECK_EQ_STR(think_result(&t, agent, "best"), "(none)");
     CHECK_EQ_INT(phi_strategy_settle(agent), PHI_OK);
@@ -574,9 +576,9 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
         u.provider = phi_strategy_provider(&u.desc);
         /* the call under way is made again */
         {
-            phi_json_found made;
+            phi__json_found made;
             asked = 0;
-            if (phi_json_find(text, "attached.strategy.state.call_id", &made) == PHI_OK)
+            if (phi__json_cursor_find(text, "attached.strategy.state.call_id", &made) == PHI_OK)
                 asked = (size_t)atoi(made.raw.at) - 1;
         }
         for (i = asked; i < 4; i++) rig_says(u.r, answers[i]);

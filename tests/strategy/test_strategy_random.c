@@ -1,8 +1,10 @@
 /* test_strategy_random.c - by chance: prompts, aborts, settling, failed memory and snapshots in any
    order; each run ends once, with its own result or none. PHI_SEEDS: how many worlds (default 60). */
+#include "support/outcome.h"
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "text/json_in.h"
 
 #include <stdlib.h>
 
@@ -82,9 +84,9 @@ static void make(world *w) {
 /* While a run is under way nothing of an earlier one is to be had; afterwards its own. */
 static void look(world *w, bool busy) {
     phi_str text;
-    phi_json_found found;
+    phi__json_found found;
     phi_strategy_best best;
-    phi_status status = phi_strategy_result(w->agent, &w->t.arena, &text);
+    phi_status status = strategy_result(w->agent, &w->t.arena, &text);
     char mine[32];
     CHECK(w->t.h.ends <= w->begun && w->t.h.starts <= w->begun);
     if (busy) {
@@ -93,11 +95,12 @@ static void look(world *w, bool busy) {
         return;
     }
     CHECK_EQ_INT(w->t.h.ends, w->begun);
-    CHECK_EQ_INT(phi_strategy_best_now(w->agent, &w->t.arena, &best), PHI_NOT_FOUND);
+    CHECK_EQ_INT(strategy_best(w->agent, &w->t.arena, &best), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_agent_get_info(w->agent).spending.reserved_tokens, 0);
     CHECK(phi_agent_get_info(w->agent).spending.requests <=
           w->sent + rig_requests(w->t.r) + w->begun);
-    if (status != PHI_OK || phi_json_find(text, "best.path_text[0]", &found) != PHI_OK) return;
+    if (status != PHI_OK || phi__json_cursor_find(text, "best.path_text[0]", &found) != PHI_OK)
+        return;
     (void)snprintf(mine, sizeof mine, "run %d", w->prompts);
     if (phi__str_starts(found.raw, "run ")) CHECK_STR(found.raw, mine);
 }

@@ -1,8 +1,10 @@
 /* test_with_agent.c - graphs, reviews and choices as an agent's provider: snapshots after each step, each
    allocation failing once, calls that are used up, and an end by the host. */
+#include "support/outcome.h"
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "text/json_in.h"
 
 #include <stdlib.h>
 
@@ -74,7 +76,7 @@ static bool resume_after(const story *s, int steps) {
     think t, u;
     phi_agent agent, other;
     phi_str text;
-    phi_json_found made;
+    phi__json_found made;
     size_t asked = 0, all;
     think_begin(&t, rig_new(), s->strategy(), s->options);
     t.agent_desc.budget.max_requests = 60;
@@ -91,7 +93,7 @@ static bool resume_after(const story *s, int steps) {
     think_begin(&u, rig_new(), s->strategy(), s->options);
     u.provider = phi_strategy_provider(&u.desc);
     u.agent_desc.budget.max_requests = 60;
-    if (phi_json_find(text, s->call_id, &made) == PHI_OK)
+    if (phi__json_cursor_find(text, s->call_id, &made) == PHI_OK)
         asked = (size_t)atoi(made.raw.at) - 1; /* the call under way is made again */
     (void)story_script(s, u.r, asked);
     other = phi_agent_restore(rig_runtime(u.r), &u.agent_desc, text, PHI_RESTORE_RESUME);
@@ -187,7 +189,7 @@ TEST(the_host_settles_for_what_there_is) {
         agent = think_agent(&t);
         CHECK_EQ_INT(phi_prompt(agent, s->prompt), PHI_OK);
         CHECK(rig_run(t.r, 60) > 0);
-        CHECK_EQ_INT(phi_strategy_best_now(agent, &t.arena, &best), PHI_OK);
+        CHECK_EQ_INT(strategy_best(agent, &t.arena, &best), PHI_OK);
         CHECK(best.text.len > 0);
         CHECK_EQ_INT(phi_strategy_settle(agent), PHI_OK);
         CHECK_EQ_INT(rig_run(t.r, 60), 0);

@@ -1,8 +1,7 @@
 /* test_no_memory.c - each allocation of a whole run with a call of each tool fails once: nothing
    leaks, nothing crashes, and the agent can be used again. */
+#include "support/context_tools.h"
 #include "calls.h"
-
-#include "tools/context_tools.h"
 
 /* Returns how many allocations there are. program: rg may search. */
 static int fail_each_of(const char *tool, const char *arguments, bool program) {
@@ -72,7 +71,7 @@ TEST(a_tool_whose_memory_was_taken_before_says_so_and_writes_nothing_behind_it) 
     phi_agent_desc desc = rig_desc();
     phi_tool tool;
     phi_agent agent;
-    CHECK_EQ_INT(phi_tools_revert(&tool), PHI_OK);
+    CHECK_EQ_INT(tools_revert(&tool), PHI_OK);
     desc.tools = &tool;
     desc.tool_count = 1;
     desc.hook_fn = takes_a_little;

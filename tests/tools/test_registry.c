@@ -1,7 +1,7 @@
 /* test_registry.c - the set of built-in tools, and the registry of tools by name. */
+#include "support/context_tools.h"
 #include "support/test.h"
 #include "text/json.h"
-#include "tools/context_tools.h"
 #include "tools/registry_in.h"
 
 static phi_flow nothing(void *user_data, phi_call call, phi_str arguments) {
@@ -156,10 +156,9 @@ TEST(tools_about_the_context_have_labels_and_schemas) {
     size_t i;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_tools_prun(tools), PHI_OK);
-    CHECK_EQ_INT(phi_tools_revert(tools + 2), PHI_OK);
-    CHECK_EQ_INT(phi_tools_prun(NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_tools_revert(NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(tools_prun(tools), PHI_OK);
+    CHECK_EQ_INT(tools_revert(tools + 2), PHI_OK);
+    CHECK_EQ_INT(phi_tools_context(NULL), PHI_BAD_ARG);
     for (i = 0; i < 3; i++) {
         phi_json *schema = NULL;
         phi_str text;

@@ -5,13 +5,12 @@
    The person of the OAuth scenarios is a thread that gets the authorization URL as a browser would,
    and follows its redirects. Keys are the command openssl's. Exit code 1: not connected, or the run
    failed. */
+#include "../../mcp/gets.h"
 #include "agent/agent.h"
 #include "base/arena.h"
 #include "loop/provider.h"
 #include "mcp/mcp.h"
 #include "mcp/mcp_oauth.h"
-#include "mcp/mcp_prompts.h"
-#include "mcp/mcp_resources.h"
 #include "mcp/mcp_tools.h"
 #include "loop/events.h"
 
@@ -258,13 +257,13 @@ static phi_status exchange(client *c, const phi_mcp_assertion *wanted) {
     curl_easy_cleanup(curl);
     if (code != CURLE_OK || phi_json_parse(&c->arena, phi_str_of(answer), 0, &root, NULL) != PHI_OK)
         return PHI_NETWORK;
-    return phi_mcp_assert(c->mcp, phi_json_str(phi_json_get(root, "access_token"), "").at);
+    return phi_mcp_authorize(c->mcp, phi_json_str(phi_json_get(root, "access_token"), "").at);
 }
 
 static phi_status want_assertion(void *user_data, const phi_mcp_assertion *wanted) {
     client *c = (client *)user_data;
     if (!scenario_is(c, "auth/wif-jwt-bearer")) return exchange(c, wanted);
-    return phi_mcp_assert(c->mcp, context_text(c, "valid_jwt"));
+    return phi_mcp_authorize(c->mcp, context_text(c, "valid_jwt"));
 }
 
 /* ---- the plan ---- */
@@ -279,7 +278,7 @@ static void plan(client *c, phi_str name, const char *arguments) {
 static phi_str named(const client *c, phi_str original) {
     phi_mcp_tool tool;
     size_t i;
-    for (i = 0; phi_mcp_tool_at(c->mcp, i, &tool); i++)
+    for (i = 0; mcp_tool_at(c->mcp, i, &tool); i++)
         if (phi_str_equal(tool.original, original)) return tool.name;
     return phi_str_of("");
 }
@@ -303,7 +302,7 @@ static void plan_context(client *c, const phi_json *calls) {
 static phi_str focal_schema(const client *c) {
     phi_mcp_tool tool;
     size_t i;
-    for (i = 0; phi_mcp_tool_at(c->mcp, i, &tool); i++)
+    for (i = 0; mcp_tool_at(c->mcp, i, &tool); i++)
         if (phi_str_equal(tool.original, phi_str_of("json_schema_2020_12_tool"))) return tool.input;
     return phi_str_of("");
 }
@@ -324,24 +323,24 @@ static void plan_all(client *c) {
     const phi_json *calls = c->context != NULL ? phi_json_get(c->context, "toolCalls") : NULL;
     phi_mcp_tool tool;
     size_t i;
-    printf("%u tools\n", (unsigned)phi_mcp_tool_count(c->mcp));
+    printf("%u tools\n", (unsigned)mcp_tool_count(c->mcp));
     if (scenario_is(c, "json-schema-ref-no-deref")) return;
     if (calls != NULL) {
         plan_context(c, calls);
         return;
     }
-    for (i = 0; phi_mcp_tool_at(c->mcp, i, &tool); i++) plan(c, tool.name, arguments_of(c, &tool));
+    for (i = 0; mcp_tool_at(c->mcp, i, &tool); i++) plan(c, tool.name, arguments_of(c, &tool));
 }
 
 /* ---- what has no tool ---- */
 
-static void read_done(void *user_data, const phi_mcp_reading *reading) {
+static void read_done(void *user_data, const phi_mcp_got *reading) {
     client *c = (client *)user_data;
     c->waiting--;
     printf("read: %s\n", phi_status_text(reading->status));
 }
 
-static void resources_done(void *user_data, const phi_mcp_resource_list *list) {
+static void resources_done(void *user_data, const phi_mcp_got *list) {
     client *c = (client *)user_data;
     size_t i;
     c->waiting--;
@@ -350,17 +349,17 @@ static void resources_done(void *user_data, const phi_mcp_resource_list *list) {
         char uri[1000];
         (void)snprintf(uri, sizeof uri, "%.*s", (int)list->resources[i].uri.len,
                        list->resources[i].uri.at);
-        if (phi_mcp_read_resource(c->mcp, uri, read_done, c, NULL) == PHI_OK) c->waiting++;
+        if (mcp_read_resource(c->mcp, uri, read_done, c, NULL) == PHI_OK) c->waiting++;
     }
 }
 
-static void prompt_done(void *user_data, const phi_mcp_prompted *prompt) {
+static void prompt_done(void *user_data, const phi_mcp_got *prompt) {
     client *c = (client *)user_data;
     c->waiting--;
     printf("prompt: %s\n", phi_status_text(prompt->status));
 }
 
-static void prompts_done(void *user_data, const phi_mcp_prompt_list *list) {
+static void prompts_done(void *user_data, const phi_mcp_got *list) {
     client *c = (client *)user_data;
     size_t i;
     c->waiting--;
@@ -369,14 +368,14 @@ static void prompts_done(void *user_data, const phi_mcp_prompt_list *list) {
         char name[1000];
         (void)snprintf(name, sizeof name, "%.*s", (int)list->prompts[i].name.len,
                        list->prompts[i].name.at);
-        if (phi_mcp_get_prompt(c->mcp, name, NULL, 0, prompt_done, c, NULL) == PHI_OK) c->waiting++;
+        if (mcp_get_prompt(c->mcp, name, NULL, 0, prompt_done, c, NULL) == PHI_OK) c->waiting++;
     }
 }
 
 static void other_lists(client *c) {
     if (!scenario_is(c, "http-standard-headers")) return;
-    if (phi_mcp_list_resources(c->mcp, resources_done, c, NULL) == PHI_OK) c->waiting++;
-    if (phi_mcp_list_prompts(c->mcp, prompts_done, c, NULL) == PHI_OK) c->waiting++;
+    if (mcp_list_resources(c->mcp, resources_done, c, NULL) == PHI_OK) c->waiting++;
+    if (mcp_list_prompts(c->mcp, prompts_done, c, NULL) == PHI_OK) c->waiting++;
     while (c->waiting > 0) (void)phi_step(c->rt, 10);
 }
 
@@ -432,9 +431,9 @@ static bool connected(client *c, const char *url) {
     if (strncmp(c->scenario, "auth/", 5) == 0) desc.oauth = &oauth;
     c->mcp = phi_mcp_connect(c->rt, &desc);
     if (c->mcp == NULL) return false;
-    while (phi_mcp_state_of(c->mcp) == PHI_MCP_CONNECTING) (void)phi_step(c->rt, 10);
-    if (phi_mcp_state_of(c->mcp) == PHI_MCP_READY) return true;
-    printf("not connected: %s\n", phi_mcp_error(c->mcp));
+    while (phi_mcp_get_info(c->mcp).state == PHI_MCP_CONNECTING) (void)phi_step(c->rt, 10);
+    if (phi_mcp_get_info(c->mcp).state == PHI_MCP_READY) return true;
+    printf("not connected: %s\n", phi_mcp_get_info(c->mcp).message);
     return false;
 }
 
@@ -481,10 +480,10 @@ static void use(client *c) {
 static void end(client *c) {
     int i;
     if (c->mcp != NULL) phi_mcp_close(c->mcp);
-    for (i = 0; c->mcp != NULL && phi_mcp_state_of(c->mcp) == PHI_MCP_CLOSING && i < 300; i++)
+    for (i = 0; c->mcp != NULL && phi_mcp_get_info(c->mcp).state == PHI_MCP_CLOSING && i < 300; i++)
         (void)phi_step(c->rt, 10);
     if (c->authorize_url[0] != '\0') (void)pthread_join(c->browser, NULL);
-    (void)phi_mcp_free(c->mcp);
+    phi_mcp_free(c->mcp);
     if (c->key_path[0] != '\0') (void)remove(c->key_path);
     phi_arena_free(&c->arena);
     phi_runtime_free(c->rt);

@@ -5,8 +5,10 @@
        server http      on a port of 127.0.0.1: says "listening 127.0.0.1 PORT"; ends with stdin
 
    Written with the public headers alone. */
+#include "../../mcp/answers.h"
 #include "mcp/mcp_serve.h"
 #include "agent/agent.h"
+#include "text/json_in.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,7 +88,7 @@ static phi_flow image(void *user_data, phi_call call, phi_str arguments) {
 /* user_data: blocks of the protocol. */
 static phi_flow raw(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
-    (void)phi_mcp_content(phi_mcp_incoming_of(call), (const char *)user_data);
+    (void)answer_blocks(phi_mcp_incoming_of(call), (const char *)user_data);
     finish(call, "", false);
     return PHI_PENDING;
 }
@@ -96,7 +98,7 @@ static phi_flow mixed(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     blocks[0] = text_block("Multiple content types test:");
     blocks[1] = png_block();
-    (void)phi_mcp_content(phi_mcp_incoming_of(call), (const char *)user_data);
+    (void)answer_blocks(phi_mcp_incoming_of(call), (const char *)user_data);
     give(call, blocks, 2);
     return PHI_DONE;
 }
@@ -130,7 +132,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
     if (s == NULL) return PHI_DONE;
     while (s->done < 3 && since(&s->began) >= 50 * s->done) {
         if (user_data != NULL)
-            (void)phi_mcp_log(incoming, "info", "fixture", logs[s->done]);
+            (void)phi_mcp_server_log(incoming.server, &incoming, "info", "fixture", logs[s->done]);
         else
             (void)phi_mcp_progress(incoming, 50.0 * s->done, 100, NULL);
         s->done++;
@@ -225,10 +227,10 @@ static phi_flow ask_argument(void *user_data, phi_call call, phi_str arguments) 
     static const asking eliciting = {{{NULL, NULL, NULL}}, true, "User response: %s", ""};
     bool sample = strcmp((const char *)user_data, "prompt") == 0;
     asked *a = (asked *)phi_call_state(call, sizeof *a);
-    phi_json_found found;
+    phi__json_found found;
     phi_mcp_ask_desc desc;
     char params[3000];
-    if (a == NULL || phi_json_find(arguments, (const char *)user_data, &found) != PHI_OK)
+    if (a == NULL || phi__json_cursor_find(arguments, (const char *)user_data, &found) != PHI_OK)
         return PHI_DONE;
     a->of = sample ? &sampling : &eliciting;
     a->call = call;
@@ -316,10 +318,10 @@ static const asking two_names = {
 /* ---- tasks ---- */
 
 static phi_flow greet(void *user_data, phi_call call, phi_str arguments) {
-    phi_json_found name;
+    phi__json_found name;
     char text[200];
     (void)user_data;
-    if (phi_json_find(arguments, "name", &name) != PHI_OK) return PHI_DONE;
+    if (phi__json_cursor_find(arguments, "name", &name) != PHI_OK) return PHI_DONE;
     (void)snprintf(text, sizeof text, "Hello, %.*s!",
                    (int)(name.raw.len < 100 ? name.raw.len : 100), name.raw.at);
     finish(call, text, false);
@@ -333,13 +335,13 @@ typedef struct job {
 
 static phi_flow job_start(void *user_data, phi_call call, phi_str arguments) {
     job *j = (job *)phi_call_state(call, sizeof *j);
-    phi_json_found seconds;
+    phi__json_found seconds;
     (void)user_data;
     if (j == NULL) return PHI_DONE;
     j->seconds = 1;
     (void)clock_gettime(CLOCK_MONOTONIC, &j->began);
-    if (phi_json_find(arguments, "seconds", &seconds) == PHI_OK)
-        (void)phi_json_found_num(&seconds, &j->seconds);
+    if (phi__json_cursor_find(arguments, "seconds", &seconds) == PHI_OK)
+        (void)phi__json_cursor_found_num(&seconds, &j->seconds);
     return PHI_PENDING;
 }
 
@@ -410,9 +412,9 @@ static size_t prompt_count;
 static phi_flow change(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     if (user_data != NULL)
-        (void)phi_mcp_server_set_prompts(server, prompts, prompt_count);
+        (void)serve_prompts(server, prompts, prompt_count);
     else
-        (void)phi_mcp_server_set_tools(server, tools, infos, tool_count);
+        (void)serve_tools(server, tools, infos, tool_count);
     finish(call, "Changed", false);
     return PHI_PENDING;
 }
@@ -520,12 +522,12 @@ static void make_task_tools(void) {
 /* ---- resources ---- */
 
 static void read_data(void *user_data, phi_mcp_incoming incoming, const char *uri, phi_str values) {
-    phi_json_found id;
+    phi__json_found id;
     char text[400];
     (void)user_data;
     (void)uri;
-    if (phi_json_find(values, "id", &id) != PHI_OK) {
-        (void)phi_mcp_answer_error(incoming, "no id");
+    if (phi__json_cursor_find(values, "id", &id) != PHI_OK) {
+        (void)answer_error(incoming, "no id");
         return;
     }
     (void)snprintf(text, sizeof text,
@@ -565,11 +567,11 @@ static void make_resources(void) {
 /* ---- prompts ---- */
 
 static void embedded_prompt(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {
-    phi_json_found uri;
+    phi__json_found uri;
     char text[1500];
     (void)user_data;
-    if (phi_json_find(arguments, "resourceUri", &uri) != PHI_OK || uri.raw.len > 500) {
-        (void)phi_mcp_answer_error(incoming, "resourceUri: expected a string");
+    if (phi__json_cursor_find(arguments, "resourceUri", &uri) != PHI_OK || uri.raw.len > 500) {
+        (void)answer_error(incoming, "resourceUri: expected a string");
         return;
     }
     (void)snprintf(text, sizeof text,
@@ -578,7 +580,7 @@ static void embedded_prompt(void *user_data, phi_mcp_incoming incoming, phi_str 
                    "\"Embedded resource content for testing.\"}}},{\"role\":\"user\",\"content\":{"
                    "\"type\":\"text\",\"text\":\"Please process the embedded resource above.\"}}]}",
                    (int)uri.raw.len, uri.raw.at);
-    (void)phi_mcp_answer_json(incoming, phi_str_of(text));
+    (void)answer_json(incoming, text);
 }
 
 static void image_prompt(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {
@@ -592,7 +594,7 @@ static void image_prompt(void *user_data, phi_mcp_incoming incoming, phi_str arg
     message.role = PHI_ROLE_USER;
     message.content = blocks;
     message.content_count = 2;
-    (void)phi_mcp_answer_messages(incoming, &message, 1);
+    (void)answer_messages(incoming, &message, 1);
 }
 
 static phi_mcp_incoming prompted; /* the request that waits; one at a time is enough here */
@@ -605,7 +607,7 @@ static void on_context(void *user_data, phi_status status, const phi_json *resul
     if (status == PHI_OK)
         (void)phi_mcp_answer_text(prompted, text, NULL);
     else
-        (void)phi_mcp_answer_error(prompted, "no answer");
+        (void)answer_error(prompted, "no answer");
 }
 
 static void asking_prompt(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {
@@ -619,7 +621,7 @@ static void asking_prompt(void *user_data, phi_mcp_incoming incoming, phi_str ar
     desc.params = STRING_FORM("What context should the prompt use?", "context");
     desc.done = on_context;
     if (phi_mcp_ask(incoming, &desc) != PHI_OK)
-        (void)phi_mcp_answer_error(incoming, "the client cannot be asked");
+        (void)answer_error(incoming, "the client cannot be asked");
 }
 
 static void complete(void *user_data, phi_mcp_incoming incoming,
@@ -630,7 +632,7 @@ static void complete(void *user_data, phi_mcp_incoming incoming,
     (void)user_data;
     for (i = 0; i < 3; i++)
         if (strncmp(all[i], what->value, strlen(what->value)) == 0) found[n++] = all[i];
-    (void)phi_mcp_answer_values(incoming, found, n, n);
+    (void)answer_values(incoming, found, n, n);
 }
 
 static void make_prompts(void) {
@@ -700,11 +702,11 @@ int main(int argc, char **argv) {
         return 1;
     }
     if (http) {
-        (void)printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_port(server));
+        (void)printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_get_info(server).port);
         (void)fflush(stdout);
         (void)fcntl(0, F_SETFL, O_NONBLOCK);
     }
-    while (http ? !stdin_ended() : !phi_mcp_server_ended(server)) {
+    while (http ? !stdin_ended() : !phi_mcp_server_get_info(server).ended) {
         (void)phi_step(rt, 20);
         phi_agent_free(lost); /* stale is harmless */
     }
