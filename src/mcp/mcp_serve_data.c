@@ -492,7 +492,7 @@ static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, c
     if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
     phi_arena_free(&arena);
     if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
