@@ -39,6 +39,7 @@ LISTED = re.compile(r"^[a-z]+/[a-z0-9_]+\.h$")
 # What a header needs as a file of its own, and not as a part of a larger one.
 ONCE = re.compile(r"^#ifndef (PHI_\w+_H)\n#define \1\n\n?(.*)^#endif\n\Z", re.M | re.S)
 EXTERN = re.compile(r'^#ifdef __cplusplus\n(?:extern "C" \{|\})\n#endif\n\n?', re.M)
+OVERLOADS = re.compile(r"^#ifdef __cplusplus\n\}\n(inline .*?^)#endif\n", re.M | re.S)  # of C++, behind its end
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]*)".*$', re.M)
 DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
@@ -199,6 +200,7 @@ def body(path, text, header_macros, lines):
         text = ONCE.sub(r"\2", text)
         if not SYSTEM.search(text):
             text = EXTERN.sub("", text)
+            text = OVERLOADS.sub(r'#ifdef __cplusplus\nextern "C++" {\n\1}\n#endif\n', text)
     return f"/* ---- {path} ---- */\n\n" + text.rstrip("\n") + "\n\n"
 
 

@@ -267,11 +267,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE_ARENA */
 
 #ifdef PHI__PUB_TEXT_JSON
-#if PHI__PUB_TEXT_JSON != 0xb6be9779
+#if PHI__PUB_TEXT_JSON != 0x3ca2c080
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_JSON 0xb6be9779
+#define PHI__PUB_TEXT_JSON 0x3ca2c080
 
 #ifdef __cplusplus
 extern "C" {
@@ -279,7 +279,7 @@ extern "C" {
 
 /* ---- src/text/json.h ---- */
 
-/* json.h - JSON: a document, a tree to look at and change, a writer, and a search without a tree.
+/* json.h - JSON: a document, a tree to look at and change, and a writer.
 
        phi_parse_error error;
        phi_json *game = phi_json_load_file("game.json", PHI_JSON_RELAXED, NULL, &error);
@@ -426,27 +426,6 @@ PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
    PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
-
-/* ---- searching without a tree ---- */
-
-/* A value in a text, not yet read. */
-typedef struct phi_json_found {
-    phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
-    bool escaped; /* a string with escapes in it */
-} phi_json_found;
-
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
-   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
-   checked for brackets and strings that close. */
-PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
-/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
-   fits. */
-PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
-PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
-PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
 
 #ifdef __cplusplus
 }
@@ -2509,11 +2488,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x58e76ebf
+#if PHI__IMP_TEXT != 0xe1b1db15
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x58e76ebf
+#define PHI__IMP_TEXT 0xe1b1db15
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2725,6 +2704,28 @@ typedef struct phi__json_step {
 /* The next step of "a.b[0].c", *path moving behind it. False: the end (then **path is 0), or the
    path is malformed from there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
+
+/* ---- searching without a tree ---- */
+
+/* A value in a text, not yet read. */
+typedef struct phi__json_found {
+    phi_json_type type;
+    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
+    bool escaped; /* a string with escapes in it */
+} phi__json_found;
+
+/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
+   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
+   checked for brackets and strings that close. */
+PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
+/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
+   fits. */
+PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
+                                        phi_str *out);
+PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
+PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out);
 
 /* ---- strings ---- */
 
@@ -3627,7 +3628,7 @@ static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step
     return false;
 }
 
-PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out) {
+PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out) {
     phi__json_cursor c;
     phi__json_step step;
     phi__json_text string;
@@ -3647,7 +3648,8 @@ PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found 
     return phi__json_cursor_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
 }
 
-PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out) {
+PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
+                                        phi_str *out) {
     phi__json_text text;
     if (found == NULL || found->type != PHI_JSON_STRING) return false;
     text.at = found->raw.at;
@@ -3660,14 +3662,14 @@ PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, p
     return phi__json_cursor_unescape_arena(arena, text, out);
 }
 
-PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out) {
+PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
     return phi__json_cursor_take_i64(&c, out) && phi__json_cursor_done(&c);
 }
 
-PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
+PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
@@ -7133,7 +7135,7 @@ enum phi__schema_shape {
 };
 
 static const struct {
-    const char *name;
+    char name[23];
     uint8_t shape;
 } phi__schema_words[] = {
     {"type", PHI__SCHEMA_TYPE},

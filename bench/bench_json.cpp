@@ -390,9 +390,9 @@ void pull_bench() {
     rows.push_back({"anthropic", [] { phi__buf_clear(&out), pull_anthropic(&out); }, 0});
     rows.push_back({"find_openai",
                     [] {
-                        phi_json_found found;
-                        if (phi_json_find(phi__str(openai_delta, sizeof openai_delta - 1),
-                                          "choices[0].delta.content", &found))
+                        phi__json_found found;
+                        if (phi__json_cursor_find(phi__str(openai_delta, sizeof openai_delta - 1),
+                                                  "choices[0].delta.content", &found))
                             broken("finding");
                     },
                     0});

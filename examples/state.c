@@ -11,12 +11,11 @@
 /* Buys a sword for 5, if the state has the gold for it. */
 static phi_flow buy(void *user_data, phi_call call, phi_str arguments) {
     phi_tool_result result = PHI_ZERO;
-    phi_json_found found;
-    int64_t gold = 0;
+    phi_json *state = phi_json_load(phi_call_tool_state(call), 0, NULL, NULL);
+    int64_t gold = phi_json_int(phi_json_get(state, "gold"), 0);
     char effects[200];
     (void)user_data, (void)arguments;
-    if (phi_json_find(phi_call_tool_state(call), "gold", &found) == PHI_OK)
-        (void)phi_json_found_int(&found, &gold);
+    phi_json_unload(state);
     if (gold < 5) {
         phi_call_reply(call, "You cannot pay for it.");
         return PHI_DONE;

@@ -345,11 +345,16 @@ int main(""")
     desc.system_prompt =""", 1)
 
 
+HELLO_MOST = 372_000  # bytes; where they go: scripts/sizes.py
+
+
 def job_sizes():
     """What a program pays for: README's program, the same with two tools, and all there is. docs/embedding.md has a
     table."""
     hello, program = size_of("hello", readme_program())
     tools, _ = size_of("tools", with_tools(readme_program()))
+    if hello > HELLO_MOST:
+        raise Failed(f"README's program has {hello:,} bytes of text, at most {HELLO_MOST:,}")
     everything, _ = size_of("everything", includes(HEADERS, True) + user_program("c99"))
     there = run(["nm", "--defined-only", program])
     named = sorted(set(re.findall(rf"^[0-9a-f]+ [tTrRdD] ({NOT_NAMED})$", there, re.M)))

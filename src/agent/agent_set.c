@@ -14,9 +14,10 @@ enum {
     PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_RETRY | PHI_SET_CACHE | PHI_SET_TOOL_CHOICE |
                           PHI_SET_BUDGET | PHI_SET_DEADLINES | PHI_SET_QUEUES | PHI_SET_REPEAT |
                           PHI_SET_OPTIONS,
-    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_RAW_TOOLS | PHI_SET_TEXTS,
-    PHI__AGENT_SET_SPEAKER = PHI_SET_MODEL | PHI_SET_PROVIDER
+    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_RAW_TOOLS | PHI_SET_TEXTS
 };
+
+static const uint32_t phi__agent_set_speaker = PHI_SET_MODEL | PHI_SET_PROVIDER;
 
 /* The model as it was, with what depends on it. */
 typedef struct phi__agent_seat {
@@ -43,8 +44,8 @@ typedef struct phi__agent_setting {
     bool has_before; /* the agent has another model now */
 } phi__agent_setting;
 
-static bool phi__agent_set_has(const phi__agent_setting *s, int fields) {
-    return (s->fields & (uint32_t)fields) != 0;
+static bool phi__agent_set_has(const phi__agent_setting *s, uint32_t fields) {
+    return (s->fields & fields) != 0;
 }
 
 /* ---- which ---- */
@@ -136,7 +137,7 @@ static phi_status phi__agent_set_check_tools(const phi__agent_setting *s) {
     phi__tool_rules rules = phi__tool_check_rules(rt, d->provider, &d->model, approves);
     if (phi__agent_set_has(s, PHI_SET_TOOLS | PHI_SET_HOOKS))
         return phi__tool_check_all(rt, &rules, d->tools, d->tool_count);
-    if (phi__agent_set_has(s, PHI__AGENT_SET_SPEAKER))
+    if (phi__agent_set_has(s, phi__agent_set_speaker))
         return phi__tool_check_names(rt, &rules, d->tools, d->tool_count);
     return PHI_OK;
 }
@@ -148,13 +149,13 @@ static phi_status phi__agent_set_check(const phi__agent_setting *s) {
     phi_status status = PHI_OK;
     if (phi__agent_set_has(s, PHI_SET_PROVIDER) && d->provider != NULL)
         status = phi__provider_check(rt, "provider", d->provider);
-    if (status == PHI_OK && phi__agent_set_has(s, PHI__AGENT_SET_SPEAKER))
+    if (status == PHI_OK && phi__agent_set_has(s, phi__agent_set_speaker))
         status = phi__agent_check_model(rt, "", d->provider, &d->model);
     if (status == PHI_OK) status = phi__agent_check_settings(rt, d);
     if (status == PHI_OK && fault != NULL) status = phi__error(rt, PHI_BAD_ARG, "%s", fault);
     if (status == PHI_OK) status = phi__agent_set_check_tools(s);
     if (status == PHI_OK &&
-        phi__agent_set_has(s, PHI__AGENT_SET_SPEAKER | PHI_SET_TOOLS | PHI_SET_FAILOVER))
+        phi__agent_set_has(s, phi__agent_set_speaker | PHI_SET_TOOLS | PHI_SET_FAILOVER))
         status = phi__agent_check_failover(rt, d->failover, d->provider, d->tools, d->tool_count);
     if (status == PHI_OK && phi__agent_set_has(s, PHI_SET_TOOLS | PHI_SET_FORMAT))
         status = phi__agent_check_format(rt, &d->format, d->tools, d->tool_count);
@@ -180,7 +181,7 @@ static phi_status phi__agent_set_may(phi__agent *agent, uint32_t fields) {
 static bool phi__agent_set_seat(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     phi__agent_seat *before = &s->before;
-    if (!phi__agent_set_has(s, PHI__AGENT_SET_SPEAKER) && s->desc.thinking == agent->desc.thinking)
+    if (!phi__agent_set_has(s, phi__agent_set_speaker) && s->desc.thinking == agent->desc.thinking)
         return true;
     before->speaker = phi__speaker_of(agent);
     before->segment = agent->line.segment;
@@ -314,7 +315,7 @@ static void phi__agent_set_keep(phi__agent_setting *s) {
     *desc = s->desc;
     if (phi__agent_set_has(s, PHI_SET_TOOL_TIMEOUT) && !phi__agent_set_has(s, PHI_SET_TOOLS))
         phi__toolset_retime(&agent->toolset, timeout, desc->tool_options.timeout_ms);
-    if (phi__agent_set_has(s, PHI__AGENT_SET_SPEAKER | PHI_SET_HOOKS))
+    if (phi__agent_set_has(s, phi__agent_set_speaker | PHI_SET_HOOKS))
         phi__tool_sources_recheck(agent);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (phi__agent_set_has(s, PHI_SET_BUDGET)) phi__limits_pause_wake_all(agent->rt);
@@ -369,7 +370,7 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     status = phi__agent_set_may(agent, fields);
     if (status != PHI_OK) return status;
     ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0;
-    moves = (fields & (uint32_t)(PHI__AGENT_SET_SPEAKER | PHI_SET_FAILOVER)) != 0;
+    moves = (fields & (phi__agent_set_speaker | PHI_SET_FAILOVER)) != 0;
     at = phi__failover_leave(agent);
     status = phi__agent_set_now(agent, to, fields);
     if (status != PHI_OK || !moves) phi__failover_back(agent, at);

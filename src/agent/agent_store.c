@@ -27,14 +27,14 @@ static const phi__entry *phi__agent_store_run(const phi_thread *thread, phi_str 
 static const phi__entry *phi__agent_store_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is evicted */
     const phi__entry *selected;
-    phi_json_found id;
+    phi__json_found id;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
         if (entry->kind == PHI_ENTRY_LOOP_START && (entry->flags & PHI_ENTRY_GRAFTED) == 0)
             return entry;
         if (entry->kind != PHI_ENTRY_NOTE ||
             !phi__str_is(entry->of.note->kind, PHI_NOTE_PARALLEL) ||
-            phi_json_find(entry->of.note->json, "selected_loop_id", &id) != PHI_OK)
+            phi__json_cursor_find(entry->of.note->json, "selected_loop_id", &id) != PHI_OK)
             continue;
         selected = phi__agent_store_run(thread, id.raw);
         if (selected != NULL) return selected;

@@ -112,13 +112,14 @@ PHI__FN bool phi__anthropic_blocks_is_server_result(phi_str name) {
 
 /* True if the call of a result is an earlier block of the message. */
 static bool phi__anthropic_blocks_has_call(const phi_message *m, size_t block) {
-    phi_json_found result, call;
+    phi__json_found result, call;
     size_t i;
-    if (phi_json_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK) return true;
+    if (phi__json_cursor_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK)
+        return true;
     for (i = 0; i < block; i++)
         if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
             phi__anthropic_blocks_is_server_call(m->content[i].name) &&
-            phi_json_find(m->content[i].replay, "id", &call) == PHI_OK &&
+            phi__json_cursor_find(m->content[i].replay, "id", &call) == PHI_OK &&
             phi_str_equal(call.raw, result.raw))
             return true;
     return false;

@@ -93,10 +93,10 @@ static phi_stop_reason phi__anthropic_stream_stop_of(phi_str word) {
 
 /* A refusal with the provider's own explanation, where it gives one. */
 static void phi__anthropic_stream_refused(phi__assembly *a, phi_str word, phi_str details) {
-    phi_json_found found;
+    phi__json_found found;
     phi_str words = {NULL, 0};
-    if (details.len > 0 && phi_json_find(details, "explanation", &found) == PHI_OK)
-        (void)phi_json_found_str(&a->scratch, &found, &words);
+    if (details.len > 0 && phi__json_cursor_find(details, "explanation", &found) == PHI_OK)
+        (void)phi__json_cursor_found_str(&a->scratch, &found, &words);
     if (words.len > 0)
         phi__assembly_fail(a, PHI_FAILURE_CONTENT_FILTER, false, word, words);
     else
@@ -264,12 +264,12 @@ static void phi__anthropic_stream_sign(phi__assembly *a, const phi__anthropic_ev
    start may hold some of a text. SIZE_MAX: earlier deltas went into another member. */
 static size_t phi__anthropic_stream_member(phi__assembly *a, size_t block, const char *member) {
     phi__draft *d = &a->drafts[block];
-    phi_json_found found;
+    phi__json_found found;
     if (!d->open) return SIZE_MAX;
     if (d->id.len > 0) return phi__str_is(phi__buf_str(&d->id), member) ? block : SIZE_MAX;
     phi__assembly_set(a, &d->id, phi_str_of(member));
     if (strcmp(member, "input") != 0 &&
-        phi_json_find(phi__buf_str(&d->replay), member, &found) == PHI_OK &&
+        phi__json_cursor_find(phi__buf_str(&d->replay), member, &found) == PHI_OK &&
         found.type == PHI_JSON_STRING)
         phi__assembly_add_json(a, block, found.raw, found.escaped);
     return block;

@@ -252,10 +252,11 @@ static void phi__bedrock_stream_close_all(phi__assembly *a) {
 
 /* A delta of an unknown kind for a block without a start opens an opaque block. */
 static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
-    phi_json_found delta;
+    phi__json_found delta;
     phi_str name;
     size_t block;
-    if (phi_json_find(ev->data, "delta", &delta) != PHI_OK || delta.type != PHI_JSON_OBJECT) return;
+    if (phi__json_cursor_find(ev->data, "delta", &delta) != PHI_OK || delta.type != PHI_JSON_OBJECT)
+        return;
     name = phi__bedrock_stream_member(delta.raw);
     if (name.len == 0 || phi__assembly_find(a, ev->index) != SIZE_MAX) return;
     block = phi__assembly_opaque(a, name, delta.raw, ev->index, true);
@@ -494,12 +495,13 @@ static void phi__bedrock_stream_line(phi__bedrock_state *st, phi__assembly *a, p
 /* Text with its citations: the parts of the text are one. */
 static void phi__bedrock_stream_cited(phi__assembly *a, const phi__bedrock_event *ev) {
     size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, ev->index);
-    phi_json_found found;
+    phi__json_found found;
     phi__json_cursor c;
     if (block == SIZE_MAX) return;
-    if (phi_json_find(ev->cited, "citations", &found) == PHI_OK && found.type == PHI_JSON_ARRAY)
+    if (phi__json_cursor_find(ev->cited, "citations", &found) == PHI_OK &&
+        found.type == PHI_JSON_ARRAY)
         phi__assembly_set(a, &a->drafts[block].citations, found.raw);
-    if (phi_json_find(ev->cited, "content", &found) != PHI_OK) return;
+    if (phi__json_cursor_find(ev->cited, "content", &found) != PHI_OK) return;
     phi__json_cursor_init(&c, found.raw);
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
@@ -531,15 +533,17 @@ static void phi__bedrock_stream_content(phi__assembly *a, phi__json_cursor *c) {
 
 /* What Converse answers where nothing is streamed; false: it is something else. */
 static bool phi__bedrock_stream_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
-    phi_json_found content, found;
+    phi__json_found content, found;
     phi__json_cursor c;
     phi__json_text stop = {NULL, 0, false};
-    if (phi_json_find(body, "output.message.content", &content) != PHI_OK) return false;
+    if (phi__json_cursor_find(body, "output.message.content", &content) != PHI_OK) return false;
     phi__assembly_start(a);
     phi__json_cursor_init(&c, content.raw);
     phi__bedrock_stream_content(a, &c);
-    if (phi_json_find(body, "usage", &found) == PHI_OK) phi__bedrock_stream_usage(a, found.raw);
-    if (phi_json_find(body, "stopReason", &found) == PHI_OK && found.type == PHI_JSON_STRING) {
+    if (phi__json_cursor_find(body, "usage", &found) == PHI_OK)
+        phi__bedrock_stream_usage(a, found.raw);
+    if (phi__json_cursor_find(body, "stopReason", &found) == PHI_OK &&
+        found.type == PHI_JSON_STRING) {
         stop.at = found.raw.at;
         stop.len = found.raw.len;
         stop.escaped = found.escaped;

@@ -45,9 +45,10 @@ static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_
         phi__json_cursor_init(&c, list);
         if (!phi__json_cursor_enter_array(&c)) continue;
         while (phi__json_cursor_next_item(&c)) {
-            phi_json_found found;
+            phi__json_found found;
             if (!phi__json_cursor_take_raw(&c, &one)) break;
-            if (phi_json_find(one, "type", &found) != PHI_OK || !phi__str_is(found.raw, "file"))
+            if (phi__json_cursor_find(one, "type", &found) != PHI_OK ||
+                !phi__str_is(found.raw, "file"))
                 continue;
             phi__buf_text(out, open ? "," : ",\"annotations\":[");
             phi__buf_add_str(out, one);

@@ -573,10 +573,10 @@ PHI__FN void phi__openai_chat_stream_end(void *state, phi__assembly *a) {
 PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body) {
     phi__openai_chat_state *st = (phi__openai_chat_state *)state;
     phi__openai_chat_chunk k;
-    phi_json_found choices;
+    phi__json_found choices;
     body = phi__str_trim(body);
     if (!phi__openai_chat_stream_read(&k, body) || k.error.len > 0 ||
-        phi_json_find(body, "choices[0]", &choices) != PHI_OK) {
+        phi__json_cursor_find(body, "choices[0]", &choices) != PHI_OK) {
         phi__classify_body(a, body);
         return;
     }

@@ -161,8 +161,8 @@ static void phi__openai_responses_stream_name_call(phi__assembly *a, size_t bloc
 }
 
 static bool phi__openai_responses_stream_encrypted(phi_str raw) {
-    phi_json_found found;
-    return phi_json_find(raw, "encrypted_content", &found) == PHI_OK &&
+    phi__json_found found;
+    return phi__json_cursor_find(raw, "encrypted_content", &found) == PHI_OK &&
            found.type == PHI_JSON_STRING;
 }
 

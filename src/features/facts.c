@@ -181,10 +181,11 @@ static uint64_t phi__facts_state(const phi_fact *list, size_t count, size_t left
 
 /* Its number, or negative: it is no update of facts. */
 static int64_t phi__facts_number(const phi_message *m) {
-    phi_json_found found;
+    phi__json_found found;
     int64_t n = -1;
     if (!m->is_update || m->details.len == 0) return -1;
-    if (phi_json_find(m->details, "facts", &found) != PHI_OK || !phi_json_found_int(&found, &n))
+    if (phi__json_cursor_find(m->details, "facts", &found) != PHI_OK ||
+        !phi__json_cursor_found_int(&found, &n))
         return -1;
     return n;
 }
@@ -213,10 +214,10 @@ static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tell
     }
     if (want != 0) out->count = 0;
     if (out->count > 0) {
-        phi_json_found found;
+        phi__json_found found;
         phi_str digits = {NULL, 0};
-        if (phi_json_find(out->updates[out->count - 1]->details, "state", &found) == PHI_OK)
-            (void)phi_json_found_str(arena, &found, &digits);
+        if (phi__json_cursor_find(out->updates[out->count - 1]->details, "state", &found) == PHI_OK)
+            (void)phi__json_cursor_found_str(arena, &found, &digits);
         out->state = phi__hash_of_hex(digits);
     }
     return true;

@@ -117,11 +117,11 @@ PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
 /* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
    where it is not in e->body. Without memory for that: nothing. */
 static phi_str phi__mcp_exchange_quiet(phi__mcp_exchange *e, phi_str json, phi__buf *copy) {
-    phi_json_found found;
+    phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;
     if ((e->sent.len == 0 && e->wire->desc->header_count == 0) ||
         json.len > (size_t)PHI__MCP_EXCHANGE_FAULT ||
-        phi_json_find(json, "error", &found) != PHI_OK)
+        phi__json_cursor_find(json, "error", &found) != PHI_OK)
         return json;
     if (own == copy) phi__buf_add_str(copy, json);
     if (own->failed || !phi__mcp_head_hide_in(e, own->at, own->len, PHI__SECRET_JSON))

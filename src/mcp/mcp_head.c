@@ -3,7 +3,7 @@
 
 #include "io/secret_in.h"
 #include "mcp/mcp_headers_in.h"
-#include "text/json.h"
+#include "text/json_in.h"
 #include "wire/headers_in.h"
 
 #include <stdio.h>
@@ -196,15 +196,16 @@ PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e) {
 }
 
 PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
-    phi_json_found found;
+    phi__json_found found;
     phi_arena arena;
     phi_str text;
     size_t n = strlen(e->words);
     phi__mcp_head_hide(e);
     if (e->body.len == 0 || e->http_status / 100 == 2) return;
-    if (phi_json_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
+    if (phi__json_cursor_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
     phi_arena_init(&arena, e->wire->memory, 0);
-    if (phi_json_found_str(&arena, &found, &text) && text.len > 0 && n + 3 < sizeof e->words) {
+    if (phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0 &&
+        n + 3 < sizeof e->words) {
         memcpy(e->words + n, ": ", 2);
         phi__mcp_head_show(e->words + n + 2, sizeof e->words - n - 2, text);
     }

@@ -29,10 +29,10 @@ static bool phi__mcp_http_message(phi__mcp_exchange *e, phi_str event, phi_str j
 /* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
    that is missing, a version. */
 static bool phi__mcp_http_is_modern_error(phi_str body) {
-    phi_json_found found;
+    phi__json_found found;
     int64_t code = 0;
-    return phi_json_find(body, "error.code", &found) == PHI_OK &&
-           phi_json_found_int(&found, &code) && code <= -32020 && code >= -32022;
+    return phi__json_cursor_find(body, "error.code", &found) == PHI_OK &&
+           phi__json_cursor_found_int(&found, &code) && code <= -32020 && code >= -32022;
 }
 
 /* A refusal of initialize, as servers of the old transport answer. */

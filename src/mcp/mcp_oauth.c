@@ -26,22 +26,22 @@ static bool phi__mcp_oauth_redirect_fits(const char *uri) {
 
 /* A private member of a key that is shown to servers. */
 static bool phi__mcp_oauth_private(const phi_mcp_key *key) {
-    phi_json_found found;
-    return phi_json_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
-           phi_json_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
+    phi__json_found found;
+    return phi__json_cursor_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
+           phi__json_cursor_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
 }
 
 /* What the host's keys lack. */
 static const char *phi__mcp_oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
     const phi_mcp_key *client = desc->client_key, *dpop = desc->dpop_key;
-    phi_json_found found;
+    phi__json_found found;
     if (client != NULL && (client->algorithm == NULL || client->sign == NULL))
         return "oauth: client_key: algorithm and sign are needed";
     if (client != NULL && desc->client_id == NULL) return "oauth: client_key: client_id is needed";
     if (dpop == NULL) return NULL;
     if (dpop->algorithm == NULL || dpop->sign == NULL)
         return "oauth: dpop_key: algorithm and sign are needed";
-    if (phi_json_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
+    if (phi__json_cursor_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
         return "oauth: dpop_key: jwk: expected a public key as a JSON object";
     return phi__mcp_oauth_private(dpop) ? "oauth: dpop_key: jwk: it holds a private key" : NULL;
 }

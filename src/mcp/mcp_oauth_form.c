@@ -188,22 +188,23 @@ PHI__FN void phi__mcp_oauth_form_register(phi__buf *out, const phi_mcp_oauth_des
 
 static bool phi__mcp_oauth_form_text(phi_arena *arena, phi_str text, const char *name,
                                      phi_str *out) {
-    phi_json_found found;
+    phi__json_found found;
     *out = phi__str("", 0);
-    if (phi_json_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING) return true;
-    if (!phi_json_found_str(arena, &found, out)) return false;
+    if (phi__json_cursor_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING)
+        return true;
+    if (!phi__json_cursor_found_str(arena, &found, out)) return false;
     return phi__arena_str(arena, *out, out);
 }
 
 /* A number, or a text with one; fractions are cut. */
 static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_t fallback) {
-    phi_json_found found;
+    phi__json_found found;
     uint64_t u;
     double d;
-    if (phi_json_find(text, name, &found) != PHI_OK) return fallback;
+    if (phi__json_cursor_find(text, name, &found) != PHI_OK) return fallback;
     if (found.type == PHI_JSON_STRING)
         return phi__str_to_u64(found.raw, &u) && u < (uint64_t)1 << 40 ? (int64_t)u : fallback;
-    if (!phi_json_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
+    if (!phi__json_cursor_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
     return (int64_t)d;
 }
 

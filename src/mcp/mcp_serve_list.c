@@ -83,13 +83,13 @@ static void phi__mcp_serve_list_json(phi__buf *out, const char *key, const char 
 /* The protocol wants "type":"object" in each schema of arguments. */
 static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
     phi_str text = phi__str_trim(phi_str_of(schema));
-    phi_json_found type;
+    phi__json_found type;
     phi__records_raw(out, "inputSchema", "");
     if (text.len == 0) {
         phi__buf_text(out, "{\"type\":\"object\"}");
         return;
     }
-    if (phi_json_find(text, "type", &type) == PHI_OK) {
+    if (phi__json_cursor_find(text, "type", &type) == PHI_OK) {
         phi__mcp_rpc_line(out, text);
         return;
     }

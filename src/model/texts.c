@@ -4,21 +4,48 @@
 #include "base/arena_in.h"
 #include "base/utf8_in.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 enum { PHI__TEXTS_MOST = 4096 }; /* bytes of a text */
 
-typedef struct phi__texts_entry {
-    const char *name, *text;
-} phi__texts_entry;
-
-#define PHI_X(id, name, text) {#name, text},
-static const phi__texts_entry phi__texts_all[] = {PHI_TEXT_LIST(PHI_X)};
+/* All texts one behind the other, and all names: a table of pointers would take four times the
+   bytes of a place in each program. */
+#define PHI_X(id, name, text) char id##_text[sizeof text];
+typedef struct phi__texts_bytes {
+    PHI_TEXT_LIST(PHI_X)
+} phi__texts_bytes;
 #undef PHI_X
+
+#define PHI_X(id, name, text) char id##_name[sizeof #name];
+typedef struct phi__texts_names {
+    PHI_TEXT_LIST(PHI_X)
+} phi__texts_names;
+#undef PHI_X
+
+static const char *phi__texts_own(phi_text which) {
+#define PHI_X(id, name, text) text,
+    static const phi__texts_bytes bytes = {PHI_TEXT_LIST(PHI_X)};
+#undef PHI_X
+#define PHI_X(id, name, text) (uint16_t) offsetof(phi__texts_bytes, id##_text),
+    static const uint16_t places[] = {PHI_TEXT_LIST(PHI_X)};
+#undef PHI_X
+    return (const char *)&bytes + places[which];
+}
+
+static const char *phi__texts_name(phi_text which) {
+#define PHI_X(id, name, text) #name,
+    static const phi__texts_names bytes = {PHI_TEXT_LIST(PHI_X)};
+#undef PHI_X
+#define PHI_X(id, name, text) (uint16_t) offsetof(phi__texts_names, id##_name),
+    static const uint16_t places[] = {PHI_TEXT_LIST(PHI_X)};
+#undef PHI_X
+    return (const char *)&bytes + places[which];
+}
 
 PHI__FN const char *phi__texts_get(const phi_texts *texts, phi_text which) {
     const char *given = texts != NULL ? texts->at[which] : NULL;
-    return given != NULL ? given : phi__texts_all[which].text;
+    return given != NULL ? given : phi__texts_own(which);
 }
 
 /* ---- holes ---- */
@@ -34,7 +61,7 @@ typedef enum phi__texts_hole {
    counts only if phi's own text has it. */
 static phi__texts_hole phi__texts_next(phi_text which, const char **at, phi_str *before) {
     static const struct {
-        const char *word;
+        char word[8];
         phi__texts_hole hole;
     } words[] = {{"{n}", PHI__TEXTS_N},
                  {"{text}", PHI__TEXTS_TEXT},
@@ -46,7 +73,7 @@ static phi__texts_hole phi__texts_next(phi_text which, const char **at, phi_str 
         for (i = 0; i < PHI__COUNT(words); i++) {
             size_t n = strlen(words[i].word);
             if (strncmp(brace, words[i].word, n) != 0 ||
-                strstr(phi__texts_all[which].text, words[i].word) == NULL)
+                strstr(phi__texts_own(which), words[i].word) == NULL)
                 continue;
             *before = phi__str(from, (size_t)(brace - from));
             *at = brace + n;
@@ -136,7 +163,7 @@ static const char *phi__texts_fault(phi_text which, phi_str text) {
     bool line = which >= PHI_TEXT_SUMMARY && which <= PHI_TEXT_SUMMARY_LEFT_OUT;
     if (text.len == 0 || text.len > PHI__TEXTS_MOST || phi__utf8_valid(text) != text.len)
         return "expected 1 to 4,096 bytes of UTF-8";
-    if (strstr(phi__texts_all[which].text, "{text}") != NULL && strstr(text.at, "{text}") == NULL)
+    if (strstr(phi__texts_own(which), "{text}") != NULL && strstr(text.at, "{text}") == NULL)
         return "{text} is missing";
     return line && memchr(text.at, '\n', text.len) != NULL ? "expected one line" : NULL;
 }
@@ -147,7 +174,7 @@ PHI__FN const char *phi__texts_check(const phi_texts *texts, char *words, size_t
         const char *fault =
             texts->at[i] != NULL ? phi__texts_fault((phi_text)i, phi_str_of(texts->at[i])) : NULL;
         if (fault == NULL) continue;
-        (void)snprintf(words, words_size, "texts.%s: %s", phi__texts_all[i].name, fault);
+        (void)snprintf(words, words_size, "texts.%s: %s", phi__texts_name((phi_text)i), fault);
         return words;
     }
     return NULL;
@@ -168,9 +195,9 @@ PHI__FN phi_texts *phi__texts_copy(const phi_texts *texts, phi_arena *arena) {
 /* ---- public ---- */
 
 PHI_API const char *phi_text_name(phi_text which) {
-    return (unsigned)which < (unsigned)PHI_TEXT_COUNT ? phi__texts_all[which].name : "";
+    return (unsigned)which < (unsigned)PHI_TEXT_COUNT ? phi__texts_name(which) : "";
 }
 
 PHI_API const char *phi_text_default(phi_text which) {
-    return (unsigned)which < (unsigned)PHI_TEXT_COUNT ? phi__texts_all[which].text : NULL;
+    return (unsigned)which < (unsigned)PHI_TEXT_COUNT ? phi__texts_own(which) : NULL;
 }

@@ -91,12 +91,12 @@ static phi__openapi_token *phi__openapi_token_find(phi_openapi *api, phi_str url
 
 /* Of a number, or a text with one. */
 static uint64_t phi__openapi_token_lifetime_s(phi_str answer) {
-    phi_json_found found;
+    phi__json_found found;
     int64_t n = 0;
     uint64_t u = 0;
-    if (phi_json_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
+    if (phi__json_cursor_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
     if (found.type == PHI_JSON_STRING) return phi__str_to_u64(found.raw, &u) ? u : UINT64_MAX;
-    return phi_json_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
+    return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
 }
 
 static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
@@ -115,12 +115,12 @@ static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
 static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, char *words,
                                        size_t size) {
     const phi_openapi_auth *auth = &t->api->desc.auth;
-    phi_json_found found;
+    phi__json_found found;
     phi__secrets secrets;
     phi_str code = phi__str("", 0);
     size_t n;
-    if (phi_json_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
-        (void)phi_json_found_str(arena, &found, &code);
+    if (phi__json_cursor_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
+        (void)phi__json_cursor_found_str(arena, &found, &code);
     (void)snprintf(words, size, "the token server answered %d%s%.*s", t->http_status,
                    code.len > 0 ? ": " : " without a token", (int)phi__min(code.len, 100), code.at);
     n = phi__words_clean_line(words, strlen(words));
@@ -144,7 +144,7 @@ static void phi__openapi_token_done(phi__openapi_token *t, phi_status status, co
 static void phi__openapi_token_end(void *user_data, phi_status status, const char *message) {
     phi__openapi_token *t = (phi__openapi_token *)user_data;
     char words[PHI__OPENAPI_TOKEN_WORDS];
-    phi_json_found found;
+    phi__json_found found;
     phi_arena arena;
     phi_str text;
     t->fetch = NULL;
@@ -153,8 +153,8 @@ static void phi__openapi_token_end(void *user_data, phi_status status, const cha
     if (status == PHI_OK && t->answer.failed) status = PHI_NO_MEMORY;
     if (status == PHI_OK) {
         if (t->http_status >= 200 && t->http_status < 300 &&
-            phi_json_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
-            phi_json_found_str(&arena, &found, &text) && text.len > 0)
+            phi__json_cursor_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
+            phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0)
             phi__openapi_token_keep(t, text);
         if (!t->valid) {
             status = PHI_REFUSED;

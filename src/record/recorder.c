@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 #include "base/buf_in.h"
 #include "model/event_parts.h"
+#include "text/json_in.h"
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
@@ -247,8 +248,8 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
 /* The payload is a part of the event's text, which is kept already. */
 static void phi__recorder_request(phi__loop_box *loop) {
     phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
-    phi_json_found found;
-    if (loop->in_turn && phi_json_find(json, "payload", &found) == PHI_OK &&
+    phi__json_found found;
+    if (loop->in_turn && phi__json_cursor_find(json, "payload", &found) == PHI_OK &&
         found.type == PHI_JSON_OBJECT)
         loop->turn.request = found.raw;
 }

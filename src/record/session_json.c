@@ -211,25 +211,28 @@ static bool phi__session_json_is_common(phi_str json) {
         "ToolExecutionUpdate", "ToolExecutionEnd", "ProgressMessage",   "InputRejected",
         "ParallelLoopStart",   "ParallelLoopEnd",  "CompactionStarted", "CompactionEnded",
         "PrunApplied",         "TurnRequest",      "RevertApplied"};
-    phi_json_found type, message;
+    phi__json_found type, message;
     size_t i;
-    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
+        return false;
     for (i = 0; i < PHI__COUNT(types); i++)
         if (phi__str_is(type.raw, types[i])) break;
     if (i == PHI__COUNT(types)) return false;
     return !phi__str_is(type.raw, "TurnEnd") ||
-           (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
+           (phi__json_cursor_find(json, "message", &message) == PHI_OK &&
+            message.type == PHI_JSON_OBJECT);
 }
 
 /* Whether an event that was recorded long ago, or by hand, would make the original's reader refuse
    the whole file: names in place of node ids, a protocol that it does not know. */
 static bool phi__session_json_is_foreign(phi_str json) {
-    phi_json_found type, at;
-    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    phi__json_found type, at;
+    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
+        return false;
     if (phi__str_is(type.raw, "RevertApplied"))
-        return phi_json_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
+        return phi__json_cursor_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
     return phi__str_is(type.raw, "AgentStart") &&
-           phi_json_find(json, "config_snapshot.api", &at) == PHI_OK &&
+           phi__json_cursor_find(json, "config_snapshot.api", &at) == PHI_OK &&
            at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
 }
 
@@ -275,10 +278,10 @@ static void phi__session_json_events(phi__session_writer *w, const phi_loop_reco
     phi__records_raw(&w->out, "events", "[");
     for (i = 0; i < loop->event_count; i++) {
         phi_str json = loop->events[i].json;
-        phi_json_found type;
+        phi__json_found type;
         if (!all && !phi__session_json_is_common(json)) continue;
-        if (phi_json_find(json, "type", &type) == PHI_OK && phi__str_is(type.raw, "TurnRequest") &&
-            !phi__session_json_may_stay(w, json))
+        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
+            phi__str_is(type.raw, "TurnRequest") && !phi__session_json_may_stay(w, json))
             continue;
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');

@@ -139,10 +139,10 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
 
 /* phi's own prunes have the fields of PrunApplied as their meta. */
 static bool phi__session_log_is_prune(const phi_rewrite *rewrite) {
-    phi_json_found times;
+    phi__json_found times;
     return rewrite->reason == PHI_REWRITE_PRUNE && rewrite->revoke == NULL &&
            rewrite->meta != NULL && rewrite->meta[0] == '{' &&
-           phi_json_find(phi_str_of(rewrite->meta), "pruned_timestamps", &times) == PHI_OK;
+           phi__json_cursor_find(phi_str_of(rewrite->meta), "pruned_timestamps", &times) == PHI_OK;
 }
 
 /* The event's sequence is the entry's number. */

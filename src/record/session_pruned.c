@@ -38,8 +38,8 @@ typedef struct phi__session_pruned {
 } phi__session_pruned;
 
 static bool phi__session_pruned_is_prune(phi_str json) {
-    phi_json_found type;
-    return phi_json_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
+    phi__json_found type;
+    return phi__json_cursor_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
            phi__str_is(type.raw, "PrunApplied");
 }
 

@@ -488,7 +488,7 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
                                        phi_strategy_outcome *out) {
     const phi__agent *agent = phi__find_agent(handle);
     const phi__note *note;
-    phi_json_found found;
+    phi__json_found found;
     phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
@@ -499,7 +499,8 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
     status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
     note = phi__strategy_last(agent);
-    if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
+    if (note == NULL || phi__json_cursor_find(note->json, "result", &found) != PHI_OK)
+        return PHI_NOT_FOUND;
     return phi__arena_str(arena, found.raw, &out->result) ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -1,4 +1,4 @@
-/* json.h - JSON: a document, a tree to look at and change, a writer, and a search without a tree.
+/* json.h - JSON: a document, a tree to look at and change, and a writer.
 
        phi_parse_error error;
        phi_json *game = phi_json_load_file("game.json", PHI_JSON_RELAXED, NULL, &error);
@@ -153,27 +153,6 @@ PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
    PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
-
-/* ---- searching without a tree ---- */
-
-/* A value in a text, not yet read. */
-typedef struct phi_json_found {
-    phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
-    bool escaped; /* a string with escapes in it */
-} phi_json_found;
-
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
-   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
-   checked for brackets and strings that close. */
-PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
-/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
-   fits. */
-PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
-PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out);
-PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
 
 #ifdef __cplusplus
 }

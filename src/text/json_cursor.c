@@ -326,7 +326,7 @@ static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step
     return false;
 }
 
-PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out) {
+PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out) {
     phi__json_cursor c;
     phi__json_step step;
     phi__json_text string;
@@ -346,7 +346,8 @@ PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found 
     return phi__json_cursor_take_raw(&c, &out->raw) ? PHI_OK : PHI_PARSE;
 }
 
-PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out) {
+PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
+                                        phi_str *out) {
     phi__json_text text;
     if (found == NULL || found->type != PHI_JSON_STRING) return false;
     text.at = found->raw.at;
@@ -359,14 +360,14 @@ PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, p
     return phi__json_cursor_unescape_arena(arena, text, out);
 }
 
-PHI_API bool phi_json_found_int(const phi_json_found *found, int64_t *out) {
+PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);
     return phi__json_cursor_take_i64(&c, out) && phi__json_cursor_done(&c);
 }
 
-PHI_API bool phi_json_found_num(const phi_json_found *found, double *out) {
+PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out) {
     phi__json_cursor c;
     if (found == NULL || found->type != PHI_JSON_NUMBER) return false;
     phi__json_cursor_init(&c, found->raw);

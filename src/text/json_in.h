@@ -213,6 +213,28 @@ typedef struct phi__json_step {
    path is malformed from there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
+/* ---- searching without a tree ---- */
+
+/* A value in a text, not yet read. */
+typedef struct phi__json_found {
+    phi_json_type type;
+    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
+    bool escaped; /* a string with escapes in it */
+} phi__json_found;
+
+/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
+   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
+   checked for brackets and strings that close. */
+PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
+/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
+   fits. */
+PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
+                                        phi_str *out);
+PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
+PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *out);
+
 /* ---- strings ---- */
 
 #if defined(__SSE2__)

@@ -315,7 +315,7 @@ enum phi__schema_shape {
 };
 
 static const struct {
-    const char *name;
+    char name[23];
     uint8_t shape;
 } phi__schema_words[] = {
     {"type", PHI__SCHEMA_TYPE},

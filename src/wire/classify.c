@@ -56,118 +56,121 @@ static bool phi__classify_says(phi_str s, const char *pattern) {
     return false;
 }
 
-static bool phi__classify_says_any(phi_str s, const char *const *patterns, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (phi__classify_says(s, patterns[i])) return true;
+/* patterns: each with a NUL behind it, and one more behind the last. */
+static bool phi__classify_says_any(phi_str s, const char *patterns) {
+    for (; *patterns != '\0'; patterns += strlen(patterns) + 1)
+        if (phi__classify_says(s, patterns)) return true;
     return false;
 }
 
 /* wire.md part 10, and those of behaviours C 42 that mean nothing else. */
-static const char *const phi__fault_overflows[] = {
-    "prompt is too long",
-    "prompt too long",
-    "request_too_large",
-    "input is too long",
-    "exceeds the context window",
-    "exceed context limit", /* "input length and `max_tokens` exceed context limit: 1 + 2 > 3" */
-    "maximum context length",
-    "context_length_exceeded",
-    "context length exceeded",
-    "context window exceeded",
-    "context_window_exceeded",
-    "exceeds maximum allowed input length",
-    "input token count*exceeds the maximum",
-    "maximum prompt length",
-    "reduce the length of the messages",
-    "longer than the model's context length",
-    "exceeds the available context size",
-    "exceed_context_size_error",
-    "greater than the context length",
-    "exceeded max context length",
-    "configured context size is #",
-    "too large for model with #",
-    "context window exceeds limit",
-    "exceeded model token limit",
-    "range of input length should be",
-    "prompt exceeds max length",
-};
+static const char phi__fault_overflows[] =
+    "prompt is too long\0"
+    "prompt too long\0"
+    "request_too_large\0"
+    "input is too long\0"
+    "exceeds the context window\0"
+    "exceed context limit\0" /* "input length and `max_tokens` exceed context limit: 1 + 2 > 3" */
+    "maximum context length\0"
+    "context_length_exceeded\0"
+    "context length exceeded\0"
+    "context window exceeded\0"
+    "context_window_exceeded\0"
+    "exceeds maximum allowed input length\0"
+    "input token count*exceeds the maximum\0"
+    "maximum prompt length\0"
+    "reduce the length of the messages\0"
+    "longer than the model's context length\0"
+    "exceeds the available context size\0"
+    "exceed_context_size_error\0"
+    "greater than the context length\0"
+    "exceeded max context length\0"
+    "configured context size is #\0"
+    "too large for model with #\0"
+    "context window exceeds limit\0"
+    "exceeded model token limit\0"
+    "range of input length should be\0"
+    "prompt exceeds max length\0";
 
 /* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum
    or a limit, too, and a shorter history is no help there. So the sentence must begin with the
    counted thing, and name nothing else. */
-static const char *const phi__fault_excesses[] = {
-    "token*exceeds the maximum",    "token*exceeds the limit of",  "prompt *exceeds the maximum",
-    "prompt *exceeds the limit of", "context*exceeds the maximum", "context*exceeds the limit of",
-    "input length*exceeds the",     "input size*exceeds the",
-};
-static const char *const phi__fault_other_excesses[] = {
-    "max_*tokens",  "maxoutputtokens",  "max output", "maximum output", "budget",  "output token",
-    "token output", "completion token", "image",      "per min",        "per day", "per hour",
-};
+static const char phi__fault_excesses[] = "token*exceeds the maximum\0"
+                                          "token*exceeds the limit of\0"
+                                          "prompt *exceeds the maximum\0"
+                                          "prompt *exceeds the limit of\0"
+                                          "context*exceeds the maximum\0"
+                                          "context*exceeds the limit of\0"
+                                          "input length*exceeds the\0"
+                                          "input size*exceeds the\0";
+static const char phi__fault_other_excesses[] = "max_*tokens\0"
+                                                "maxoutputtokens\0"
+                                                "max output\0"
+                                                "maximum output\0"
+                                                "budget\0"
+                                                "output token\0"
+                                                "token output\0"
+                                                "completion token\0"
+                                                "image\0"
+                                                "per min\0"
+                                                "per day\0"
+                                                "per hour\0";
 
 /* Of a status 400, or of a text alone: other statuses count something else. */
-static const char *const phi__fault_counts[] = {
-    "too many tokens",
-    "token limit exceeded",
-};
+static const char phi__fault_counts[] = "too many tokens\0"
+                                        "token limit exceeded\0";
 
 /* Waiting helps. */
-static const char *const phi__fault_paces[] = {
-    "throttl", "too many tokens, please wait", /* Bedrock, whose type may be lost on the way */
-};
+static const char phi__fault_paces[] =
+    "throttl\0"
+    "too many tokens, please wait\0" /* Bedrock, whose type may be lost on the way */
+    ;
 /* The same in a text of which nothing else is known. */
-static const char *const phi__fault_text_paces[] = {
-    "rate limit", "rate_limit", "too many requests", "per min", "please wait",
-};
+static const char phi__fault_text_paces[] = "rate limit\0"
+                                            "rate_limit\0"
+                                            "too many requests\0"
+                                            "per min\0"
+                                            "please wait\0";
 
 /* Money, not pace: waiting does not help. wire.md 1.4 */
-static const char *const phi__fault_quotas[] = {
-    "insufficient_quota",           "quota_exceeded", /* of a day, at Google's Interactions */
-    "insufficient quota",           "insufficient balance",
-    "insufficient credits",         "insufficient funds",
-    "credit balance is too low",    "enforced_spend_limit_reached",
-    "contract_spend_limit_reached", "billing_hard_limit_reached",
-    "billing_not_active",           "account is not active, please check your billing",
-};
+static const char phi__fault_quotas[] = "insufficient_quota\0"
+                                        "quota_exceeded\0" /* of a day, at Google's Interactions */
+                                        "insufficient quota\0"
+                                        "insufficient balance\0"
+                                        "insufficient credits\0"
+                                        "insufficient funds\0"
+                                        "credit balance is too low\0"
+                                        "enforced_spend_limit_reached\0"
+                                        "contract_spend_limit_reached\0"
+                                        "billing_hard_limit_reached\0"
+                                        "billing_not_active\0"
+                                        "account is not active, please check your billing\0";
 
-static const char *const phi__fault_filters[] = {
-    "content_filter",
-    "content_policy_violation",
-    "content management policy",
-    "responsibleaipolicyviolation",
-};
+static const char phi__fault_filters[] = "content_filter\0"
+                                         "content_policy_violation\0"
+                                         "content management policy\0"
+                                         "responsibleaipolicyviolation\0";
 
 /* Requests that this model will never accept, though the server reports a fault of its own
    (llama.cpp: 500). */
-static const char *const phi__fault_unfits[] = {
-    "image input is not supported",
-    "audio input is not supported",
-};
+static const char phi__fault_unfits[] = "image input is not supported\0"
+                                        "audio input is not supported\0";
 
-static bool phi__classify_any(const phi__fault *f, const char *const *patterns, size_t count) {
-    return phi__classify_says_any(f->code, patterns, count) ||
-           phi__classify_says_any(f->type, patterns, count) ||
-           phi__classify_says_any(f->message, patterns, count) ||
-           phi__classify_says_any(f->detail, patterns, count);
+static bool phi__classify_any(const phi__fault *f, const char *patterns) {
+    return phi__classify_says_any(f->code, patterns) || phi__classify_says_any(f->type, patterns) ||
+           phi__classify_says_any(f->message, patterns) ||
+           phi__classify_says_any(f->detail, patterns);
 }
 
-#define PHI__FAULT_SAYS(s, list) phi__classify_says_any((s), (list), PHI__COUNT(list))
-#define PHI__FAULT_ANY(f, list) phi__classify_any((f), (list), PHI__COUNT(list))
-
 static bool phi__classify_is_excess(phi_str s) {
-    return PHI__FAULT_SAYS(s, phi__fault_excesses) &&
-           !PHI__FAULT_SAYS(s, phi__fault_other_excesses);
+    return phi__classify_says_any(s, phi__fault_excesses) &&
+           !phi__classify_says_any(s, phi__fault_other_excesses);
 }
 
 static bool phi__classify_is_overflow(const phi__fault *f) {
-    return PHI__FAULT_ANY(f, phi__fault_overflows) || phi__classify_is_excess(f->message) ||
+    return phi__classify_any(f, phi__fault_overflows) || phi__classify_is_excess(f->message) ||
            phi__classify_is_excess(f->detail) ||
-           (f->status == 400 && PHI__FAULT_ANY(f, phi__fault_counts));
-}
-
-static bool phi__classify_word(const phi__fault *f, const char *pattern) {
-    return phi__classify_any(f, &pattern, 1);
+           (f->status == 400 && phi__classify_any(f, phi__fault_counts));
 }
 
 /* ---- taking a body apart ---- */
@@ -212,8 +215,8 @@ static void phi__classify_google(phi__fault *f, const phi_json *error) {
 /* Statuses that words stand for, where an error came without one. */
 static int phi__classify_status_of(phi_str word) {
     static const struct phi__fault_status {
-        const char *word;
-        int status;
+        char word[30];
+        int16_t status;
     } table[] = {{"overloaded_error", 529},
                  {"rate_limit_error", 429},
                  {"rate_limit_exceeded", 429},
@@ -286,7 +289,7 @@ static void phi__classify_guess(phi__fault *f, const phi_json *root, const phi_j
     if (f->status == 0) f->status = phi__classify_status_of(f->code);
     if (f->status == 0) f->status = phi__classify_status_of(f->type);
     if (f->status == 0 &&
-        (phi__classify_word(f, "rate limit") || phi__classify_word(f, "too many req") ||
+        (phi__classify_any(f, "rate limit\0") || phi__classify_any(f, "too many req\0") ||
          phi__classify_names(f->message, "429")))
         f->status = 429;
 }
@@ -381,16 +384,16 @@ static phi_failure_kind phi__classify_kind(const phi__fault *f, const phi_model 
     bool client = f->status == 0 || (f->status >= 400 && f->status < 500);
     if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
     if (f->status == 402) return PHI_FAILURE_QUOTA;
-    if (client && PHI__FAULT_ANY(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
+    if (client && phi__classify_any(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
     if (f->status == 429 && phi__str_is(f->code, "1308")) return PHI_FAILURE_QUOTA; /* z.ai */
     if (f->status == 413) return PHI_FAILURE_OVERFLOW;
-    if (f->status == 429 || PHI__FAULT_ANY(f, phi__fault_paces)) return PHI_FAILURE_RATE_LIMITED;
+    if (f->status == 429 || phi__classify_any(f, phi__fault_paces)) return PHI_FAILURE_RATE_LIMITED;
     if (f->status == 400 && f->empty && model != NULL &&
         (model->quirks & PHI_QUIRK_EMPTY_IS_OVERFLOW) != 0)
         return PHI_FAILURE_OVERFLOW;
     if (client && phi__classify_is_overflow(f)) return PHI_FAILURE_OVERFLOW;
-    if (client && PHI__FAULT_ANY(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
-    if (f->status >= 500 && PHI__FAULT_ANY(f, phi__fault_unfits))
+    if (client && phi__classify_any(f, phi__fault_filters)) return PHI_FAILURE_CONTENT_FILTER;
+    if (f->status >= 500 && phi__classify_any(f, phi__fault_unfits))
         return PHI_FAILURE_INVALID_REQUEST;
     if (f->status == 408 || f->status == 409 || f->status == 424 || f->status >= 500)
         return PHI_FAILURE_SERVER;
@@ -435,10 +438,12 @@ static void phi__classify_keep(phi_arena *arena, phi_str *s) {
 /* ---- for the loop ---- */
 
 PHI__FN bool phi__classify_is_overflow_text(phi_str text) {
-    if (PHI__FAULT_SAYS(text, phi__fault_paces) || PHI__FAULT_SAYS(text, phi__fault_text_paces))
+    if (phi__classify_says_any(text, phi__fault_paces) ||
+        phi__classify_says_any(text, phi__fault_text_paces))
         return false;
     return phi__classify_at(text, 0, "context overflow:") || phi__classify_is_excess(text) ||
-           PHI__FAULT_SAYS(text, phi__fault_overflows) || PHI__FAULT_SAYS(text, phi__fault_counts);
+           phi__classify_says_any(text, phi__fault_overflows) ||
+           phi__classify_says_any(text, phi__fault_counts);
 }
 
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,

@@ -48,8 +48,8 @@ static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
    the word is none that is known. */
 static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     static const struct phi__headers_units {
-        const char *name;
-        uint64_t ms;
+        char name[16];
+        uint32_t ms;
     } units[] = {{"ms", 1},          {"millisecond", 1}, {"milliseconds", 1}, {"s", 1000},
                  {"sec", 1000},      {"secs", 1000},     {"second", 1000},    {"seconds", 1000},
                  {"m", 60000},       {"min", 60000},     {"mins", 60000},     {"minute", 60000},

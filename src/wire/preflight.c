@@ -52,15 +52,15 @@ static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; 
 /* Whether a schema says type:object, and nothing at its root that providers refuse there. */
 static bool phi__preflight_schema(phi_str schema, const char **why) {
     static const char *const roots[] = {"anyOf", "oneOf", "allOf"};
-    phi_json_found found;
+    phi__json_found found;
     size_t i;
     *why = "must be a JSON object with type \"object\"";
-    if (phi_json_find(schema, "type", &found) != PHI_OK || found.type != PHI_JSON_STRING ||
+    if (phi__json_cursor_find(schema, "type", &found) != PHI_OK || found.type != PHI_JSON_STRING ||
         !phi__str_is(found.raw, "object"))
         return false;
     for (i = 0; i < PHI__COUNT(roots); i++) {
         *why = "may not have anyOf, oneOf or allOf at its root";
-        if (phi_json_find(schema, roots[i], &found) == PHI_OK) return false;
+        if (phi__json_cursor_find(schema, roots[i], &found) == PHI_OK) return false;
     }
     return true;
 }

@@ -182,14 +182,14 @@ PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
 
 PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
                                      const char *const *refs) {
-    phi_json_found call, result;
+    phi__json_found call, result;
     size_t i, r;
-    if (phi_json_find(message->content[block].replay, id, &call) != PHI_OK) return false;
+    if (phi__json_cursor_find(message->content[block].replay, id, &call) != PHI_OK) return false;
     for (i = block + 1; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         if (c->kind != PHI_CONTENT_OPAQUE || c->incomplete) continue;
         for (r = 0; refs[r] != NULL; r++)
-            if (phi_json_find(c->replay, refs[r], &result) == PHI_OK &&
+            if (phi__json_cursor_find(c->replay, refs[r], &result) == PHI_OK &&
                 phi_str_equal(call.raw, result.raw))
                 return true;
     }

@@ -10,9 +10,9 @@
 
 static size_t read_bytes, compared;
 
-static phi_status count_find(phi_str text, const char *path, phi_json_found *found) {
+static phi_status count_find(phi_str text, const char *path, phi__json_found *found) {
     read_bytes += text.len;
-    return phi_json_find(text, path, found);
+    return phi__json_cursor_find(text, path, found);
 }
 
 static bool count_equal(phi_str a, phi_str b) {
@@ -20,12 +20,12 @@ static bool count_equal(phi_str a, phi_str b) {
     return phi_str_equal(a, b);
 }
 
-#define phi_json_find count_find
+#define phi__json_cursor_find count_find
 #define phi_str_equal count_equal
 #include "codecs/openai_responses_stream.c"
 #include "wire/assembly.c"
 #undef phi_str_equal
-#undef phi_json_find
+#undef phi__json_cursor_find
 
 #define CHAT PHI_PROTOCOL_OPENAI_CHAT
 #define RESPONSES PHI_PROTOCOL_OPENAI_RESPONSES

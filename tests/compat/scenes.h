@@ -20,6 +20,7 @@
 #include "support/rig.h"
 #include "tools/context_tools.h"
 #include "loop/tool_source.h"
+#include "text/json_in.h"
 
 enum {
     SCENE_TOOLS = 8,
@@ -127,9 +128,10 @@ static inline phi_flow scene_change_start(void *user_data, phi_call call, phi_st
     phi_content content = PHI_ZERO;
     phi_tool_result result = PHI_ZERO;
     char effects[600];
-    phi_json_found found;
+    phi__json_found found;
     (void)user_data;
-    if (phi_json_find(arguments, "effects", &found) != PHI_OK || found.raw.len >= sizeof effects)
+    if (phi__json_cursor_find(arguments, "effects", &found) != PHI_OK ||
+        found.raw.len >= sizeof effects)
         abort();
     memcpy(effects, found.raw.at, found.raw.len);
     effects[found.raw.len] = '\0';

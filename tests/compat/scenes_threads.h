@@ -283,7 +283,7 @@ static inline void texts_act(scene *s) {
     rig_says(s->r, "Late.");
     scene_prompt(s, "Wait.");
     scene_end(s);
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_agent(s->agent), "king"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_agent(s->agent), "king", phi_str_of(NULL), NULL), PHI_OK);
     fact(phi_fact_agent(s->agent), "queen", "is well");
     for (i = 0; i < 3; i++) rig_call(s->r, "t4", "echo", "{\"again\":1}");
     scene_prompt(s, "Repeat.");

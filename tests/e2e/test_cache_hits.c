@@ -9,7 +9,7 @@
 #include "codecs/presets.h"
 #include "model/event_parts.h"
 #include "model/model.h"
-#include "text/json.h"
+#include "text/json_in.h"
 #include "support/set.h"
 
 /* BOUND: percentage points of the hit rate that facts may cost. */
@@ -187,9 +187,9 @@ static phi_str diagnosed(seen *s, const char *previous) {
 
 /* The id in the details of an answer, for the next request. */
 static void id_of(phi_str details, char *out, size_t size) {
-    phi_json_found found;
+    phi__json_found found;
     out[0] = '\0';
-    if (CHECK_EQ_INT(phi_json_find(details, "id", &found), PHI_OK))
+    if (CHECK_EQ_INT(phi__json_cursor_find(details, "id", &found), PHI_OK))
         (void)snprintf(out, size, "%.*s", (int)found.raw.len, found.raw.at);
     CHECK(strncmp(out, "msg_", 4) == 0);
 }

@@ -130,7 +130,8 @@ static void facts_each_turn(life *l) {
             PHI_OK);
         asks(l, 1);
     }
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_all(crowd_runtime(l->c)), "time"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_all(crowd_runtime(l->c)), "time", phi_str_of(NULL), NULL),
+                 PHI_OK);
     asks(l, 1);
 }
 
@@ -465,7 +466,7 @@ static void changed(life *l, uint32_t what) {
     case 0:
         (void)snprintf(name, sizeof name, "k%u", (unsigned)chance(3));
         if (chance(4) == 0)
-            (void)phi_fact_unset(facts, name);
+            (void)phi_fact_set(facts, name, phi_str_of(NULL), NULL);
         else
             CHECK_EQ_INT(phi_fact_set(facts, name, phi_str_of(chance(2) ? "one" : "two"), NULL),
                          PHI_OK);

@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi_arena arena;
     phi_json *whole, *sliced, *repaired;
     phi_parse_error error, error_sliced;
-    phi_json_found found;
+    phi__json_found found;
     phi__json_cursor cursor;
     char *copy = (char *)malloc(size > 0 ? size : 1); /* its exact size, in bounds checked memory */
     phi_str text;
@@ -125,8 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (read_sliced(&arena, text, PHI_JSON_REPLACE_BAD_UTF8, 1 + size % 5, &repaired, NULL) ==
         PHI_OK)
         check_tree(&arena, repaired);
-    (void)phi_json_find(text, "a[1].b", &found);
-    (void)phi_json_find(text, "", &found);
+    (void)phi__json_cursor_find(text, "a[1].b", &found);
+    (void)phi__json_cursor_find(text, "", &found);
     check_strings(&memory, &arena, text);
     phi_arena_free(&arena);
     must(memory.used_bytes == 0);

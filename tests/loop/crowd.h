@@ -70,7 +70,7 @@ static const char *crowd_calls(void) {
 
 static phi_status crowd_open(void *user_data, phi_transfer transfer, const phi_request *request) {
     crowd *c = (crowd *)user_data;
-    size_t len = (size_t)phi_request_length(request);
+    size_t len = (size_t)phi_request_get_info(request).length;
     char *body = (char *)malloc(len + 1);
     if (body == NULL || c->open_count == CROWD_MOST) abort();
     (void)phi_request_read(request, 0, body, len);

@@ -668,7 +668,7 @@ static void changed(thinker *t, uint32_t what) {
     case 0:
         (void)snprintf(name, sizeof name, "k%u", (unsigned)chance(3));
         if (chance(4) == 0)
-            (void)phi_fact_unset(phi_fact_all(t->agent.rt), name);
+            (void)phi_fact_set(phi_fact_all(t->agent.rt), name, phi_str_of(NULL), NULL);
         else
             CHECK_EQ_INT(phi_fact_set(phi_fact_all(t->agent.rt), name,
                                       phi_str_of(chance(2) ? "one" : "two"), NULL),

@@ -172,9 +172,9 @@ static inline bool link_handshake(link_kit *k, phi_str json, phi_str method) {
     const phi__mcp_era *era = phi__mcp_eras_find(phi_str_of(k->era));
     bool discover = phi__str_is(method, "server/discover");
     char text[2048];
-    phi_json_found id;
+    phi__json_found id;
     if (!discover && !phi__str_is(method, "initialize")) return false;
-    if (phi_json_find(json, "id", &id) != PHI_OK) return false;
+    if (phi__json_cursor_find(json, "id", &id) != PHI_OK) return false;
     if (discover == era->handshake)
         (void)snprintf(text, sizeof text,
                        "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32601,\"message\":"

@@ -250,11 +250,11 @@ TEST(operations_are_refused_with_words_and_can_be_stopped) {
 #include "mcp/link.h"
 
 static void served(link_kit *k, const char *json) {
-    phi_json_found id, method;
+    phi__json_found id, method;
     char text[700];
     const char *result = "{}";
-    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     if (phi__str_is(method.raw, "resources/list"))
         result = "{\"resources\":[{\"uri\":\"a\",\"name\":\"A\"},7,{}],\"nextCursor\":\"again\"}";
     if (phi__str_is(method.raw, "prompts/get"))
@@ -300,11 +300,11 @@ TEST(lists_that_come_back_to_a_cursor_end_and_odd_items_are_left_out) {
 /* Each answer has 1,001 of everything. */
 static void floods(link_kit *k, const char *json) {
     static char text[40000];
-    phi_json_found id, method;
+    phi__json_found id, method;
     size_t len;
     int i;
-    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     len = (size_t)snprintf(
         text, 200, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{%s[{}", (int)id.raw.len, id.raw.at,
         phi__str_is(method.raw, "resources/read") ? "\"contents\":"

@@ -167,10 +167,10 @@ static void call(world *w, const char *id) {
 
 static void on_send(link_kit *k, const char *json) {
     world *w = (world *)(void *)k;
-    phi_json_found id, method;
+    phi__json_found id, method;
     char name[32];
-    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     (void)snprintf(name, sizeof name, "%.*s", (int)id.raw.len, id.raw.at);
     if (phi__str_is(method.raw, "tools/list"))
         list(w, name);

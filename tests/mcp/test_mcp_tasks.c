@@ -322,10 +322,10 @@ TEST(an_agent_calls_a_tool_that_must_be_a_task) {
 
 static void serve(link_kit *k, const char *json) {
     char text[400];
-    phi_json_found id;
+    phi__json_found id;
     const char *result = "{\"resultType\":\"task\",\"taskId\":\"a\",\"status\":\"working\","
                          "\"pollIntervalMs\":10}";
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     if (strstr(json, "server/discover") != NULL) return;
     if (strstr(json, "tasks/get") != NULL)
         result = k->sends < 4

@@ -40,10 +40,10 @@ static inline void tools_result(tools_kit *t, const char *result) {
 
 static inline void tools_on_send(link_kit *k, const char *json) {
     tools_kit *t = (tools_kit *)(void *)k;
-    phi_json_found id, method;
+    phi__json_found id, method;
     char name[64];
-    if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
-    if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "method", &method) != PHI_OK) return;
+    if (phi__json_cursor_find(phi_str_of(json), "id", &id) != PHI_OK) return;
     (void)snprintf(name, sizeof name, "%.*s", (int)id.raw.len, id.raw.at);
     if (phi__str_is(method.raw, "tools/list")) {
         const char *page = t->pages[t->page];

@@ -27,12 +27,11 @@ enum { SCENE_SEVEN = 8 };
 static int scene_doubled; /* calls of the tool */
 
 static phi_flow scene_double(void *user_data, phi_call call, phi_str arguments) {
-    phi_json_found found;
-    int64_t n = 0;
+    int64_t n = phi_call_arg_int(call, "n", 0);
     char text[40];
     (void)user_data;
+    (void)arguments;
     scene_doubled++;
-    if (phi_json_find(arguments, "n", &found) == PHI_OK) (void)phi_json_found_int(&found, &n);
     (void)snprintf(text, sizeof text, "%lld", (long long)(2 * n));
     (void)phi_call_reply(call, text);
     return PHI_DONE;

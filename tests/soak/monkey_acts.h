@@ -174,7 +174,6 @@ static void do_call(monkey *m) {
     phi_call call = any_call(m);
     char words[40];
     const char *text = any_text(m);
-    size_t len = phi_str_of(text).len;
     switch (pick(m, 12)) {
     case 0: (void)give(m, call); break;
     case 1:

@@ -8,6 +8,7 @@
 #include "base/buf_in.h"
 #include "strategy/machine.h"
 #include "support/test.h"
+#include "text/json_in.h"
 
 typedef struct machine {
     const phi_strategy *strategy;
@@ -194,8 +195,8 @@ static inline const char *machine_text(phi__buf *buf) {
 /* A member of the result, as text; valid until the next call. */
 static inline const char *machine_result(machine *m, const char *path) {
     static char out[2048];
-    phi_json_found found;
-    if (phi_json_find(phi__buf_str(&m->result), path, &found) != PHI_OK) return "(none)";
+    phi__json_found found;
+    if (phi__json_cursor_find(phi__buf_str(&m->result), path, &found) != PHI_OK) return "(none)";
     (void)snprintf(out, sizeof out, "%.*s", (int)found.raw.len, found.raw.at);
     return out;
 }

@@ -6,6 +6,7 @@
 #include "record/replay.h"
 #include "support/outcome.h"
 #include "support/store_mem.h"
+#include "text/json_in.h"
 
 #include <stdlib.h>
 
@@ -575,9 +576,9 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
         u.provider = phi_strategy_provider(&u.desc);
         /* the call under way is made again */
         {
-            phi_json_found made;
+            phi__json_found made;
             asked = 0;
-            if (phi_json_find(text, "attached.strategy.state.call_id", &made) == PHI_OK)
+            if (phi__json_cursor_find(text, "attached.strategy.state.call_id", &made) == PHI_OK)
                 asked = (size_t)atoi(made.raw.at) - 1;
         }
         for (i = asked; i < 4; i++) rig_says(u.r, answers[i]);

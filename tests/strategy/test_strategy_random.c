@@ -4,6 +4,7 @@
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "text/json_in.h"
 
 #include <stdlib.h>
 
@@ -83,7 +84,7 @@ static void make(world *w) {
 /* While a run is under way nothing of an earlier one is to be had; afterwards its own. */
 static void look(world *w, bool busy) {
     phi_str text;
-    phi_json_found found;
+    phi__json_found found;
     phi_strategy_best best;
     phi_status status = strategy_result(w->agent, &w->t.arena, &text);
     char mine[32];
@@ -98,7 +99,8 @@ static void look(world *w, bool busy) {
     CHECK_EQ_INT(phi_agent_get_info(w->agent).spending.reserved_tokens, 0);
     CHECK(phi_agent_get_info(w->agent).spending.requests <=
           w->sent + rig_requests(w->t.r) + w->begun);
-    if (status != PHI_OK || phi_json_find(text, "best.path_text[0]", &found) != PHI_OK) return;
+    if (status != PHI_OK || phi__json_cursor_find(text, "best.path_text[0]", &found) != PHI_OK)
+        return;
     (void)snprintf(mine, sizeof mine, "run %d", w->prompts);
     if (phi__str_starts(found.raw, "run ")) CHECK_STR(found.raw, mine);
 }

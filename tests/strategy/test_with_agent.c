@@ -4,6 +4,7 @@
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "text/json_in.h"
 
 #include <stdlib.h>
 
@@ -75,7 +76,7 @@ static bool resume_after(const story *s, int steps) {
     think t, u;
     phi_agent agent, other;
     phi_str text;
-    phi_json_found made;
+    phi__json_found made;
     size_t asked = 0, all;
     think_begin(&t, rig_new(), s->strategy(), s->options);
     t.agent_desc.budget.max_requests = 60;
@@ -92,7 +93,7 @@ static bool resume_after(const story *s, int steps) {
     think_begin(&u, rig_new(), s->strategy(), s->options);
     u.provider = phi_strategy_provider(&u.desc);
     u.agent_desc.budget.max_requests = 60;
-    if (phi_json_find(text, s->call_id, &made) == PHI_OK)
+    if (phi__json_cursor_find(text, s->call_id, &made) == PHI_OK)
         asked = (size_t)atoi(made.raw.at) - 1; /* the call under way is made again */
     (void)story_script(s, u.r, asked);
     other = phi_agent_restore(rig_runtime(u.r), &u.agent_desc, text, PHI_RESTORE_RESUME);

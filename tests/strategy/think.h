@@ -6,6 +6,7 @@
 #include "strategy/strategy.h"
 #include "support/outcome.h"
 #include "support/heard.h"
+#include "text/json_in.h"
 
 typedef struct think {
     rig *r;
@@ -46,9 +47,9 @@ static inline void think_end(think *t) {
 static inline const char *think_result(think *t, phi_agent agent, const char *path) {
     static char out[1000];
     phi_str text;
-    phi_json_found found;
+    phi__json_found found;
     if (strategy_result(agent, &t->arena, &text) != PHI_OK) return "(none)";
-    if (phi_json_find(text, path, &found) != PHI_OK) return "(none)";
+    if (phi__json_cursor_find(text, path, &found) != PHI_OK) return "(none)";
     (void)snprintf(out, sizeof out, "%.*s", (int)found.raw.len, found.raw.at);
     return out;
 }

@@ -296,48 +296,52 @@ TEST(long_texts_are_unescaped_piece_by_piece) {
 }
 
 TEST(a_value_is_found_by_its_path) {
-    phi_json_found found;
+    phi__json_found found;
     phi_str text;
     int64_t i = 0;
     double d = 0;
     setup();
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "delta.text", &found), PHI_OK);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "delta.text", &found), PHI_OK);
     CHECK_EQ_INT(found.type, PHI_JSON_STRING);
-    CHECK(phi_json_found_str(&arena, &found, &text));
+    CHECK(phi__json_cursor_found_str(&arena, &found, &text));
     CHECK_STR(text, "He said \"hi\"\n\xc3\xa9\xf0\x9f\x98\x80");
-    CHECK(!phi_json_found_int(&found, &i));
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "type", &found), PHI_OK);
-    CHECK(phi_json_found_str(NULL, &found, &text)); /* as it stands: no memory is needed */
+    CHECK(!phi__json_cursor_found_int(&found, &i));
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "type", &found), PHI_OK);
+    CHECK(phi__json_cursor_found_str(NULL, &found, &text)); /* as it stands: no memory is needed */
     CHECK(text.at == delta + 9);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "index", &found), PHI_OK);
-    CHECK(phi_json_found_int(&found, &i) && i == 3);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "cost", &found), PHI_OK);
-    CHECK(phi_json_found_num(&found, &d) && d == -0.25);
-    CHECK(!phi_json_found_int(&found, &i) && !phi_json_found_str(&arena, &found, &text));
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "x[1].y", &found), PHI_OK);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "index", &found), PHI_OK);
+    CHECK(phi__json_cursor_found_int(&found, &i) && i == 3);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "cost", &found), PHI_OK);
+    CHECK(phi__json_cursor_found_num(&found, &d) && d == -0.25);
+    CHECK(!phi__json_cursor_found_int(&found, &i) &&
+          !phi__json_cursor_found_str(&arena, &found, &text));
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "x[1].y", &found), PHI_OK);
     CHECK_STR(found.raw, "]}\\\"");
     CHECK(found.escaped);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "x[1]", &found), PHI_OK);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "x[1]", &found), PHI_OK);
     CHECK_STR(found.raw, "{\"y\":\"]}\\\"\"}");
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(" 5 "), "", &found), PHI_OK);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(" 5 "), "", &found), PHI_OK);
     CHECK_STR(found.raw, "5");
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "x[2]", &found), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "type.x", &found), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(delta), "y", &found), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":[}"), "b", &found), PHI_PARSE);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":}"), "a", &found), PHI_PARSE);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":\"x"), "a", &found), PHI_PARSE);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT(""), "", &found), PHI_PARSE);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":1}"), "a]", &found), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":1,\"a\":2}"), "a", &found), PHI_OK);
-    CHECK(phi_json_found_int(&found, &i) && i == 2); /* the last of a name, as in a tree */
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":{\"b\":1},\"a\":{\"c\":2}}"), "a.b", &found),
-                 PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":{\"b\":1},\"\\u0061\":{\"b\":2}}"), "a.b", &found),
-                 PHI_OK);
-    CHECK(phi_json_found_int(&found, &i) && i == 2);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("{\"a\":1,\"a\":"), "a", &found), PHI_PARSE);
-    CHECK_EQ_INT(phi_json_find(PHI__LIT("[1,"), "[0]", &found), PHI_OK); /* an item comes once */
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "x[2]", &found), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "type.x", &found), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(delta), "y", &found), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT("{\"a\":[}"), "b", &found), PHI_PARSE);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT("{\"a\":}"), "a", &found), PHI_PARSE);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT("{\"a\":\"x"), "a", &found), PHI_PARSE);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT(""), "", &found), PHI_PARSE);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT("{\"a\":1}"), "a]", &found), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT("{\"a\":1,\"a\":2}"), "a", &found), PHI_OK);
+    CHECK(phi__json_cursor_found_int(&found, &i) && i == 2); /* the last of a name, as in a tree */
+    CHECK_EQ_INT(
+        phi__json_cursor_find(PHI__LIT("{\"a\":{\"b\":1},\"a\":{\"c\":2}}"), "a.b", &found),
+        PHI_NOT_FOUND);
+    CHECK_EQ_INT(
+        phi__json_cursor_find(PHI__LIT("{\"a\":{\"b\":1},\"\\u0061\":{\"b\":2}}"), "a.b", &found),
+        PHI_OK);
+    CHECK(phi__json_cursor_found_int(&found, &i) && i == 2);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT("{\"a\":1,\"a\":"), "a", &found), PHI_PARSE);
+    CHECK_EQ_INT(phi__json_cursor_find(PHI__LIT("[1,"), "[0]", &found),
+                 PHI_OK); /* an item comes once */
     teardown();
 }
 

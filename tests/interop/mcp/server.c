@@ -8,6 +8,7 @@
 #include "../../mcp/answers.h"
 #include "mcp/mcp_serve.h"
 #include "agent/agent.h"
+#include "text/json_in.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -226,10 +227,10 @@ static phi_flow ask_argument(void *user_data, phi_call call, phi_str arguments) 
     static const asking eliciting = {{{NULL, NULL, NULL}}, true, "User response: %s", ""};
     bool sample = strcmp((const char *)user_data, "prompt") == 0;
     asked *a = (asked *)phi_call_state(call, sizeof *a);
-    phi_json_found found;
+    phi__json_found found;
     phi_mcp_ask_desc desc;
     char params[3000];
-    if (a == NULL || phi_json_find(arguments, (const char *)user_data, &found) != PHI_OK)
+    if (a == NULL || phi__json_cursor_find(arguments, (const char *)user_data, &found) != PHI_OK)
         return PHI_DONE;
     a->of = sample ? &sampling : &eliciting;
     a->call = call;
@@ -317,10 +318,10 @@ static const asking two_names = {
 /* ---- tasks ---- */
 
 static phi_flow greet(void *user_data, phi_call call, phi_str arguments) {
-    phi_json_found name;
+    phi__json_found name;
     char text[200];
     (void)user_data;
-    if (phi_json_find(arguments, "name", &name) != PHI_OK) return PHI_DONE;
+    if (phi__json_cursor_find(arguments, "name", &name) != PHI_OK) return PHI_DONE;
     (void)snprintf(text, sizeof text, "Hello, %.*s!",
                    (int)(name.raw.len < 100 ? name.raw.len : 100), name.raw.at);
     finish(call, text, false);
@@ -334,13 +335,13 @@ typedef struct job {
 
 static phi_flow job_start(void *user_data, phi_call call, phi_str arguments) {
     job *j = (job *)phi_call_state(call, sizeof *j);
-    phi_json_found seconds;
+    phi__json_found seconds;
     (void)user_data;
     if (j == NULL) return PHI_DONE;
     j->seconds = 1;
     (void)clock_gettime(CLOCK_MONOTONIC, &j->began);
-    if (phi_json_find(arguments, "seconds", &seconds) == PHI_OK)
-        (void)phi_json_found_num(&seconds, &j->seconds);
+    if (phi__json_cursor_find(arguments, "seconds", &seconds) == PHI_OK)
+        (void)phi__json_cursor_found_num(&seconds, &j->seconds);
     return PHI_PENDING;
 }
 
@@ -521,11 +522,11 @@ static void make_task_tools(void) {
 /* ---- resources ---- */
 
 static void read_data(void *user_data, phi_mcp_incoming incoming, const char *uri, phi_str values) {
-    phi_json_found id;
+    phi__json_found id;
     char text[400];
     (void)user_data;
     (void)uri;
-    if (phi_json_find(values, "id", &id) != PHI_OK) {
+    if (phi__json_cursor_find(values, "id", &id) != PHI_OK) {
         (void)answer_error(incoming, "no id");
         return;
     }
@@ -566,10 +567,10 @@ static void make_resources(void) {
 /* ---- prompts ---- */
 
 static void embedded_prompt(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {
-    phi_json_found uri;
+    phi__json_found uri;
     char text[1500];
     (void)user_data;
-    if (phi_json_find(arguments, "resourceUri", &uri) != PHI_OK || uri.raw.len > 500) {
+    if (phi__json_cursor_find(arguments, "resourceUri", &uri) != PHI_OK || uri.raw.len > 500) {
         (void)answer_error(incoming, "resourceUri: expected a string");
         return;
     }
