@@ -52,13 +52,13 @@
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_JSON != 0xb6be9779
+#if PHI__PUB_TEXT_JSON != 0x3ca2c080
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x790d7ab4
+#if PHI__PUB_PHI_1 != 0x4f8bb36c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -304,11 +304,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xbfd4bf1c
+#if PHI__PUB_PHI_TOOLS_1 != 0x4b97e4c1
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xbfd4bf1c
+#define PHI__PUB_PHI_TOOLS_1 0x4b97e4c1
 
 #ifdef __cplusplus
 extern "C" {
@@ -758,10 +758,11 @@ PHI_API void phi_tape_free(phi_tape *tape);
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_record(&desc); }
 inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
     return phi_tape_play(&desc, text, error);
+}
 }
 #endif
 
@@ -1048,9 +1049,10 @@ PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
+}
 }
 #endif
 
@@ -1579,8 +1581,9 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
                                      phi_str *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
+}
 #endif
 
 /* ---- src/config/config_agents.h ---- */
@@ -1930,9 +1933,10 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
     return phi_permissions_new(&desc, status);
+}
 }
 #endif
 
@@ -3034,9 +3038,10 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
                                       phi_openapi_tools *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
     return phi_openapi_new(rt, &desc);
+}
 }
 #endif
 
@@ -9538,11 +9543,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x01aea95d
+#if PHI__IMP_RECORD != 0xf3b401c3
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x01aea95d
+#define PHI__IMP_RECORD 0xf3b401c3
 
 /* ---- src/record/event_in.h ---- */
 
@@ -11540,8 +11545,8 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
 /* The payload is a part of the event's text, which is kept already. */
 static void phi__recorder_request(phi__loop_box *loop) {
     phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
-    phi_json_found found;
-    if (loop->in_turn && phi_json_find(json, "payload", &found) == PHI_OK &&
+    phi__json_found found;
+    if (loop->in_turn && phi__json_cursor_find(json, "payload", &found) == PHI_OK &&
         found.type == PHI_JSON_OBJECT)
         loop->turn.request = found.raw;
 }
@@ -13952,25 +13957,28 @@ static bool phi__session_json_is_common(phi_str json) {
         "ToolExecutionUpdate", "ToolExecutionEnd", "ProgressMessage",   "InputRejected",
         "ParallelLoopStart",   "ParallelLoopEnd",  "CompactionStarted", "CompactionEnded",
         "PrunApplied",         "TurnRequest",      "RevertApplied"};
-    phi_json_found type, message;
+    phi__json_found type, message;
     size_t i;
-    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
+        return false;
     for (i = 0; i < PHI__COUNT(types); i++)
         if (phi__str_is(type.raw, types[i])) break;
     if (i == PHI__COUNT(types)) return false;
     return !phi__str_is(type.raw, "TurnEnd") ||
-           (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
+           (phi__json_cursor_find(json, "message", &message) == PHI_OK &&
+            message.type == PHI_JSON_OBJECT);
 }
 
 /* Whether an event that was recorded long ago, or by hand, would make the original's reader refuse
    the whole file: names in place of node ids, a protocol that it does not know. */
 static bool phi__session_json_is_foreign(phi_str json) {
-    phi_json_found type, at;
-    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    phi__json_found type, at;
+    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
+        return false;
     if (phi__str_is(type.raw, "RevertApplied"))
-        return phi_json_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
+        return phi__json_cursor_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
     return phi__str_is(type.raw, "AgentStart") &&
-           phi_json_find(json, "config_snapshot.api", &at) == PHI_OK &&
+           phi__json_cursor_find(json, "config_snapshot.api", &at) == PHI_OK &&
            at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
 }
 
@@ -14016,10 +14024,10 @@ static void phi__session_json_events(phi__session_writer *w, const phi_loop_reco
     phi__records_raw(&w->out, "events", "[");
     for (i = 0; i < loop->event_count; i++) {
         phi_str json = loop->events[i].json;
-        phi_json_found type;
+        phi__json_found type;
         if (!all && !phi__session_json_is_common(json)) continue;
-        if (phi_json_find(json, "type", &type) == PHI_OK && phi__str_is(type.raw, "TurnRequest") &&
-            !phi__session_json_may_stay(w, json))
+        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
+            phi__str_is(type.raw, "TurnRequest") && !phi__session_json_may_stay(w, json))
             continue;
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
@@ -14386,10 +14394,10 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
 
 /* phi's own prunes have the fields of PrunApplied as their meta. */
 static bool phi__session_log_is_prune(const phi_rewrite *rewrite) {
-    phi_json_found times;
+    phi__json_found times;
     return rewrite->reason == PHI_REWRITE_PRUNE && rewrite->revoke == NULL &&
            rewrite->meta != NULL && rewrite->meta[0] == '{' &&
-           phi_json_find(phi_str_of(rewrite->meta), "pruned_timestamps", &times) == PHI_OK;
+           phi__json_cursor_find(phi_str_of(rewrite->meta), "pruned_timestamps", &times) == PHI_OK;
 }
 
 /* The event's sequence is the entry's number. */
@@ -14521,8 +14529,8 @@ typedef struct phi__session_pruned {
 } phi__session_pruned;
 
 static bool phi__session_pruned_is_prune(phi_str json) {
-    phi_json_found type;
-    return phi_json_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
+    phi__json_found type;
+    return phi__json_cursor_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
            phi__str_is(type.raw, "PrunApplied");
 }
 
@@ -17060,8 +17068,8 @@ static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi
 
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole) {
-    phi__records_str(line, "method", phi_request_method(request));
-    phi__tape_secret_put_url(tape, line, phi_request_url(request));
+    phi__records_str(line, "method", phi_request_get_info(request).method);
+    phi__tape_secret_put_url(tape, line, phi_request_get_info(request).url);
     phi__tape_secret_put_headers(tape, line, request);
     phi__tape_secret_put_body(tape, line, request, whole);
 }
@@ -19949,11 +19957,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x36330a40
+#if PHI__IMP_STRATEGY != 0xc57202f8
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x36330a40
+#define PHI__IMP_STRATEGY 0xc57202f8
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -23124,7 +23132,7 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
                                        phi_strategy_outcome *out) {
     const phi__agent *agent = phi__find_agent(handle);
     const phi__note *note;
-    phi_json_found found;
+    phi__json_found found;
     phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
@@ -23135,7 +23143,8 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
     status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
     note = phi__strategy_last(agent);
-    if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
+    if (note == NULL || phi__json_cursor_find(note->json, "result", &found) != PHI_OK)
+        return PHI_NOT_FOUND;
     return phi__arena_str(arena, found.raw, &out->result) ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -49548,11 +49557,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xf7b027de
+#if PHI__IMP_MCP != 0x7d585ee1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xf7b027de
+#define PHI__IMP_MCP 0x7d585ee1
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -53775,11 +53784,11 @@ PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
 /* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
    where it is not in e->body. Without memory for that: nothing. */
 static phi_str phi__mcp_exchange_quiet(phi__mcp_exchange *e, phi_str json, phi__buf *copy) {
-    phi_json_found found;
+    phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;
     if ((e->sent.len == 0 && e->wire->desc->header_count == 0) ||
         json.len > (size_t)PHI__MCP_EXCHANGE_FAULT ||
-        phi_json_find(json, "error", &found) != PHI_OK)
+        phi__json_cursor_find(json, "error", &found) != PHI_OK)
         return json;
     if (own == copy) phi__buf_add_str(copy, json);
     if (own->failed || !phi__mcp_head_hide_in(e, own->at, own->len, PHI__SECRET_JSON))
@@ -54678,15 +54687,16 @@ PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e) {
 }
 
 PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
-    phi_json_found found;
+    phi__json_found found;
     phi_arena arena;
     phi_str text;
     size_t n = strlen(e->words);
     phi__mcp_head_hide(e);
     if (e->body.len == 0 || e->http_status / 100 == 2) return;
-    if (phi_json_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
+    if (phi__json_cursor_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
     phi_arena_init(&arena, e->wire->memory, 0);
-    if (phi_json_found_str(&arena, &found, &text) && text.len > 0 && n + 3 < sizeof e->words) {
+    if (phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0 &&
+        n + 3 < sizeof e->words) {
         memcpy(e->words + n, ": ", 2);
         phi__mcp_head_show(e->words + n + 2, sizeof e->words - n - 2, text);
     }
@@ -54976,10 +54986,10 @@ static bool phi__mcp_http_message(phi__mcp_exchange *e, phi_str event, phi_str j
 /* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
    that is missing, a version. */
 static bool phi__mcp_http_is_modern_error(phi_str body) {
-    phi_json_found found;
+    phi__json_found found;
     int64_t code = 0;
-    return phi_json_find(body, "error.code", &found) == PHI_OK &&
-           phi_json_found_int(&found, &code) && code <= -32020 && code >= -32022;
+    return phi__json_cursor_find(body, "error.code", &found) == PHI_OK &&
+           phi__json_cursor_found_int(&found, &code) && code <= -32020 && code >= -32022;
 }
 
 /* A refusal of initialize, as servers of the old transport answer. */
@@ -56246,22 +56256,22 @@ static bool phi__mcp_oauth_redirect_fits(const char *uri) {
 
 /* A private member of a key that is shown to servers. */
 static bool phi__mcp_oauth_private(const phi_mcp_key *key) {
-    phi_json_found found;
-    return phi_json_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
-           phi_json_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
+    phi__json_found found;
+    return phi__json_cursor_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
+           phi__json_cursor_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
 }
 
 /* What the host's keys lack. */
 static const char *phi__mcp_oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
     const phi_mcp_key *client = desc->client_key, *dpop = desc->dpop_key;
-    phi_json_found found;
+    phi__json_found found;
     if (client != NULL && (client->algorithm == NULL || client->sign == NULL))
         return "oauth: client_key: algorithm and sign are needed";
     if (client != NULL && desc->client_id == NULL) return "oauth: client_key: client_id is needed";
     if (dpop == NULL) return NULL;
     if (dpop->algorithm == NULL || dpop->sign == NULL)
         return "oauth: dpop_key: algorithm and sign are needed";
-    if (phi_json_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
+    if (phi__json_cursor_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
         return "oauth: dpop_key: jwk: expected a public key as a JSON object";
     return phi__mcp_oauth_private(dpop) ? "oauth: dpop_key: jwk: it holds a private key" : NULL;
 }
@@ -57330,22 +57340,23 @@ PHI__FN void phi__mcp_oauth_form_register(phi__buf *out, const phi_mcp_oauth_des
 
 static bool phi__mcp_oauth_form_text(phi_arena *arena, phi_str text, const char *name,
                                      phi_str *out) {
-    phi_json_found found;
+    phi__json_found found;
     *out = phi__str("", 0);
-    if (phi_json_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING) return true;
-    if (!phi_json_found_str(arena, &found, out)) return false;
+    if (phi__json_cursor_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING)
+        return true;
+    if (!phi__json_cursor_found_str(arena, &found, out)) return false;
     return phi__arena_str(arena, *out, out);
 }
 
 /* A number, or a text with one; fractions are cut. */
 static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_t fallback) {
-    phi_json_found found;
+    phi__json_found found;
     uint64_t u;
     double d;
-    if (phi_json_find(text, name, &found) != PHI_OK) return fallback;
+    if (phi__json_cursor_find(text, name, &found) != PHI_OK) return fallback;
     if (found.type == PHI_JSON_STRING)
         return phi__str_to_u64(found.raw, &u) && u < (uint64_t)1 << 40 ? (int64_t)u : fallback;
-    if (!phi_json_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
+    if (!phi__json_cursor_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
     return (int64_t)d;
 }
 
@@ -63613,7 +63624,7 @@ static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, c
     if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
     phi_arena_free(&arena);
     if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
@@ -64377,13 +64388,13 @@ static void phi__mcp_serve_list_json(phi__buf *out, const char *key, const char 
 /* The protocol wants "type":"object" in each schema of arguments. */
 static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
     phi_str text = phi__str_trim(phi_str_of(schema));
-    phi_json_found type;
+    phi__json_found type;
     phi__records_raw(out, "inputSchema", "");
     if (text.len == 0) {
         phi__buf_text(out, "{\"type\":\"object\"}");
         return;
     }
-    if (phi_json_find(text, "type", &type) == PHI_OK) {
+    if (phi__json_cursor_find(text, "type", &type) == PHI_OK) {
         phi__mcp_rpc_line(out, text);
         return;
     }
@@ -68287,11 +68298,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x6b3c7c37
+#if PHI__IMP_OPENAPI != 0x6d8c3599
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x6b3c7c37
+#define PHI__IMP_OPENAPI 0x6d8c3599
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -71888,12 +71899,12 @@ static phi__openapi_token *phi__openapi_token_find(phi_openapi *api, phi_str url
 
 /* Of a number, or a text with one. */
 static uint64_t phi__openapi_token_lifetime_s(phi_str answer) {
-    phi_json_found found;
+    phi__json_found found;
     int64_t n = 0;
     uint64_t u = 0;
-    if (phi_json_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
+    if (phi__json_cursor_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
     if (found.type == PHI_JSON_STRING) return phi__str_to_u64(found.raw, &u) ? u : UINT64_MAX;
-    return phi_json_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
+    return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
 }
 
 static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
@@ -71912,12 +71923,12 @@ static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
 static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, char *words,
                                        size_t size) {
     const phi_openapi_auth *auth = &t->api->desc.auth;
-    phi_json_found found;
+    phi__json_found found;
     phi__secrets secrets;
     phi_str code = phi__str("", 0);
     size_t n;
-    if (phi_json_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
-        (void)phi_json_found_str(arena, &found, &code);
+    if (phi__json_cursor_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
+        (void)phi__json_cursor_found_str(arena, &found, &code);
     (void)snprintf(words, size, "the token server answered %d%s%.*s", t->http_status,
                    code.len > 0 ? ": " : " without a token", (int)phi__min(code.len, 100), code.at);
     n = phi__words_clean_line(words, strlen(words));
@@ -71941,7 +71952,7 @@ static void phi__openapi_token_done(phi__openapi_token *t, phi_status status, co
 static void phi__openapi_token_end(void *user_data, phi_status status, const char *message) {
     phi__openapi_token *t = (phi__openapi_token *)user_data;
     char words[PHI__OPENAPI_TOKEN_WORDS];
-    phi_json_found found;
+    phi__json_found found;
     phi_arena arena;
     phi_str text;
     t->fetch = NULL;
@@ -71950,8 +71961,8 @@ static void phi__openapi_token_end(void *user_data, phi_status status, const cha
     if (status == PHI_OK && t->answer.failed) status = PHI_NO_MEMORY;
     if (status == PHI_OK) {
         if (t->http_status >= 200 && t->http_status < 300 &&
-            phi_json_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
-            phi_json_found_str(&arena, &found, &text) && text.len > 0)
+            phi__json_cursor_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
+            phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0)
             phi__openapi_token_keep(t, text);
         if (!t->valid) {
             status = PHI_REFUSED;
@@ -77874,11 +77885,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xe00f3921
+#if PHI__IMP_TRACE != 0x3ef1fa95
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xe00f3921
+#define PHI__IMP_TRACE 0x3ef1fa95
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78531,7 +78542,7 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
 static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi_stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "stop", phi_str_of(phi__stop_reason_text(m->stop_reason)));
         phi__trace_out_some(t, "model", m->model);
         phi__trace_out_some(t, "provider", m->provider);
         phi__trace_out_usage(t, &m->usage);
@@ -79746,7 +79757,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
 
 static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
     phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
-                                              : phi_str_of(phi_stop_reason_text(m->stop_reason));
+                                              : phi_str_of(phi__stop_reason_text(m->stop_reason));
     phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
     phi__trace_span_text(t, "gen_ai.request.model", m->model);
     phi__trace_span_usage(t, &m->usage);
