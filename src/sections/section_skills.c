@@ -4,6 +4,7 @@
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_FILES)
 
 #include "skills/skills_in.h"
+#include "agent/profile.h"
 
 typedef struct phi__section_skills_taken {
     uint64_t set;

@@ -8,6 +8,7 @@
 #include "text/json_in.h"
 #include "text/records_in.h"
 #include "trace/trace_in.h"
+#include "agent/agent_history.h"
 
 #include <stdio.h>
 

@@ -6,6 +6,9 @@
 #include "agent/one_shot_run.h"
 #include "record/replay.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "persist/store.h"
 
 enum { TALK_MOST = 40000 }; /* bytes of a text */
 

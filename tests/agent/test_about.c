@@ -7,6 +7,8 @@
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
 #include "persist/introspect.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static phi_thread_info info_of(phi_thread *thread) {
     phi_thread_info info = PHI_ZERO;

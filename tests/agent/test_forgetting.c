@@ -4,6 +4,9 @@
 
 #include "agent/response.h"
 #include "agent/snapshot.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 /* ---- a compactor at work ---- */
 

@@ -8,6 +8,8 @@
 #include "persist/introspect.h"
 #include "support/append.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static char *long_text(size_t bytes) {
     char *text = (char *)malloc(bytes + 1);

@@ -8,6 +8,9 @@
 #include "support/append.h"
 #include "support/rotate.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/input.h"
 
 static store_mem *store;
 

@@ -6,6 +6,9 @@
 #include "persist/introspect.h"
 #include "support/context_tools.h"
 #include "support/rig.h"
+#include "tools/context_tools.h"
+#include "agent/agent_history.h"
+#include "history/policy.h"
 #include "history/prune_in.h"
 #include "history/revert_in.h"
 

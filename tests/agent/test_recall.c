@@ -8,6 +8,9 @@
 #include "support/store_mem.h"
 #include "history/revert.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 enum { WINDOW = 8000, TURNS = 30 };
 

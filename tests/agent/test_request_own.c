@@ -8,6 +8,7 @@
 #include "support/rig.h"
 #include "loop/events.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"gold\":{\"type\":\"integer\"}}"
                              ",\"required\":[\"gold\"]}";

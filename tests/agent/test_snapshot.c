@@ -6,6 +6,8 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>

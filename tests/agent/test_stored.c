@@ -7,6 +7,9 @@
 #include "support/store_mem.h"
 #include "record/event_json.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/input.h"
 
 static store_mem *store;
 

@@ -5,6 +5,11 @@
 #include "loop/provider.h"
 #include "support/rig.h"
 #include "support/append.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "persist/store.h"
 
 /* The model that sums up: in the process, so that it does not take from the rig's script. */
 typedef struct scribe {

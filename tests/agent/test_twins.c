@@ -13,6 +13,10 @@
 #include "history/prune.h"
 #include "history/revert.h"
 #include "support/append.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "history/policy.h"
+#include "loop/input.h"
 #include "history/prune_in.h"
 #include "history/revert_in.h"
 

@@ -5,6 +5,13 @@
 #include "compat/scenes.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/query.h"
+#include "evaluate/evaluate.h"
+#include "features/failover.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 #define SCENE_FREE "{\"type\":\"object\"}"
 

@@ -6,6 +6,9 @@
 #include "compat/scenes_history.h"
 #include "support/append.h"
 #include "support/rotate.h"
+#include "agent/agent_history.h"
+#include "agent/runtime.h"
+#include "model/texts.h"
 #include "support/set.h"
 
 /* ---- lanes and continuations ---- */

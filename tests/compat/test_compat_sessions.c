@@ -12,6 +12,8 @@
 #include "persist/introspect.h"
 #include "record/recorder.h"
 #include "record/session_context.h"
+#include "agent/agent_history.h"
+#include "features/failover.h"
 
 /* ---- which of them ---- */
 

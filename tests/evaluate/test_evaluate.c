@@ -8,6 +8,8 @@
 #include "record/recorder.h"
 #include "record/session.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 /* ---- selections ---- */
 

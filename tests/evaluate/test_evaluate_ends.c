@@ -3,6 +3,9 @@
 #include "evaluate/actors.h"
 #include "support/ask.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 /* ---- failures ---- */
 

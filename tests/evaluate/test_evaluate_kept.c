@@ -8,6 +8,11 @@
 #include "support/store_mem.h"
 #include "record/event_json.h"
 #include "support/rotate.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/run.h"
 
 /* ---- stores ---- */
 

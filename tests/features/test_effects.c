@@ -12,6 +12,8 @@
 #include "record/replay.h"
 #include "support/heard.h"
 #include "support/store_mem.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 enum { CALLS = 16 };
 

@@ -7,6 +7,8 @@
 #include "record/session.h"
 #include "support/heard.h"
 #include "support/store_mem.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 typedef struct stage {
     rig *r;

@@ -4,6 +4,8 @@
 
 #include "agent/one_shot_run.h"
 
+#include "tools/context_tools.h"
+#include "agent/agent_history.h"
 /* A token each byte: four times what the estimate says. */
 static size_t bytes_of(void *user_data, phi_str text) {
     if (user_data != NULL) ++*(size_t *)user_data;

@@ -8,6 +8,11 @@
 #include "agent/response.h"
 #include "support/append.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 /* ---- helpers ---- */
 

@@ -14,6 +14,8 @@
 #include "support/store_mem.h"
 #include "features/context_edits.h"
 #include "history/revert.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 enum { SEEDS = 70, STEPS = 220, ANSWERS = 120, PATIENCE = 3000, LANES = 4, TOOLS = 6 };
 

@@ -6,6 +6,7 @@
 #include "mcp/mcp_asks_in.h"
 #include "mcp/mcp_offers_in.h"
 #include "mcp/tools.h"
+#include "agent/agent_info.h"
 
 enum { AGENTS = 2, STEPS = 60, OPEN = 64 };
 

@@ -5,6 +5,8 @@
 #include "persist/file_store.h"
 #include "loop/events.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 enum { TURNS = 1000, EARLY = 200, WINDOW = 32000 };
 

@@ -6,6 +6,9 @@
 #include "support/store_mem.h"
 #include "persist/introspect.h"
 #include "support/append.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "model/event.h"
 #include "persist/plan.h"
 
 static phi_memory memory;

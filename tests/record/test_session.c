@@ -1,6 +1,9 @@
 /* test_session.c - sessions of living agents, and the log seen as a session. */
 #include "support/recorded.h"
 #include "record/two_runs.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 /* ---- living agents ---- */
 TEST(an_agent_s_runs_become_loops_with_turns_and_a_snapshot) {

@@ -4,6 +4,7 @@
 #include "recorder_support.h"
 #include "support/recorded.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
 
 static run_log l;
 

@@ -8,6 +8,8 @@
 #include "support/recorded.h"
 #include "support/rig.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 #include "history/prune_in.h"
 
 static run_log l;

@@ -11,6 +11,10 @@
 #include "features/context_edits.h"
 #include "history/revert.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 #include "support/set.h"
 
 /* ---- answers of the script ---- */

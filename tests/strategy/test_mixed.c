@@ -16,6 +16,13 @@
 #include "support/resumed.h"
 #include "support/set.h"
 #include "support/store_mem.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/run.h"
+#include "model/event.h"
 
 enum { SEEDS = 40, MOST_OPENS = 300, KINDS = 7 };
 

@@ -6,6 +6,10 @@
 #include "record/replay.h"
 #include "support/outcome.h"
 #include "support/store_mem.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 #include "text/json_in.h"
 
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 
 #include "agent/response.h"
 #include "support/store_mem.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static bool offers(rig *r, size_t i, const char *tool) {
     char name[60];

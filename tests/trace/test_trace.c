@@ -8,6 +8,8 @@
 #include "support/talk.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "history/policy.h"
 
 /* ---- what a request held ---- */
 

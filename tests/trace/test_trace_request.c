@@ -5,6 +5,8 @@
 #include "history/project_in.h"
 #include "record/recorder.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 #include <unistd.h>
 

@@ -6,6 +6,7 @@
 #include "subagents/family.h"
 #include "trace/trace_hostile.h"
 #include "trace/trace_read.h"
+#include "agent/agent_history.h"
 
 static void traced_story(traced *t, scene *s, scene *helper, bool content) {
     static const phi_thread *children[1];
