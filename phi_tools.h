@@ -46,10 +46,19 @@
 #endif
 
 #include "phi.h"
+#if PHI__PUB_PHI_1 != 0x9d49dc12
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
+#if PHI__PUB_PHI_2 != 0xab334bc7
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_PHI_3 != 0x508128a8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -58,7 +67,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x4f8bb36c
+#if PHI__PUB_PHI_4 != 0x02b067d6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
