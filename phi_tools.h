@@ -46,19 +46,28 @@
 #endif
 
 #include "phi.h"
+#if PHI__PUB_PHI_1 != 0x9d49dc12
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_PHI_2 != 0xab334bc7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_JSON != 0xb6be9779
+#if PHI__PUB_PHI_3 != 0xded0bace
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_TEXT_JSON != 0x3ca2c080
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x778377db
+#if PHI__PUB_PHI_4 != 0x02b067d6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -304,11 +313,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x4cb813cd
+#if PHI__PUB_PHI_TOOLS_1 != 0x4b97e4c1
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x4cb813cd
+#define PHI__PUB_PHI_TOOLS_1 0x4b97e4c1
 
 #ifdef __cplusplus
 extern "C" {
@@ -599,7 +608,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
        phi_recorder *recorder = phi_recorder_new(NULL);
        while (phi_next_event(rt, &event)) phi_recorder_add(recorder, &event);
        ...
-       phi_recorder_flush(recorder);
+       phi_recorder_flush(recorder, PHI_FLUSH_ALL);
        while ((session = phi_recorder_drain(recorder)) != NULL) {
            phi_session_save(&store, session, 0, NULL, 0);
            phi_session_free(session);
@@ -607,7 +616,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 
    Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows
    no runtime and takes no memory of one. A session is open while one of its loops runs, else
-   phi_recorder_checkpoint and phi_recorder_flush make it a completed one, and phi_recorder_drain
+   phi_recorder_flush makes it a completed one, and phi_recorder_drain
    hands it over. A completed session that continues is open again. Links to the runs of sub-agents
    do not depend on the order of the events.
    Threads: one at a time. */
@@ -667,11 +676,16 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
 /* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
 PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
 
-/* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
-   wait for their first loop; returns how many. */
-PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
-/* Completes all: loops that run or are pending become ABORTED. */
-PHI_API void phi_recorder_flush(phi_recorder *recorder);
+/* PHI_FLUSH_IDLE: now and then, on a server. */
+typedef enum phi_flush {
+    PHI_FLUSH_ALL = 0, /* all sessions: loops that run or are pending become ABORTED */
+    /* sessions of which no loop runs or is pending, but for those begun by hand that wait for their
+       first loop; after_task_fn is not called */
+    PHI_FLUSH_IDLE
+} phi_flush;
+
+/* Completes sessions; returns how many. */
+PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which);
 /* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is
    none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
@@ -753,10 +767,11 @@ PHI_API void phi_tape_free(phi_tape *tape);
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_record(&desc); }
 inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
     return phi_tape_play(&desc, text, error);
+}
 }
 #endif
 
@@ -1018,6 +1033,11 @@ typedef struct phi_evaluate_desc {
     const phi_agent_desc *judge;
     phi_evaluate_fn evaluate_fn; /* of PHI_EVALUATE_CUSTOM */
     void *user_data;             /* comes back in evaluate_fn */
+    /* Continues the evaluation that was active when the agent's snapshot was made, after
+       phi_agent_restore: with the same configurations, in the same order, and the same way to
+       evaluate; the prompt is not looked at. Until then the agent is not busy; a new evaluation
+       drops the old one (default: a new one begins) */
+    bool resume;
 } phi_evaluate_desc;
 
 /* Starts an evaluation. The events: PHI_EV_PARALLEL_START of the agent, with the loop ids of all
@@ -1029,28 +1049,19 @@ typedef struct phi_evaluate_desc {
    and of the judge may cost is reserved in it now. PHI_LIMIT: there is no room for that.
    PHI_BUSY, PHI_MISUSE: as phi_prompt or phi_continue; PHI_BAD_ARG, PHI_UNSUPPORTED:
    phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. Then nothing was called, and nothing
-   changed. */
+   changed. With desc->resume also PHI_NOT_FOUND: no evaluation waits; PHI_MISUSE: the history has
+   changed since, or inside a callback; PHI_BAD_ARG: another number of configurations; PHI_PARSE:
+   the snapshot does not fit together. Then it waits still. */
 PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
-
-/* Continues an evaluation that was active when the agent's snapshot was made, after
-   phi_agent_restore: with the same configurations, in the same order, and the same way to evaluate;
-   the prompt is not looked at. Until then the agent is not busy; a new evaluation drops the old
-   one.
-   PHI_NOT_FOUND: no evaluation waits; PHI_MISUSE: the history has changed since, or inside a
-   callback; PHI_BAD_ARG: another number of configurations, or as phi_evaluate; PHI_PARSE: the
-   snapshot does not fit together; PHI_BUSY, PHI_STALE, PHI_NO_MEMORY. Then it waits still. */
-PHI_API phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc *desc);
 
 /* The active evaluation, or the last one. PHI_NOT_FOUND: there was none; PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
 }
-inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &desc) {
-    return phi_evaluate_resume(agent, &desc);
 }
 #endif
 
@@ -1425,7 +1436,7 @@ typedef struct phi_adaptive_options {
 } phi_adaptive_options;
 
 /* Static. Options: phi_adaptive_options. The bill of a prompt is that of the chosen strategy;
-   phi_strategy_worst has the largest of those that it may choose. */
+   its `bill` has the largest of those that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
 /* ---- src/strategy/strategy.h ---- */
@@ -1472,26 +1483,25 @@ typedef struct phi_strategy_desc {
    Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
 
-/* The result of the agent's last run with a strategy: JSON text, an object; each strategy's page in
-   docs/strategies.md has its members. A run that failed has one too, if it came to a first call.
-   PHI_NOT_FOUND: there is none, or a run with a strategy is under way. In the arena. PHI_STALE,
-   PHI_NO_MEMORY. Pumping thread. */
-PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena, phi_str *out);
+/* What a run with a strategy has come to. */
+typedef struct phi_strategy_outcome {
+    bool running;
+    phi_strategy_best best; /* running: the best so far */
+    /* else the result: JSON text, an object; each strategy's page in docs/strategies.md has its
+       members. A run that failed has one too, if it came to a first call */
+    phi_str result;
+} phi_strategy_outcome;
 
-/* The best so far of the run under way, its text copied into the arena. PHI_NOT_FOUND: no run with
-   a strategy is under way. PHI_STALE, PHI_NO_MEMORY. Pumping thread. */
-PHI_API phi_status phi_strategy_best_now(phi_agent agent, phi_arena *arena, phi_strategy_best *out);
+/* The outcome of the agent's run under way, or of its last run; texts are in the arena.
+   PHI_NOT_FOUND: that was no run with a strategy, or it has not come to a call. PHI_STALE,
+   PHI_NO_MEMORY. Pumping thread. */
+PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena,
+                                       phi_strategy_outcome *out);
 
 /* Ends the run under way with the best so far as its answer, at the next phi_step; calls under way
-   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: as above. PHI_STALE. Pumping
-   thread. */
+   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: no run
+   with a strategy is under way. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_strategy_settle(phi_agent agent);
-
-/* The worst case of a prompt of so many tokens: max_calls counts. A prompt reserves no more, but
-   for the agent's system prompt, once a call, and less if Adaptive chooses a cheaper strategy.
-   `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
-PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                                      uint64_t answer_tokens, phi_strategy_bill *out);
 
 /* ---- src/config/config.h ---- */
 
@@ -1499,7 +1509,7 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 
        phi_config_desc from = PHI_ZERO;
        from.path = "agent.toml";
-       from.variable_fn = phi_config_environment;     // ${NAME} is read from the environment
+       from.environment = true;                       // ${NAME} is a variable of the process
        phi_config *config = phi_config_load(&from);
        if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
@@ -1537,8 +1547,8 @@ typedef struct phi_config_desc {
     const char *path;          /* of the file: .toml, .json, .yaml or .yml; copied */
     phi_str text;              /* instead of the file's content; path is then its name alone */
     phi_config_format format;
-    /* The value of a variable, valid until the next call; NULL: there is none. (default: there are
-       no variables) */
+    bool environment; /* variables are those of the process (default: there are none) */
+    /* instead: the value of a variable, valid until the next call; NULL: there is none */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     /* Sections besides phi.h's own, NULL-ended; borrowed as long as the config and the agents made
@@ -1547,9 +1557,6 @@ typedef struct phi_config_desc {
     size_t max_bytes;      /* of a file (default 4 MiB) */
     uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
-
-/* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
-PHI_API const char *phi_config_environment(void *user_data, const char *name);
 
 /* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
    it can be used. */
@@ -1583,8 +1590,9 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
                                      phi_str *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
+}
 #endif
 
 /* ---- src/config/config_agents.h ---- */
@@ -1934,9 +1942,10 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
     return phi_permissions_new(&desc, status);
+}
 }
 #endif
 
@@ -1945,23 +1954,21 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 /* context_tools.h - tools by which a model edits its own view: prun, prun_with_memo,
    revert_to_state.
 
-       phi_tool tools[2];
-       phi_tools_prun(tools);
+       phi_tool tools[PHI_CONTEXT_TOOLS];
+       phi_tools_context(tools);
        desc.tools = tools;   // desc: a phi_agent_desc
-       desc.tool_count = 2;
+       desc.tool_count = 2;  // prun and prun_with_memo
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
    They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
    of agents. */
 
-/* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is
-   NULL. */
-PHI_API phi_status phi_tools_prun(phi_tool *out);
+enum { PHI_CONTEXT_TOOLS = 3 };
 
-/* revert_to_state {category, step, summary}. With it, each tool result ends with a line "[step
-   n12]".
-   PHI_BAD_ARG: out is NULL. */
-PHI_API phi_status phi_tools_revert(phi_tool *out);
+/* Fills out[0] with prun {tokens}, out[1] with prun_with_memo {tokens, memo}, and out[2] with
+   revert_to_state {category, step, summary}. An agent may have some of them; with the last one each
+   tool result ends with a line "[step n12]". PHI_BAD_ARG: out is NULL. */
+PHI_API phi_status phi_tools_context(phi_tool *out);
 
 /* ---- src/tools/scripts.h ---- */
 
@@ -2153,7 +2160,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
        const char *const argv[] = {"my-server", "--stdio", NULL};
        to.argv = argv;                                 // or to.url = "https://host/mcp"
        phi_mcp *server = phi_mcp_connect(rt, &to);
-       while (phi_mcp_state_of(server) == PHI_MCP_CONNECTING) phi_step(rt, 10);
+       while (phi_mcp_get_info(server).state == PHI_MCP_CONNECTING) phi_step(rt, 10);
        const phi_tool_source *sources[] = {phi_mcp_tools(server)};
        desc.tool_options.sources = sources;                    // desc: a phi_agent_desc
        desc.tool_options.source_count = 1;
@@ -2180,7 +2187,7 @@ typedef enum phi_mcp_state {
     PHI_MCP_READY,
     PHI_MCP_CLOSING, /* after phi_mcp_close, until nothing of it is left */
     PHI_MCP_CLOSED,
-    PHI_MCP_FAILED /* for good: phi_mcp_error has the reason */
+    PHI_MCP_FAILED /* for good: phi_mcp_info.message has the reason */
 } phi_mcp_state;
 
 /* What the host answers for its agents, as bits of phi_mcp_desc.answers: a server asks, and the
@@ -2203,7 +2210,7 @@ typedef struct phi_mcp_root {
 
 /* What a connection reports, besides its state. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* phi_mcp_state_of has changed; text: why; READY: the era */
+    PHI_MCP_EV_STATE = 1,        /* its state has changed; text: why; READY: the era */
     PHI_MCP_EV_LOG,              /* name: the level; text: the message's JSON text */
     PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
     PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool with another definition; before, text: the two */
@@ -2271,28 +2278,27 @@ typedef struct phi_mcp_desc {
 /* Begins to connect; `desc` is copied with all that it points to. NULL: a bad argument, or no
    memory: phi_last_error names it. */
 PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc);
-PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp);
-/* Why it failed, or was lost last; empty: no fault. Valid until the next phi_step. */
-PHI_API const char *phi_mcp_error(const phi_mcp *mcp);
 /* Ends it politely, in phi_step: calls under way get an error result. Repeating is harmless. */
 PHI_API void phi_mcp_close(phi_mcp *mcp);
 /* Connects again after PHI_MCP_FAILED or PHI_MCP_CLOSED. PHI_MISUSE in other states. */
 PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
 /* Ends it at once and frees it: a child process is killed, calls under way get an error result.
-   PHI_MISUSE: agents still have its tools; free them first, nothing was freed. NULL is harmless.
-   Allowed inside event_fn and callbacks of requests. */
-PHI_API phi_status phi_mcp_free(phi_mcp *mcp);
+   While agents still have its tools nothing is freed, and phi_last_error says PHI_MISUSE: free them
+   first. NULL is harmless. Allowed inside event_fn and callbacks of requests. */
+PHI_API void phi_mcp_free(phi_mcp *mcp);
 
-/* About the server; strings are valid until the next phi_step, empty before it is ready. */
+/* How it is, and what the server says about itself. Strings are valid until the next phi_step. */
 typedef struct phi_mcp_info {
+    phi_mcp_state state;
+    const char *message; /* why it failed, or was lost last; empty: no fault */
+    /* of the server; empty before it is ready */
     phi_str name, title, version, era, instructions;
     phi_str capabilities; /* JSON text */
+    phi_str stderr_text;  /* the last 64 KB that the program wrote to stderr */
     int process_id;       /* of argv; 0: none now */
     uint32_t restarts;    /* since phi_mcp_connect */
 } phi_mcp_info;
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp);
-/* The last 64 KB that the program wrote to stderr; valid until the next phi_step. */
-PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp);
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* NULL: PHI_MCP_CLOSED */
 
 /* ---- requests ---- */
 
@@ -2316,10 +2322,13 @@ typedef struct phi_mcp_request {
     void *user_data;
 } phi_mcp_request;
 
-/* Sends a request. *id, where given, is for phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
+/* Sends a request of any kind; phi_mcp_get knows the usual ones. *id, where given, is for
+   phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
    PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
-PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
+/* Ends what phi_mcp_send or phi_mcp_get began, without its callback; tells the server. Unknown ids
+   are harmless. */
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
 
 /* ---- src/mcp/mcp_asks.h ---- */
 
@@ -2346,6 +2355,107 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unk
    the connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri
    that begins with "file:"; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
+
+/* ---- src/mcp/mcp_get.h ---- */
+
+/* mcp_get.h - what an MCP server offers besides tools: resources to read, list and watch, prompts,
+   and completion of arguments.
+
+       static void read_done(void *user_data, const phi_mcp_got *got);
+       phi_mcp_get_desc get = PHI_ZERO;
+       get.what = PHI_MCP_GET_RESOURCE;
+       get.uri = "file:///notes.txt";
+       get.done = read_done;
+       phi_mcp_get(mcp, &get, NULL);
+
+   Threads: the pumping thread. */
+
+typedef enum phi_mcp_what {
+    PHI_MCP_GET_RESOURCES = 1, /* all pages of the list of resources */
+    PHI_MCP_GET_TEMPLATES,     /* the same of resource templates */
+    PHI_MCP_GET_RESOURCE,      /* the contents of `uri` */
+    PHI_MCP_GET_PROMPTS,       /* all pages of the list of prompts */
+    PHI_MCP_GET_PROMPT,        /* the prompt `name` with its arguments, as messages */
+    /* what may stand for `argument` of the prompt `name`, or of the resource template `uri` */
+    PHI_MCP_GET_COMPLETION
+} phi_mcp_what;
+
+/* A resource, or a template of some. Empty strings: not given. */
+typedef struct phi_mcp_resource {
+    phi_str uri; /* of a template: RFC 6570 */
+    phi_str name, title, description, mime_type;
+    uint64_t size;        /* in bytes; 0 where it is not known */
+    const phi_json *json; /* all that the server said */
+} phi_mcp_resource;
+
+typedef struct phi_mcp_contents {
+    phi_str uri, mime_type;
+    phi_str text;
+    phi_str blob; /* base64; empty where it is a text */
+} phi_mcp_contents;
+
+typedef struct phi_mcp_prompt_argument {
+    phi_str name, title, description;
+    bool required;
+} phi_mcp_prompt_argument;
+
+typedef struct phi_mcp_prompt {
+    phi_str name, title, description;
+    const phi_mcp_prompt_argument *arguments;
+    size_t argument_count;
+} phi_mcp_prompt;
+
+/* The answer; a field that `what` does not have is zero. */
+typedef struct phi_mcp_got {
+    phi_mcp_what what;
+    /* as phi_mcp_reply; items read before a failure are listed. PHI_TOO_BIG: more than 1,000
+       contents */
+    phi_status status;
+    phi_str message;
+    int code;
+    size_t count; /* of the array that is there */
+    /* there are more: of a list, than phi_mcp_desc.max_list, or pages without an end */
+    bool more;
+    const phi_mcp_resource *resources; /* of RESOURCES and TEMPLATES */
+    const phi_mcp_contents *contents;  /* of RESOURCE */
+    const phi_mcp_prompt *prompts;     /* of PROMPTS */
+    /* of PROMPT: messages of a user and an assistant, for phi_agent_replace_messages */
+    const phi_message *messages;
+    phi_str description;   /* of PROMPT */
+    const phi_str *values; /* of COMPLETION: at most 100, the best first */
+    uint64_t total;        /* of COMPLETION: values that there are; 0: not known */
+} phi_mcp_got;
+
+/* Zero means default for every field but what, done, and what `what` names. Copied. */
+typedef struct phi_mcp_get_desc {
+    phi_mcp_what what;
+    const char *uri, *name;
+    /* of PROMPT; of COMPLETION: other arguments that are known (default: none) */
+    const phi_mcp_pair *arguments;
+    size_t argument_count;
+    const char *argument; /* of COMPLETION: its name */
+    const char *value;    /* of COMPLETION: typed so far (default: nothing) */
+    /* Called once, inside phi_step, never inside phi_mcp_get; what it gets is valid until it
+       returns. It may free the connection. It is not called after phi_mcp_cancel, nor when the
+       connection is freed. */
+    void (*done)(void *user_data, const phi_mcp_got *got);
+    void *user_data;
+} phi_mcp_get_desc;
+
+/* Asks the server. *id, where given, is for phi_mcp_cancel. PHI_MISUSE: the server is not ready;
+   PHI_UNSUPPORTED: it has not declared that it offers this; PHI_BAD_ARG; PHI_FULL: 4,096 requests
+   are under way; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
+
+typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
+
+/* Watches a resource, or stops that (on: false). PHI_MCP_EV_RESOURCE_UPDATED reports each change
+   from now on, also when the server was started again meanwhile. `done`, where given, is called
+   once: with the server's answer, or in the era 2026-07-28, where a stream has all subscriptions,
+   when the stream was opened; not for a resource that is watched already, nor for `on` at false. At
+   most 256. Statuses: as phi_mcp_get; PHI_NOT_FOUND: it is not watched. */
+PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
+                                 void *user_data);
 
 /* ---- src/mcp/mcp_oauth.h ---- */
 
@@ -2417,8 +2527,8 @@ struct phi_mcp_oauth_desc {
     phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser) */
     /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
        its platform (workload identity), or one that its identity provider makes for the server. The
-       host gives it to phi_mcp_assert, at once or within timeout_ms. Anything but PHI_OK ends the
-       authorization with that status. */
+       host gives it to phi_mcp_authorize, at once or within timeout_ms. Anything but PHI_OK ends
+       the authorization with that status. */
     phi_status (*want_assertion)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
@@ -2449,7 +2559,7 @@ struct phi_mcp_oauth_desc {
 
     /* Where the browser is sent back to, and phi listens: http://127.0.0.1:{port}/callback. 0: any
        port, the one of the last registration first. -1: phi does not listen; the host receives the
-       redirect at redirect_uri and calls phi_mcp_authorized. */
+       redirect at redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program's own */
     uint32_t timeout_ms;      /* of an authorization, the person included (default 300,000) */
@@ -2458,158 +2568,17 @@ struct phi_mcp_oauth_desc {
     bool no_legacy;     /* servers without metadata (2025-03-26) are refused */
 };
 
-/* Hands over the URL that the browser was redirected to, with its query: from a listener of the
-   host's own, or pasted by the person. The connection goes on in the next phi_step. PHI_MISUSE: no
-   authorization waits, or the connection has no oauth; PHI_REFUSED: the URL belongs to another
-   authorization, and this one still waits; PHI_BAD_ARG, PHI_NO_MEMORY. phi_last_error has the
-   message. Safe inside open_browser. */
-PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
-/* Hands over the token that want_assertion was called for; copied. PHI_MISUSE: none is wanted;
-   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters;
-   PHI_NO_MEMORY. Safe inside want_assertion. */
-PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
-/* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
-   way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
-PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
-
-/* ---- src/mcp/mcp_prompts.h ---- */
-
-/* mcp_prompts.h - the prompts of an MCP server, and completion of arguments.
-
-   Callbacks, statuses and ids: as mcp_resources.h says; phi_mcp_stop ends these, too. */
-
-typedef struct phi_mcp_prompt_argument {
-    phi_str name, title, description;
-    bool required;
-} phi_mcp_prompt_argument;
-
-typedef struct phi_mcp_prompt {
-    phi_str name, title, description;
-    const phi_mcp_prompt_argument *arguments;
-    size_t argument_count;
-} phi_mcp_prompt;
-
-typedef struct phi_mcp_prompt_list {
-    phi_status status; /* as phi_mcp_reply; items read before a failure are listed */
-    phi_str message;
-    int code;
-    const phi_mcp_prompt *prompts;
-    size_t count;
-    bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
-} phi_mcp_prompt_list;
-
-/* A prompt as messages of a user and an assistant, for phi_agent_replace_messages. */
-typedef struct phi_mcp_prompted {
-    phi_status status;
-    phi_str message;
-    int code;
-    phi_str description;
-    const phi_message *messages;
-    size_t count;
-} phi_mcp_prompted;
-
-typedef struct phi_mcp_completion {
-    phi_status status;
-    phi_str message;
-    int code;
-    const phi_str *values; /* at most 100, the best first */
-    size_t count;
-    uint64_t total; /* that there are; 0: not known */
-    bool more;      /* there are more than these */
-} phi_mcp_completion;
-
-typedef void (*phi_mcp_prompts_fn)(void *user_data, const phi_mcp_prompt_list *list);
-typedef void (*phi_mcp_prompted_fn)(void *user_data, const phi_mcp_prompted *prompt);
-typedef void (*phi_mcp_completion_fn)(void *user_data, const phi_mcp_completion *completion);
-
-PHI_API phi_status phi_mcp_list_prompts(phi_mcp *mcp, phi_mcp_prompts_fn done, void *user_data,
-                                        uint64_t *id);
-/* Arguments are copied. */
-PHI_API phi_status phi_mcp_get_prompt(phi_mcp *mcp, const char *name, const phi_mcp_pair *arguments,
-                                      size_t argument_count, phi_mcp_prompted_fn done,
-                                      void *user_data, uint64_t *id);
-
-/* What may stand for an argument of a prompt or a resource template. Copied. */
-typedef struct phi_mcp_complete_desc {
-    const char *prompt;          /* its name; or */
-    const char *resource;        /* the template's uri */
-    const char *argument;        /* its name */
-    const char *value;           /* typed so far (default: nothing) */
-    const phi_mcp_pair *context; /* other arguments that are known (default: none) */
-    size_t context_count;
-} phi_mcp_complete_desc;
-PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
-                                    phi_mcp_completion_fn done, void *user_data, uint64_t *id);
-
-/* ---- src/mcp/mcp_resources.h ---- */
-
-/* mcp_resources.h - the resources of an MCP server: what it lets hosts read, list and watch.
-
-       static void read_done(void *user_data, const phi_mcp_reading *reading);
-       phi_mcp_read_resource(mcp, "file:///notes.txt", read_done, NULL, NULL);
-
-   Callbacks: `done` is called once, inside phi_step, never inside the function that takes it; what
-   it gets is valid until it returns. It may free the connection. It is not called after
-   phi_mcp_stop, nor when the connection is freed.
-   Statuses of the functions: PHI_MISUSE: the server is not ready; PHI_UNSUPPORTED: it has not
-   declared that it offers this; PHI_BAD_ARG; PHI_FULL: 4,096 requests are under way; PHI_NO_MEMORY.
-   Threads: the pumping thread. */
-
-/* A resource, or a template of some. Empty strings: not given. */
-typedef struct phi_mcp_resource {
-    phi_str uri; /* of a template: RFC 6570 */
-    phi_str name, title, description, mime_type;
-    uint64_t size;        /* in bytes; 0 where it is not known */
-    const phi_json *json; /* all that the server said */
-} phi_mcp_resource;
-
-typedef struct phi_mcp_resource_list {
-    phi_status status; /* as phi_mcp_reply; items read before a failure are listed */
-    phi_str message;
-    int code;
-    const phi_mcp_resource *resources;
-    size_t count;
-    bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
-} phi_mcp_resource_list;
-
-typedef struct phi_mcp_contents {
-    phi_str uri, mime_type;
-    phi_str text;
-    phi_str blob; /* base64; empty where it is a text */
-} phi_mcp_contents;
-
-typedef struct phi_mcp_reading {
-    phi_status status; /* PHI_TOO_BIG: more than 1,000 contents */
-    phi_str message;
-    int code;
-    const phi_mcp_contents *contents;
-    size_t count;
-} phi_mcp_reading;
-
-typedef void (*phi_mcp_resources_fn)(void *user_data, const phi_mcp_resource_list *list);
-typedef void (*phi_mcp_reading_fn)(void *user_data, const phi_mcp_reading *reading);
-typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
-
-/* All pages of a list. *id, where given, is for phi_mcp_stop. */
-PHI_API phi_status phi_mcp_list_resources(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
-                                          uint64_t *id);
-PHI_API phi_status phi_mcp_list_templates(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
-                                          uint64_t *id);
-PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_reading_fn done,
-                                         void *user_data, uint64_t *id);
-
-/* PHI_MCP_EV_RESOURCE_UPDATED reports each change from now on, also when the server was started
-   again meanwhile. `done`, where given, is called once: with the server's answer, or in the era
-   2026-07-28, where a stream has all subscriptions, when the stream was opened. A resource that is
-   watched already: PHI_OK, and `done` is not called. At most 256. */
-PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
-                                     void *user_data);
-/* PHI_NOT_FOUND: it is not watched. */
-PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
-
-/* Ends an operation of mcp_resources.h or mcp_prompts.h, without its callback.
-   Unknown ids are harmless. */
-PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
+/* Hands over what an authorization waits for; copied. The connection goes on in the next phi_step.
+   PHI_MCP_GRANT_PERSON: the URL that the browser was redirected to, with its query: from a listener
+   of the host's own, or pasted by the person. Safe inside open_browser. PHI_REFUSED: the URL
+   belongs to another authorization, and this one still waits.
+   PHI_MCP_GRANT_ASSERTION: the token that want_assertion was called for. Safe inside it.
+   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
+   NULL signs out: the tokens are forgotten, here and in the store; the registration stays. An
+   authorization that is under way ends with PHI_CANCELLED.
+   PHI_MISUSE: nothing is waited for, or the connection has no oauth; PHI_NO_MEMORY. phi_last_error
+   has the message. */
+PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
 
 /* ---- src/mcp/mcp_serve.h ---- */
 
@@ -2622,7 +2591,7 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
        desc.tool_count = 2;
        desc.stdio = true;                     // or desc.http = true: on loopback, port of desc.port
        phi_mcp_server *server = phi_mcp_serve(rt, &desc);
-       while (!phi_mcp_server_ended(server)) phi_step(rt, 100);
+       while (!phi_mcp_server_get_info(server).ended) phi_step(rt, 100);
        phi_mcp_server_free(server);
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
@@ -2647,6 +2616,7 @@ typedef struct phi_mcp_server phi_mcp_server;
 typedef struct phi_mcp_incoming {
     phi_mcp_server *server; /* NULL: no request */
     uint32_t index, gen;
+    uint32_t can; /* what its client can do: PHI_MCP_CAN_... */
 } phi_mcp_incoming;
 
 /* What a client can be asked for, and that it takes tasks (only where phi_mcp_server_desc.tasks is
@@ -2678,8 +2648,8 @@ typedef struct phi_mcp_serve_resource {
     const char *text;
     const void *bytes;
     size_t byte_count;
-    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text,
-       phi_mcp_answer_bytes, phi_mcp_answer_json or phi_mcp_answer_error. */
+    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text, or with
+       phi_mcp_answer: bytes, json or error. */
     void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri);
     void *user_data;
 } phi_mcp_serve_resource;
@@ -2708,7 +2678,7 @@ typedef struct phi_mcp_serve_prompt {
     size_t argument_count;
     const char *text; /* one user message; "{name}" stands for the value of that argument */
     /* arguments: a JSON object of strings, borrowed until it returns. It answers with
-       phi_mcp_answer_text, phi_mcp_answer_messages, phi_mcp_answer_json or _error. */
+       phi_mcp_answer_text, or with phi_mcp_answer: messages, json or error. */
     void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
     void *user_data;
 } phi_mcp_serve_prompt;
@@ -2723,7 +2693,7 @@ typedef struct phi_mcp_serve_completion {
 
 /* Zero means default for every field but name. Strings, tools, resources, templates and prompts are
    borrowed, with all they point to, until the server is freed or they are replaced
-   (phi_mcp_server_set_tools and its like). */
+   (phi_mcp_server_set). */
 typedef struct phi_mcp_server_desc {
     const char *name;
     const char *version;              /* (default "0") */
@@ -2738,7 +2708,7 @@ typedef struct phi_mcp_server_desc {
     size_t template_count;
     const phi_mcp_serve_prompt *prompts;
     size_t prompt_count;
-    /* It answers with phi_mcp_answer_values (default: no completion is offered). */
+    /* It answers with phi_mcp_answer: values, json or error (default: no completion is offered). */
     void (*complete)(void *user_data, phi_mcp_incoming incoming,
                      const phi_mcp_serve_completion *what);
 
@@ -2774,7 +2744,7 @@ typedef struct phi_mcp_server_desc {
     bool http;           /* over HTTP */
     const char *address; /* to listen on (default "127.0.0.1"; others need any_address) */
     bool any_address;    /* an address that other machines reach; needs a token */
-    uint16_t port;       /* (default: any free one, phi_mcp_server_port) */
+    uint16_t port;       /* (default: any free one: phi_mcp_server_info) */
     const char *path;    /* (default "/mcp") */
     const char *token;   /* clients send "Authorization: Bearer TOKEN" (default: none) */
     /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
@@ -2788,41 +2758,44 @@ typedef struct phi_mcp_server_desc {
 /* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. Tools must
    fit the rules of phi_agent_new: one with needs_approval needs hook_fn at BEFORE_TOOL. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
-PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
-/* stdin has ended, every call with it, and every answer was sent (never true with http). */
-PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server);
-/* Why stdin or stdout failed; empty: no fault. Valid until the server is freed. */
-PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);
+
+typedef struct phi_mcp_server_info {
+    uint16_t port; /* of http; 0: none */
+    /* stdin has ended, every call with it, and every answer was sent (never with http) */
+    bool ended;
+    const char
+        *message; /* why stdin or stdout failed; empty: no fault; until the server is freed */
+} phi_mcp_server_info;
+PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
-/* Other lists, borrowed as the first ones; clients get a notification. Calls under way go on.
+/* Of phi_mcp_server_set. */
+enum {
+    PHI_MCP_SERVE_TOOLS = 1,     /* tools, tool_infos */
+    PHI_MCP_SERVE_RESOURCES = 2, /* resources and templates */
+    PHI_MCP_SERVE_PROMPTS = 4
+};
+
+/* Other lists, borrowed as the first ones: those of `desc` that `lists` names, PHI_MCP_SERVE_...;
+   its other fields are not looked at. Clients get a notification. Calls under way go on.
    PHI_BAD_ARG as phi_mcp_serve; nothing changed. */
-PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
-                                            const phi_mcp_serve_tool *infos, size_t count);
-PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
-                                                const phi_mcp_serve_resource *resources,
-                                                size_t count,
-                                                const phi_mcp_serve_template *templates,
-                                                size_t template_count);
-PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
-                                              const phi_mcp_serve_prompt *prompts, size_t count);
+PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
+                                      uint32_t lists);
 /* A resource has changed: subscribed clients get a notification. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
-/* A log message for every client of a legacy era that wants the level: "debug", "info", "notice",
-   "warning", "error", "critical", "alert", "emergency". data: JSON text, or a plain text. Lost
-   where a client is too slow. */
-PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
-                                const char *data);
+/* A log message. incoming: of this request, if its client wants the level; NULL: for every client
+   of a legacy era that wants it. level: "debug", "info", "notice", "warning", "error", "critical",
+   "alert", "emergency". data: JSON text, or a plain text. Lost where a client is too slow.
+   PHI_STALE; PHI_BAD_ARG: no such level, or a request of another server; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
+                                      const char *level, const char *logger, const char *data);
 
 /* ---- a request ---- */
 
 /* The request that a tool call serves, of the call itself or of an agent above it; server NULL: the
    call is no client's. */
 PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call);
-PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming);
-/* What the client can do, PHI_MCP_CAN_ bits; 0 when stale. */
-PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming);
 
 typedef struct phi_mcp_ask_desc {
     /* "elicitation/create", "sampling/createMessage" or "roots/list" */
@@ -2844,9 +2817,6 @@ typedef struct phi_mcp_ask_desc {
    PHI_STALE; PHI_UNSUPPORTED: the client cannot (phi_last_error has words); PHI_BAD_ARG, PHI_FULL:
    16 are open; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
-/* A log message of this request, if its client wants the level; as phi_mcp_server_log. */
-PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
-                               const char *data);
 /* Progress in numbers (phi_call_progress sends texts); total 0: unknown; message NULL: none. Sent
    where the client wants it, and where `progress` is more than before. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
@@ -2857,31 +2827,38 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
    client takes none, and waits for the result; PHI_BUSY: the client was sent a question, and has
    not come back; PHI_STALE; PHI_BAD_ARG: no tool call; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
-/* Adds blocks of the protocol that phi_content does not have (resource links, embedded resources
-   with an address) to the coming result of a tool call: a JSON array, placed after the result's
-   blocks; copied. The last array counts. PHI_BAD_ARG: no array, or not of a call. */
-PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
 
-/* Each answers once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
+/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
 
 /* Text, as a resource's content or as a prompt's user message. mime_type NULL: the resource's. */
 PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
                                        const char *mime_type);
-PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
-                                        const char *mime_type);
-/* Answers a prompt with its user and assistant messages; each block of text, image, document or
-   audio is one of the protocol's. */
-PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
-                                           size_t count);
-/* Of a completion: at most 100 are sent. total: of all that there are. */
-PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
-                                         size_t count, size_t total);
-/* The result as the protocol has it: {"contents":[...]}, {"messages":[...]}. PHI_BAD_ARG: no JSON
-   object; it waits on. */
-PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
-PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
+
+/* Another answer: one of these, the first that is set; zero: no values of a completion. */
+typedef struct phi_mcp_answer_desc {
+    const char *error; /* the client gets an error with this message */
+    phi_str json;      /* the result as the protocol has it: {"contents":[...]} */
+    /* of a resource */
+    const void *bytes;
+    size_t byte_count;
+    const char *mime_type; /* (default: the resource's) */
+    /* of a prompt: messages of a user and an assistant; each block of text, image, document or
+       audio is one of the protocol's */
+    const phi_message *messages;
+    size_t message_count;
+    /* of a completion: at most 100 are sent */
+    const char *const *values;
+    size_t value_count, value_total; /* value_total: of all that there are */
+    /* of a tool call, which this does not end: a JSON array of blocks of the protocol that
+       phi_content does not have (resource links, embedded resources with an address), placed after
+       the blocks of its coming result; copied. The last array counts */
+    const char *blocks;
+} phi_mcp_answer_desc;
+
+/* PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
+PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 /* ---- src/mcp/mcp_tools.h ---- */
 
@@ -2921,17 +2898,12 @@ typedef struct phi_mcp_tool {
     const char *new_hash; /* held: of the definition that waits; else NULL */
 } phi_mcp_tool;
 
-/* Valid until the next phi_step. */
-PHI_API size_t phi_mcp_tool_count(const phi_mcp *mcp);
-/* False: no such index, *out untouched. */
-PHI_API bool phi_mcp_tool_at(const phi_mcp *mcp, size_t index, phi_mcp_tool *out);
+/* NULL past the last. Valid until the next phi_step. */
+PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index);
 
 /* Accepts the changed definition of a held tool, by the name that models use. PHI_NOT_FOUND: no
    such tool; PHI_OK also where it was not held. */
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
-
-/* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
-PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
 /* ---- src/openapi/openapi.h ---- */
 
@@ -2941,7 +2913,7 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
        of.path = "petstore.json";
        of.auth.bearer_token = "sk-...";
        phi_openapi *api = phi_openapi_new(rt, &of);
-       while (phi_openapi_step(api) == PHI_BUSY) phi_step(rt, 10);
+       while (phi_openapi_step(api, NULL) == PHI_BUSY) phi_step(rt, 10);
        phi_openapi_tools pets = PHI_ZERO;
        while (phi_openapi_select(api, NULL, &pets) == PHI_BUSY) phi_step(rt, 0);
        desc.tools = pets.tools;                      // desc: a phi_agent_desc
@@ -3011,13 +2983,12 @@ typedef struct phi_openapi_desc {
 PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
-   else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (no OpenAPI
+   else stays: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI
    3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
-   PHI_REFUSED, and the statuses of a network. Safe inside callbacks. */
-PHI_API phi_status phi_openapi_step(phi_openapi *api);
-/* The fault and its place; line 0: it has no place in the text. The message is empty where there is
-   no fault. Valid until the object is freed. */
-PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api);
+   PHI_REFUSED, and the statuses of a network. Safe inside callbacks.
+   *error, where given: the fault and its place; line 0: it has no place in the text; the message is
+   empty where there is no fault. */
+PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and every selection of it. While calls of its tools are under way it frees
    nothing, and phi_last_error says PHI_MISUSE; abort or free their agents first. Afterwards no
@@ -3076,9 +3047,10 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
                                       phi_openapi_tools *out);
 
 #ifdef __cplusplus
-}
+extern "C++" {
 inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
     return phi_openapi_new(rt, &desc);
+}
 }
 #endif
 
@@ -3097,7 +3069,7 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
    tool read_skill, or by read_file at the place that the prompt names.
 
    Loading is for start-up: phi_skills_load and its like read the disk until they are done, about
-   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_begin. A skill
+   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_dir. A skill
    that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both kinds. The
    other skills are not touched by it.
 
@@ -3156,15 +3128,16 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
 
-/* One directory, in slices: begin, then advance until it is not PHI_BUSY; SIZE_MAX units are the
-   whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at most. Skills
-   appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A path that ends
-   in "/SKILL.md" is one skill, loaded by begin. begin: PHI_NOT_FOUND, PHI_IO: the directory, or
-   SKILL.md in it, does not exist or cannot be read;
-   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: another
-   load is under way; PHI_BAD_ARG. Both: PHI_NO_MEMORY, PHI_TOO_BIG. */
-PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label);
-PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units);
+/* One directory, in slices: call it with the same arguments until it is not PHI_BUSY; SIZE_MAX
+   units are the whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at
+   most. Skills appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A
+   path that ends in "/SKILL.md" is one skill.
+   PHI_NOT_FOUND, PHI_IO: the directory, or SKILL.md in it, does not exist or cannot be read;
+   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: the
+   load
+   of another directory is under way; PHI_BAD_ARG, PHI_NO_MEMORY, PHI_TOO_BIG. */
+PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
+                                       size_t units);
 
 /* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);
@@ -9579,11 +9552,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x4059015f
+#if PHI__IMP_RECORD != 0x7f75484e
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x4059015f
+#define PHI__IMP_RECORD 0x7f75484e
 
 /* ---- src/record/event_in.h ---- */
 
@@ -11581,8 +11554,8 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
 /* The payload is a part of the event's text, which is kept already. */
 static void phi__recorder_request(phi__loop_box *loop) {
     phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
-    phi_json_found found;
-    if (loop->in_turn && phi_json_find(json, "payload", &found) == PHI_OK &&
+    phi__json_found found;
+    if (loop->in_turn && phi__json_cursor_find(json, "payload", &found) == PHI_OK &&
         found.type == PHI_JSON_OBJECT)
         loop->turn.request = found.raw;
 }
@@ -11830,10 +11803,9 @@ static bool phi__recorder_waits(const phi__session_box *box) {
            box->pub.loop_count == 0;
 }
 
-PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
+static size_t phi__recorder_checkpoint(phi_recorder *recorder) {
     phi__link *link, *next;
     size_t n = 0;
-    if (recorder == NULL || recorder->busy) return 0;
     for (link = recorder->open.first; link != NULL; link = next) {
         phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
         next = link->next;
@@ -11844,9 +11816,11 @@ PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
     return n;
 }
 
-PHI_API void phi_recorder_flush(phi_recorder *recorder) {
-    if (recorder == NULL || recorder->busy) return;
-    while (recorder->open.first != NULL) {
+PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which) {
+    size_t n = 0;
+    if (recorder == NULL || recorder->busy) return 0;
+    if (which == PHI_FLUSH_IDLE) return phi__recorder_checkpoint(recorder);
+    for (; recorder->open.first != NULL; n++) {
         phi__session_box *box = PHI__OWNER(recorder->open.first, phi__session_box, link);
         phi__recorder_known_abort(recorder, box);
         phi__recorder_known_move(recorder, box, true);
@@ -11855,6 +11829,7 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder) {
         recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
         recorder->busy = false;
     }
+    return n;
 }
 
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
@@ -13260,9 +13235,6 @@ PHI__FN phi_status phi__session_context_compact(phi_session *session,
     phi_arena scratch;
     phi_status status;
     size_t n = 0;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (session == NULL) return PHI_BAD_ARG;
-    if (made != NULL) *made = 0;
     memset(&none, 0, sizeof none);
     memset(&job, 0, sizeof job);
     job.desc = desc != NULL ? desc : &none;
@@ -13995,25 +13967,28 @@ static bool phi__session_json_is_common(phi_str json) {
         "ToolExecutionUpdate", "ToolExecutionEnd", "ProgressMessage",   "InputRejected",
         "ParallelLoopStart",   "ParallelLoopEnd",  "CompactionStarted", "CompactionEnded",
         "PrunApplied",         "TurnRequest",      "RevertApplied"};
-    phi_json_found type, message;
+    phi__json_found type, message;
     size_t i;
-    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
+        return false;
     for (i = 0; i < PHI__COUNT(types); i++)
         if (phi__str_is(type.raw, types[i])) break;
     if (i == PHI__COUNT(types)) return false;
     return !phi__str_is(type.raw, "TurnEnd") ||
-           (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
+           (phi__json_cursor_find(json, "message", &message) == PHI_OK &&
+            message.type == PHI_JSON_OBJECT);
 }
 
 /* Whether an event that was recorded long ago, or by hand, would make the original's reader refuse
    the whole file: names in place of node ids, a protocol that it does not know. */
 static bool phi__session_json_is_foreign(phi_str json) {
-    phi_json_found type, at;
-    if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
+    phi__json_found type, at;
+    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
+        return false;
     if (phi__str_is(type.raw, "RevertApplied"))
-        return phi_json_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
+        return phi__json_cursor_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
     return phi__str_is(type.raw, "AgentStart") &&
-           phi_json_find(json, "config_snapshot.api", &at) == PHI_OK &&
+           phi__json_cursor_find(json, "config_snapshot.api", &at) == PHI_OK &&
            at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
 }
 
@@ -14059,10 +14034,10 @@ static void phi__session_json_events(phi__session_writer *w, const phi_loop_reco
     phi__records_raw(&w->out, "events", "[");
     for (i = 0; i < loop->event_count; i++) {
         phi_str json = loop->events[i].json;
-        phi_json_found type;
+        phi__json_found type;
         if (!all && !phi__session_json_is_common(json)) continue;
-        if (phi_json_find(json, "type", &type) == PHI_OK && phi__str_is(type.raw, "TurnRequest") &&
-            !phi__session_json_may_stay(w, json))
+        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
+            phi__str_is(type.raw, "TurnRequest") && !phi__session_json_may_stay(w, json))
             continue;
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
@@ -14429,10 +14404,10 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
 
 /* phi's own prunes have the fields of PrunApplied as their meta. */
 static bool phi__session_log_is_prune(const phi_rewrite *rewrite) {
-    phi_json_found times;
+    phi__json_found times;
     return rewrite->reason == PHI_REWRITE_PRUNE && rewrite->revoke == NULL &&
            rewrite->meta != NULL && rewrite->meta[0] == '{' &&
-           phi_json_find(phi_str_of(rewrite->meta), "pruned_timestamps", &times) == PHI_OK;
+           phi__json_cursor_find(phi_str_of(rewrite->meta), "pruned_timestamps", &times) == PHI_OK;
 }
 
 /* The event's sequence is the entry's number. */
@@ -14564,8 +14539,8 @@ typedef struct phi__session_pruned {
 } phi__session_pruned;
 
 static bool phi__session_pruned_is_prune(phi_str json) {
-    phi_json_found type;
-    return phi_json_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
+    phi__json_found type;
+    return phi__json_cursor_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
            phi__str_is(type.raw, "PrunApplied");
 }
 
@@ -17103,8 +17078,8 @@ static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi
 
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole) {
-    phi__records_str(line, "method", phi_request_method(request));
-    phi__tape_secret_put_url(tape, line, phi_request_url(request));
+    phi__records_str(line, "method", phi_request_get_info(request).method);
+    phi__tape_secret_put_url(tape, line, phi_request_get_info(request).url);
     phi__tape_secret_put_headers(tape, line, request);
     phi__tape_secret_put_body(tape, line, request, whole);
 }
@@ -18294,11 +18269,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x61d1a958
+#if PHI__IMP_EVALUATE != 0x22b03569
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x61d1a958
+#define PHI__IMP_EVALUATE 0x22b03569
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -19147,32 +19122,9 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
-    phi__agent *agent = phi__find_agent(handle);
-    const phi_content *content = NULL;
-    phi_content text;
-    size_t count = 0;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
-    status = phi__evaluate_check_desc(handle.rt, desc);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
-    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
-    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
-}
-
-PHI_API phi_status phi_evaluate_resume(phi_agent handle, const phi_evaluate_desc *desc) {
-    phi__agent *agent = phi__find_agent(handle);
+static phi_status phi__evaluate_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
     phi__evaluation *e;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL)
-        return phi__error(handle.rt, PHI_STALE, "phi_evaluate_resume: the agent is gone");
-    status = phi__evaluate_check_desc(handle.rt, desc);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate_resume");
-    if (status == PHI_OK) status = phi__saving_waits(agent, desc->config_count);
+    phi_status status = phi__saving_waits(agent, desc->config_count);
     if (status != PHI_OK) return status;
     if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
     e = phi__evaluate_new(agent, desc);
@@ -19186,6 +19138,23 @@ PHI_API phi_status phi_evaluate_resume(phi_agent handle, const phi_evaluate_desc
     phi__evaluation_free(e);
     phi__events_unreserve(agent);
     return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
+    phi__agent *agent = phi__find_agent(handle);
+    const phi_content *content = NULL;
+    phi_content text;
+    size_t count = 0;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
+    status = phi__evaluate_check_desc(handle.rt, desc);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
+    if (status == PHI_OK && desc->resume) return phi__evaluate_resume(agent, desc);
+    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
+    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
 }
 
 PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) {
@@ -19817,8 +19786,7 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
     const phi_thread *thread = agent->thread;
     size_t count = phi_json_count(phi_json_get(root, "branches"));
     if (count != branch_count)
-        return phi__error(agent->rt, PHI_BAD_ARG,
-                          "phi_evaluate_resume: config_count is %u: expected %u",
+        return phi__error(agent->rt, PHI_BAD_ARG, "phi_evaluate: config_count is %u: expected %u",
                           (unsigned)branch_count, (unsigned)count);
     if (phi__records_get_size(root, "view") == thread->fold.count &&
         phi_str_equal(phi__records_get_str(root, "lane"),
@@ -19827,7 +19795,7 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
         phi__lane_find(thread, phi__records_get_str(root, "forks")) != PHI__LANE_NONE)
         return PHI_OK;
     return phi__error(agent->rt, PHI_MISUSE,
-                      "phi_evaluate_resume: the history has changed since the snapshot");
+                      "phi_evaluate: the history has changed since the snapshot");
 }
 
 PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
@@ -19840,7 +19808,7 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
         status = phi__saving_check(agent, root, branch_count);
     else
         status =
-            phi__error(agent->rt, status, "phi_evaluate_resume: %s",
+            phi__error(agent->rt, status, "phi_evaluate: %s",
                        status == PHI_NOT_FOUND ? "no evaluation waits" : phi_status_text(status));
     phi_arena_free(&arena);
     return status;
@@ -19952,10 +19920,9 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
     if (status == PHI_OK) status = phi__saving_read(e, root, desc, watch);
     phi_arena_free(&arena);
     if (status == PHI_NO_MEMORY)
-        return phi__error(agent->rt, status, "phi_evaluate_resume: out of memory");
+        return phi__error(agent->rt, status, "phi_evaluate: out of memory");
     if (status == PHI_PARSE)
-        return phi__error(agent->rt, status,
-                          "phi_evaluate_resume: the snapshot does not fit together");
+        return phi__error(agent->rt, status, "phi_evaluate: the snapshot does not fit together");
     return status;
 }
 
@@ -20000,11 +19967,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xe7666ee6
+#if PHI__IMP_STRATEGY != 0xc57202f8
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xe7666ee6
+#define PHI__IMP_STRATEGY 0xc57202f8
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -20296,6 +20263,12 @@ PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job);
 PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strategy_desc *desc);
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
+
+/* strategy.c: the worst case of a prompt of so many tokens, with desc->max_calls; answer_tokens: of
+   one model call. */
+PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                                phi_strategy_bill *out);
 
 /* ---- src/strategy/tot_in.h ---- */
 
@@ -22838,9 +22811,9 @@ static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     return (uint64_t)((double)all / (double)of * (double)calls);
 }
 
-static void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
-                               const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
-                               phi_strategy_bill *out) {
+PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                                phi_strategy_bill *out) {
     uint64_t most =
         desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
     memset(out, 0, sizeof *out);
@@ -23151,40 +23124,38 @@ static const phi__note *phi__strategy_last(const phi__agent *agent) {
     return NULL;
 }
 
-PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena, phi_str *out) {
-    const phi__agent *agent = phi__find_agent(handle);
-    const phi__note *note;
-    phi_json_found found;
-    phi_status status;
-    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    *out = phi__str(NULL, 0);
-    if (agent == NULL) return PHI_STALE;
-    if (agent->run != NULL) return PHI_NOT_FOUND;
-    status = phi__recall(agent->thread);
-    if (status != PHI_OK) return status;
-    note = phi__strategy_last(agent);
-    if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
-    return phi__arena_str(arena, found.raw, out) ? PHI_OK : PHI_NO_MEMORY;
-}
-
 static phi__strategy_job *phi__strategy_job_of(const phi__agent *agent) {
     const phi__attached *object = phi__attached_find(agent, PHI__STRATEGY_NAME);
     return object != NULL ? phi__strategy_of(object) : NULL;
 }
 
-PHI_API phi_status phi_strategy_best_now(phi_agent handle, phi_arena *arena,
-                                         phi_strategy_best *out) {
+static phi_status phi__strategy_best_now(const phi__strategy_job *job, phi_arena *arena,
+                                         phi_strategy_outcome *out) {
+    job->desc->strategy->best(job->state, &out->best);
+    out->running = true;
+    if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
+    memset(out, 0, sizeof *out); /* its text is the strategy's own */
+    return PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
+                                       phi_strategy_outcome *out) {
     const phi__agent *agent = phi__find_agent(handle);
-    const phi__strategy_job *job;
+    const phi__note *note;
+    phi__json_found found;
+    phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     if (agent == NULL) return PHI_STALE;
-    job = phi__strategy_job_of(agent);
-    if (job == NULL) return PHI_NOT_FOUND;
-    job->desc->strategy->best(job->state, out);
-    if (phi__arena_str(arena, out->text, &out->text)) return PHI_OK;
-    memset(out, 0, sizeof *out); /* its text is the strategy's own */
-    return PHI_NO_MEMORY;
+    if (phi__strategy_job_of(agent) != NULL)
+        return phi__strategy_best_now(phi__strategy_job_of(agent), arena, out);
+    if (agent->run != NULL) return PHI_NOT_FOUND;
+    status = phi__recall(agent->thread);
+    if (status != PHI_OK) return status;
+    note = phi__strategy_last(agent);
+    if (note == NULL || phi__json_cursor_find(note->json, "result", &found) != PHI_OK)
+        return PHI_NOT_FOUND;
+    return phi__arena_str(arena, found.raw, &out->result) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_strategy_settle(phi_agent handle) {
@@ -23196,13 +23167,6 @@ PHI_API phi_status phi_strategy_settle(phi_agent handle) {
     if (job == NULL) return PHI_NOT_FOUND;
     job->settle = true;
     phi__schedule_wake(agent->run);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                                      uint64_t answer_tokens, phi_strategy_bill *out) {
-    if (desc == NULL || desc->strategy == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__strategy_bill(desc, desc->strategy, desc->options, prompt_tokens, answer_tokens, out);
     return PHI_OK;
 }
 #undef PHI__STRATEGY_NAME
@@ -25188,11 +25152,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x51a0bb79
+#if PHI__IMP_CONFIG != 0x96e2bc86
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x51a0bb79
+#define PHI__IMP_CONFIG 0x96e2bc86
 
 /* ---- src/config/config_in.h ---- */
 
@@ -28931,6 +28895,11 @@ const phi_config_section *const *phi__config_load_sections(const phi_config *con
     return config->sections;
 }
 
+static const char *phi__config_load_environment(void *user_data, const char *name) {
+    (void)user_data;
+    return getenv(name);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
@@ -28951,6 +28920,8 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     config->format = desc->format;
     config->sections = desc->sections;
     config->variable_fn = desc->variable_fn;
+    if (desc->variable_fn == NULL && desc->environment)
+        config->variable_fn = phi__config_load_environment;
     config->user_data = desc->user_data;
     config->max_bytes = desc->max_bytes > 0 ? desc->max_bytes : PHI__CONFIG_FILE_BYTES;
     phi__config_load_all(config, desc);
@@ -28968,11 +28939,6 @@ PHI_API void phi_config_free(phi_config *config) {
     phi_arena_free(&config->arena);
     memory = config->memory;
     phi__free(&memory, config, sizeof *config);
-}
-
-PHI_API const char *phi_config_environment(void *user_data, const char *name) {
-    (void)user_data;
-    return name != NULL ? getenv(name) : NULL;
 }
 
 PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
@@ -43372,11 +43338,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x42fbfd78
+#if PHI__IMP_TOOLS != 0x1e6d92c0
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x42fbfd78
+#define PHI__IMP_TOOLS 0x1e6d92c0
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -44117,7 +44083,7 @@ phi__context_tools_add(phi_tool *tool, const char *name, const char *label, cons
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_tools_prun(phi_tool *out) {
+PHI_API phi_status phi_tools_context(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
     phi__context_tools_add(
         &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tools_prune_start,
@@ -44130,17 +44096,12 @@ PHI_API phi_status phi_tools_prun(phi_tool *out) {
         "Remove the oldest of your own messages and tool results from the context, "
         "up to about so many tokens, and leave a memo in their place. What the user "
         "said stays.");
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_tools_revert(phi_tool *out) {
-    if (out == NULL) return PHI_BAD_ARG;
-    phi__context_tools_add(out, "revert_to_state", "Revert to State", phi__context_tool_revert,
+    phi__context_tools_add(&out[2], "revert_to_state", "Revert to State", phi__context_tool_revert,
                            phi__context_tools_revert_start,
                            "Go back to the step whose tool result ends with [step nNN]: all that "
                            "followed it is removed from the context, and the summary stays in its "
                            "place. Messages of the user cannot be gone back over.");
-    out->names_steps = true;
+    out[2].names_steps = true;
     return PHI_OK;
 }
 
@@ -45740,7 +45701,7 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 /* registry.c - an array of tools, searched by name. */
 
 
-enum { PHI__REGISTRY_APART = 3 };
+enum { PHI__REGISTRY_APART = PHI_CONTEXT_TOOLS };
 
 struct phi__registry {
     phi_memory memory;
@@ -45790,8 +45751,7 @@ PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocato
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
-    (void)phi_tools_prun(registry->apart);
-    (void)phi_tools_revert(registry->apart + 2);
+    (void)phi_tools_context(registry->apart);
     registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
         if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
@@ -49607,11 +49567,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xd93c8236
+#if PHI__IMP_MCP != 0x7d585ee1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xd93c8236
+#define PHI__IMP_MCP 0x7d585ee1
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -50036,6 +49996,9 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
 }
 
+/* mcp.c: a request of the host's (phi_mcp_send), without its callback. */
+PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id);
+
 /* ---- src/mcp/mcp_rpc_in.h ---- */
 
 /* mcp_rpc_in.h - JSON-RPC messages: read with bounds, and written as one line.
@@ -50297,7 +50260,7 @@ PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers);
    empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
 PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
                                             phi_str sent);
-/* As phi_mcp_authorized, phi_mcp_assert and phi_mcp_sign_out. */
+/* As phi_mcp_authorize: a URL, a token, NULL. */
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
@@ -50427,6 +50390,19 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
    error says why. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                        phi__buf *out, phi_schema_error *error);
+
+/* ---- src/mcp/mcp_get_in.h ---- */
+
+/* mcp_get_in.h - the kinds of phi_mcp_get. */
+
+/* mcp_resources.c, mcp_prompts.c: begin an operation; desc->done is there. */
+PHI__FN phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                           uint64_t *id);
+PHI__FN phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
+PHI__FN phi_status phi__mcp_prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
+PHI__FN phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
+PHI__FN phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                             uint64_t *id);
 
 /* ---- src/mcp/mcp_handshake_in.h ---- */
 
@@ -51084,7 +51060,8 @@ struct phi__mcp_offer {
     const phi_json **items; /* of a list */
     size_t count, cap;
     phi__mcp_offer_fn done;
-    void (*fn)(void); /* the host's, of the type that `done` knows */
+    phi_mcp_what what;
+    void (*fn)(void *user_data, const phi_mcp_got *got); /* the host's */
     void *user_data;
 };
 
@@ -51093,13 +51070,16 @@ PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp);
    message that begins with `function`. */
 PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
                                          const char *capability);
-/* Begins an operation. params: copied. name: for a header. *id may be NULL. */
+/* Begins an operation. params: copied. name: for a header. Of desc: what, done and user_data. *id
+   may be NULL. */
 PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
-                                       phi_str name, phi__mcp_offer_fn done, void (*fn)(void),
-                                       void *user_data, uint64_t *id);
+                                       phi_str name, phi__mcp_offer_fn done,
+                                       const phi_mcp_get_desc *desc, uint64_t *id);
 PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                        phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
+                                        phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
                                         uint64_t *id);
+/* Hands the host what it asked for. */
+PHI__FN void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got);
 
 /* ---- src/mcp/mcp_open_in.h ---- */
 
@@ -51815,12 +51795,6 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
 
 /* ---- connections ---- */
 
-PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp) {
-    return mcp != NULL ? phi__mcp_life_state(mcp) : PHI_MCP_CLOSED;
-}
-
-PHI_API const char *phi_mcp_error(const phi_mcp *mcp) { return mcp != NULL ? mcp->life.error : ""; }
-
 PHI_API void phi_mcp_close(phi_mcp *mcp) {
     if (mcp != NULL) phi__mcp_life_close(mcp);
 }
@@ -51833,21 +51807,26 @@ PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
     return phi__mcp_life_open(mcp);
 }
 
-PHI_API phi_status phi_mcp_free(phi_mcp *mcp) {
-    if (mcp == NULL || mcp->dead) return PHI_OK;
-    if (phi__mcp_parts_held(mcp))
-        return phi__error(mcp->rt, PHI_MISUSE,
-                          "phi_mcp_free: agents have its tools: free them first");
+PHI_API void phi_mcp_free(phi_mcp *mcp) {
+    if (mcp == NULL || mcp->dead) return;
+    if (phi__mcp_parts_held(mcp)) {
+        (void)phi__error(mcp->rt, PHI_MISUSE,
+                         "phi_mcp_free: agents have its tools: free them first");
+        return;
+    }
     phi__mcp_core_enter(mcp);
     phi__mcp_life_end(mcp);
     (void)phi__mcp_core_leave(mcp);
-    return PHI_OK;
 }
 
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     phi_mcp_info info;
     memset(&info, 0, sizeof info);
+    info.state = PHI_MCP_CLOSED;
+    info.message = "";
     if (mcp == NULL) return info;
+    info.state = phi__mcp_life_state(mcp);
+    info.message = mcp->life.error;
     info.name = mcp->agreed.name;
     info.title = mcp->agreed.title;
     info.version = mcp->agreed.version;
@@ -51855,13 +51834,10 @@ PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
     info.capabilities = mcp->agreed.capabilities_text;
     if (mcp->agreed.era != NULL) info.era = phi_str_of(mcp->agreed.era->version);
     info.restarts = mcp->life.restarts;
+    if (mcp->link == NULL) return info;
     if (mcp->link->table->info != NULL) mcp->link->table->info(mcp->link, &info);
+    if (mcp->link->table->errors != NULL) info.stderr_text = mcp->link->table->errors(mcp->link);
     return info;
-}
-
-PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp) {
-    if (mcp == NULL || mcp->link->table->errors == NULL) return phi__str("", 0);
-    return mcp->link->table->errors(mcp->link);
 }
 
 /* ---- requests ---- */
@@ -51956,8 +51932,8 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, ui
     return PHI_OK;
 }
 
-PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
-    phi__mcp_request *r = mcp != NULL ? phi__mcp_requests_first(mcp, id) : NULL;
+PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id) {
+    phi__mcp_request *r = phi__mcp_requests_first(mcp, id);
     phi__mcp_asking *a;
     if (r == NULL || r->desc.done != phi__mcp_asking_done) return;
     a = (phi__mcp_asking *)r->desc.ctx;
@@ -52888,32 +52864,18 @@ static phi_status phi__mcp_authorized_none(phi_mcp *mcp, const char *function) {
                       function);
 }
 
-PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url) {
+PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     phi__mcp_oauth *oauth;
     if (mcp == NULL) return PHI_BAD_ARG;
     oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorized");
-    if (url == NULL)
-        return phi__error(phi__mcp_session_runtime(mcp), PHI_BAD_ARG,
-                          "phi_mcp_authorized: url is NULL");
-    return phi__mcp_oauth_redirected(oauth, phi_str_of(url));
-}
-
-PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token) {
-    phi__mcp_oauth *oauth;
-    if (mcp == NULL) return PHI_BAD_ARG;
-    oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_assert");
-    return phi__mcp_oauth_asserted(oauth, phi_str_of(token));
-}
-
-PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
-    phi__mcp_oauth *oauth;
-    if (mcp == NULL) return PHI_BAD_ARG;
-    oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_sign_out");
-    phi__mcp_oauth_sign_out(oauth);
-    return PHI_OK;
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorize");
+    if (given == NULL) {
+        phi__mcp_oauth_sign_out(oauth);
+        return PHI_OK;
+    }
+    if (phi__mcp_session_desc(mcp)->oauth->grant == PHI_MCP_GRANT_ASSERTION)
+        return phi__mcp_oauth_asserted(oauth, phi_str_of(given));
+    return phi__mcp_oauth_redirected(oauth, phi_str_of(given));
 }
 
 /* ---- src/mcp/mcp_calls.c ---- */
@@ -53180,7 +53142,7 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
 }
 
 static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
-    const char *why = phi_mcp_error(c->tool->mcp);
+    const char *why = phi_mcp_get_info(c->tool->mcp).message;
     char words[400];
     (void)snprintf(words, sizeof words, "the server is not connected%s%s",
                    why[0] != '\0' ? ": " : "", why);
@@ -53190,7 +53152,7 @@ static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
 /* Sends, or waits for the connection, or fails. */
 static void phi__mcp_calls_go(phi__mcp_call *c) {
     phi__io *io = phi__mcp_calls_io(c);
-    phi_mcp_state state = phi_mcp_state_of(c->tool->mcp);
+    phi_mcp_state state = phi_mcp_get_info(c->tool->mcp).state;
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
         status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
@@ -53832,11 +53794,11 @@ PHI__FN void phi__mcp_exchange_close(phi__mcp_exchange *e) {
 /* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
    where it is not in e->body. Without memory for that: nothing. */
 static phi_str phi__mcp_exchange_quiet(phi__mcp_exchange *e, phi_str json, phi__buf *copy) {
-    phi_json_found found;
+    phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;
     if ((e->sent.len == 0 && e->wire->desc->header_count == 0) ||
         json.len > (size_t)PHI__MCP_EXCHANGE_FAULT ||
-        phi_json_find(json, "error", &found) != PHI_OK)
+        phi__json_cursor_find(json, "error", &found) != PHI_OK)
         return json;
     if (own == copy) phi__buf_add_str(copy, json);
     if (own->failed || !phi__mcp_head_hide_in(e, own->at, own->len, PHI__SECRET_JSON))
@@ -54215,6 +54177,39 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
     if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a build without PHI_SCHEMA checks nothing */
     if (status == PHI_OK) status = phi__json_write(out, root, 0);
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
+}
+
+/* ---- src/mcp/mcp_get.c ---- */
+
+/* mcp_get.c - asks a server for what it offers. */
+
+#include <string.h>
+
+/* The capability that it needs; NULL: none. The first era declares no completion. */
+static const char *phi__mcp_get_capability(const phi_mcp *mcp, phi_mcp_what what) {
+    const char *era;
+    if (what == PHI_MCP_GET_PROMPTS || what == PHI_MCP_GET_PROMPT) return "prompts";
+    if (what != PHI_MCP_GET_COMPLETION) return "resources";
+    era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
+    return era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
+}
+
+PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi_status status;
+    if (desc == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_offers_check(mcp, "phi_mcp_get", phi__mcp_get_capability(mcp, desc->what));
+    if (status != PHI_OK) return status;
+    if (desc->done == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
+        return PHI_BAD_ARG;
+    switch (desc->what) {
+    case PHI_MCP_GET_RESOURCES:
+    case PHI_MCP_GET_TEMPLATES: return phi__mcp_resources_list(mcp, desc, id);
+    case PHI_MCP_GET_RESOURCE: return phi__mcp_resources_get(mcp, desc, id);
+    case PHI_MCP_GET_PROMPTS: return phi__mcp_prompts_list(mcp, desc, id);
+    case PHI_MCP_GET_PROMPT: return phi__mcp_prompts_get(mcp, desc, id);
+    case PHI_MCP_GET_COMPLETION: return phi__mcp_prompts_complete(mcp, desc, id);
+    }
+    return PHI_BAD_ARG;
 }
 
 /* ---- src/mcp/mcp_handshake.c ---- */
@@ -54702,15 +54697,16 @@ PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e) {
 }
 
 PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
-    phi_json_found found;
+    phi__json_found found;
     phi_arena arena;
     phi_str text;
     size_t n = strlen(e->words);
     phi__mcp_head_hide(e);
     if (e->body.len == 0 || e->http_status / 100 == 2) return;
-    if (phi_json_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
+    if (phi__json_cursor_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
     phi_arena_init(&arena, e->wire->memory, 0);
-    if (phi_json_found_str(&arena, &found, &text) && text.len > 0 && n + 3 < sizeof e->words) {
+    if (phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0 &&
+        n + 3 < sizeof e->words) {
         memcpy(e->words + n, ": ", 2);
         phi__mcp_head_show(e->words + n + 2, sizeof e->words - n - 2, text);
     }
@@ -55000,10 +54996,10 @@ static bool phi__mcp_http_message(phi__mcp_exchange *e, phi_str event, phi_str j
 /* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
    that is missing, a version. */
 static bool phi__mcp_http_is_modern_error(phi_str body) {
-    phi_json_found found;
+    phi__json_found found;
     int64_t code = 0;
-    return phi_json_find(body, "error.code", &found) == PHI_OK &&
-           phi_json_found_int(&found, &code) && code <= -32020 && code >= -32022;
+    return phi__json_cursor_find(body, "error.code", &found) == PHI_OK &&
+           phi__json_cursor_found_int(&found, &code) && code <= -32020 && code >= -32022;
 }
 
 /* A refusal of initialize, as servers of the old transport answer. */
@@ -56270,22 +56266,22 @@ static bool phi__mcp_oauth_redirect_fits(const char *uri) {
 
 /* A private member of a key that is shown to servers. */
 static bool phi__mcp_oauth_private(const phi_mcp_key *key) {
-    phi_json_found found;
-    return phi_json_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
-           phi_json_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
+    phi__json_found found;
+    return phi__json_cursor_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
+           phi__json_cursor_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
 }
 
 /* What the host's keys lack. */
 static const char *phi__mcp_oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
     const phi_mcp_key *client = desc->client_key, *dpop = desc->dpop_key;
-    phi_json_found found;
+    phi__json_found found;
     if (client != NULL && (client->algorithm == NULL || client->sign == NULL))
         return "oauth: client_key: algorithm and sign are needed";
     if (client != NULL && desc->client_id == NULL) return "oauth: client_key: client_id is needed";
     if (dpop == NULL) return NULL;
     if (dpop->algorithm == NULL || dpop->sign == NULL)
         return "oauth: dpop_key: algorithm and sign are needed";
-    if (phi_json_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
+    if (phi__json_cursor_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
         return "oauth: dpop_key: jwk: expected a public key as a JSON object";
     return phi__mcp_oauth_private(dpop) ? "oauth: dpop_key: jwk: it holds a private key" : NULL;
 }
@@ -57354,22 +57350,23 @@ PHI__FN void phi__mcp_oauth_form_register(phi__buf *out, const phi_mcp_oauth_des
 
 static bool phi__mcp_oauth_form_text(phi_arena *arena, phi_str text, const char *name,
                                      phi_str *out) {
-    phi_json_found found;
+    phi__json_found found;
     *out = phi__str("", 0);
-    if (phi_json_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING) return true;
-    if (!phi_json_found_str(arena, &found, out)) return false;
+    if (phi__json_cursor_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING)
+        return true;
+    if (!phi__json_cursor_found_str(arena, &found, out)) return false;
     return phi__arena_str(arena, *out, out);
 }
 
 /* A number, or a text with one; fractions are cut. */
 static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_t fallback) {
-    phi_json_found found;
+    phi__json_found found;
     uint64_t u;
     double d;
-    if (phi_json_find(text, name, &found) != PHI_OK) return fallback;
+    if (phi__json_cursor_find(text, name, &found) != PHI_OK) return fallback;
     if (found.type == PHI_JSON_STRING)
         return phi__str_to_u64(found.raw, &u) && u < (uint64_t)1 << 40 ? (int64_t)u : fallback;
-    if (!phi_json_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
+    if (!phi__json_cursor_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
     return (int64_t)d;
 }
 
@@ -59158,6 +59155,9 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
    reports of them. */
 
 
+/* Marks the ids of operations: those of requests are numbers of their connection. */
+#define PHI__MCP_OFFERS_ID ((uint64_t)1 << 63)
+
 typedef struct phi__mcp_offers {
     phi__list open;
     uint64_t next_id;
@@ -59215,7 +59215,7 @@ PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
     phi_runtime *rt;
     if (mcp == NULL) return PHI_BAD_ARG;
     rt = phi__mcp_session_runtime(mcp);
-    if (phi_mcp_state_of(mcp) != PHI_MCP_READY)
+    if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
     if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "%s: the server does not offer \"%s\"", function,
@@ -59223,18 +59223,19 @@ PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
     return PHI_OK;
 }
 
-static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done, void (*fn)(void),
-                                           void *user_data) {
+static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done,
+                                           const phi_mcp_get_desc *desc) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
     phi__mcp_offer *offer = (phi__mcp_offer *)phi__alloc(memory, sizeof *offer);
     if (offer == NULL) return NULL;
     offer->mcp = mcp;
-    offer->id = ++phi__mcp_offers_of(mcp)->next_id;
+    offer->id = PHI__MCP_OFFERS_ID | ++phi__mcp_offers_of(mcp)->next_id;
     phi_arena_init(&offer->arena, memory, 0);
     phi__buf_init(&offer->pages.cursor, memory);
     offer->done = done;
-    offer->fn = fn;
-    offer->user_data = user_data;
+    offer->what = desc->what;
+    offer->fn = desc->done;
+    offer->user_data = desc->user_data;
     return offer;
 }
 
@@ -59252,9 +59253,9 @@ static phi_status phi__mcp_offers_begun(phi__mcp_offer *offer, phi_status status
 }
 
 PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
-                                       phi_str name, phi__mcp_offer_fn done, void (*fn)(void),
-                                       void *user_data, uint64_t *id) {
-    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, fn, user_data);
+                                       phi_str name, phi__mcp_offer_fn done,
+                                       const phi_mcp_get_desc *get, uint64_t *id) {
+    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, get);
     phi__mcp_request_desc desc;
     if (offer == NULL) return PHI_NO_MEMORY;
     memset(&desc, 0, sizeof desc);
@@ -59267,9 +59268,9 @@ PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str
 }
 
 PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                        phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
+                                        phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
                                         uint64_t *id) {
-    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, fn, user_data);
+    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, desc);
     if (offer == NULL) return PHI_NO_MEMORY;
     offer->pages.mcp = mcp;
     offer->pages.method = method;
@@ -59277,6 +59278,11 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
     offer->pages.item = phi__mcp_offers_item;
     offer->pages.done = phi__mcp_offers_listed;
     return phi__mcp_offers_begun(offer, phi__mcp_pages_begin(&offer->pages), id);
+}
+
+PHI__FN void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got) {
+    got->what = offer->what;
+    offer->fn(offer->user_data, got);
 }
 
 /* ---- the part ---- */
@@ -59352,9 +59358,10 @@ PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp) {
 
 /* ---- public ---- */
 
-PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id) {
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
     phi__link *link = o != NULL ? o->open.first : NULL;
+    if (mcp != NULL && (id & PHI__MCP_OFFERS_ID) == 0) phi__mcp_asking_cancel(mcp, id);
     for (; link != NULL; link = link->next) {
         phi__mcp_offer *offer = PHI__OWNER(link, phi__mcp_offer, link);
         if (offer->id != id) continue;
@@ -59364,24 +59371,27 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id) {
     }
 }
 
-PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
-                                     void *user_data) {
+static phi_status phi__mcp_offers_unwatch(phi_mcp *mcp, const char *uri) {
+    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
+    if (o == NULL || uri == NULL) return PHI_BAD_ARG;
+    return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
+}
+
+PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
+                                 void *user_data) {
     const phi_json *resources;
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_subscribe", "resources");
+    phi_status status;
+    if (!on) return phi__mcp_offers_unwatch(mcp, uri);
+    status = phi__mcp_offers_check(mcp, "phi_mcp_watch", "resources");
     if (status != PHI_OK) return status;
     if (uri == NULL || uri[0] == '\0') return PHI_BAD_ARG;
     resources = phi_json_get(phi__mcp_session_capabilities(mcp), "resources");
     if (!phi_json_bool(phi_json_get(resources, "subscribe"), false))
         return phi__error(phi__mcp_session_runtime(mcp), PHI_UNSUPPORTED,
-                          "phi_mcp_subscribe: the server offers no subscriptions");
+                          "phi_mcp_watch: the server offers no subscriptions");
     return phi__mcp_watch_add(&phi__mcp_offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
 }
-
-PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
-    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
-    if (o == NULL || uri == NULL) return PHI_BAD_ARG;
-    return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
-}
+#undef PHI__MCP_OFFERS_ID
 
 /* ---- src/mcp/mcp_open.c ---- */
 
@@ -59912,16 +59922,15 @@ static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp
 }
 
 static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_prompts_fn fn = (phi_mcp_prompts_fn)offer->fn;
     phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
-    phi_mcp_prompt_list list;
+    phi_mcp_got list;
     size_t i;
     memset(&list, 0, sizeof list);
     list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     list.message = reply->message;
     list.code = reply->code;
-    list.cut = offer->pages.cut;
+    list.more = offer->pages.cut;
     for (i = 0; made != NULL && i < offer->count; i++) {
         if (!phi__mcp_prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
             list.status = PHI_NO_MEMORY;
@@ -59930,13 +59939,12 @@ static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *
         if (made[list.count].name.len > 0) list.count++;
     }
     list.prompts = made;
-    fn(offer->user_data, &list);
+    phi__mcp_offers_tell(offer, &list);
 }
 
 /* ---- one prompt ---- */
 
-static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
-                                      phi_mcp_prompted *out) {
+static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena, phi_mcp_got *out) {
     size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
     size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
@@ -59962,8 +59970,7 @@ static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
 }
 
 static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_prompted_fn fn = (phi_mcp_prompted_fn)offer->fn;
-    phi_mcp_prompted prompted;
+    phi_mcp_got prompted;
     memset(&prompted, 0, sizeof prompted);
     prompted.status = reply->status;
     prompted.message = reply->message;
@@ -59974,18 +59981,17 @@ static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *rep
         prompted.status = PHI_NO_MEMORY;
         prompted.count = 0;
     }
-    fn(offer->user_data, &prompted);
+    phi__mcp_offers_tell(offer, &prompted);
 }
 
 /* ---- completion ---- */
 
 static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_completion_fn fn = (phi_mcp_completion_fn)offer->fn;
     const phi_json *from = phi_json_get(reply->result, "completion");
     const phi_json *values = phi_json_get(from, "values");
     phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
     phi_str texts[PHI__MCP_PROMPTS_VALUES];
-    phi_mcp_completion out;
+    phi_mcp_got out;
     memset(&out, 0, sizeof out);
     out.status = reply->status;
     out.message = reply->message;
@@ -59995,10 +60001,10 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     out.values = texts;
     out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
-    fn(offer->user_data, &out);
+    phi__mcp_offers_tell(offer, &out);
 }
 
-/* ---- public ---- */
+/* ---- their beginnings ---- */
 
 /* {"a":"1"}; an array of pairs without names or values is left out of it. */
 static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
@@ -60012,76 +60018,58 @@ static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, siz
     phi__buf_char(out, '}');
 }
 
-PHI_API phi_status phi_mcp_list_prompts(phi_mcp *mcp, phi_mcp_prompts_fn done, void *user_data,
-                                        uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_prompts", "prompts");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed,
-                                (void (*)(void))done, user_data, id);
+PHI__FN phi_status phi__mcp_prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed, desc, id);
 }
 
-PHI_API phi_status phi_mcp_get_prompt(phi_mcp *mcp, const char *name, const phi_mcp_pair *arguments,
-                                      size_t argument_count, phi_mcp_prompted_fn done,
-                                      void *user_data, uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_get_prompt", "prompts");
+PHI__FN phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (name == NULL || name[0] == '\0' || done == NULL ||
-        (argument_count > 0 && arguments == NULL))
-        return PHI_BAD_ARG;
+    if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
     phi__buf_text(&params, "{\"name\":");
-    phi__json_write_str(&params, phi_str_of(name));
-    if (argument_count > 0) {
+    phi__json_write_str(&params, phi_str_of(desc->name));
+    if (desc->argument_count > 0) {
         phi__buf_text(&params, ",\"arguments\":");
-        phi__mcp_prompts_pairs(&params, arguments, argument_count);
+        phi__mcp_prompts_pairs(&params, desc->arguments, desc->argument_count);
     }
     phi__buf_char(&params, '}');
     status = params.failed
                  ? PHI_NO_MEMORY
-                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params), phi_str_of(name),
-                                       phi__mcp_prompts_got, (void (*)(void))done, user_data, id);
+                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params),
+                                       phi_str_of(desc->name), phi__mcp_prompts_got, desc, id);
     phi__buf_free(&params);
     return status;
 }
 
-static void phi__mcp_prompts_complete(const phi_mcp_complete_desc *desc, phi__buf *params) {
-    phi__buf_text(params, desc->prompt != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
-                                               : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
-    phi__json_write_str(params, phi_str_of(desc->prompt != NULL ? desc->prompt : desc->resource));
+static void phi__mcp_prompts_completing(const phi_mcp_get_desc *desc, phi__buf *params) {
+    phi__buf_text(params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
+                                             : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
+    phi__json_write_str(params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
     phi__buf_text(params, "},\"argument\":{\"name\":");
     phi__json_write_str(params, phi_str_of(desc->argument));
     phi__buf_text(params, ",\"value\":");
     phi__json_write_str(params, phi_str_of(desc->value != NULL ? desc->value : ""));
     phi__buf_char(params, '}');
-    if (desc->context_count > 0) {
+    if (desc->argument_count > 0) {
         phi__buf_text(params, ",\"context\":{\"arguments\":");
-        phi__mcp_prompts_pairs(params, desc->context, desc->context_count);
+        phi__mcp_prompts_pairs(params, desc->arguments, desc->argument_count);
         phi__buf_char(params, '}');
     }
     phi__buf_char(params, '}');
 }
 
-PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
-                                    phi_mcp_completion_fn done, void *user_data, uint64_t *id) {
-    /* the first era has no such capability */
-    const char *era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
-    bool first = era != NULL && strcmp(era, "2024-11-05") == 0;
-    phi_status status =
-        phi__mcp_offers_check(mcp, "phi_mcp_complete", first ? NULL : "completions");
+PHI__FN phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                             uint64_t *id) {
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (desc == NULL || desc->argument == NULL || done == NULL ||
-        (desc->prompt == NULL) == (desc->resource == NULL) ||
-        (desc->context_count > 0 && desc->context == NULL))
-        return PHI_BAD_ARG;
+    if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
-    phi__mcp_prompts_complete(desc, &params);
-    status = params.failed ? PHI_NO_MEMORY
-                           : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
-                                                 phi__str(NULL, 0), phi__mcp_prompts_completed,
-                                                 (void (*)(void))done, user_data, id);
+    phi__mcp_prompts_completing(desc, &params);
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
+                                       phi__str(NULL, 0), phi__mcp_prompts_completed, desc, id);
     phi__buf_free(&params);
     return status;
 }
@@ -60619,26 +60607,24 @@ static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
 }
 
 static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_resources_fn fn = (phi_mcp_resources_fn)offer->fn;
     phi_mcp_resource *made = (phi_mcp_resource *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_resource));
-    phi_mcp_resource_list list;
+    phi_mcp_got list;
     size_t i;
     memset(&list, 0, sizeof list);
     list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     list.message = reply->message;
     list.code = reply->code;
-    list.cut = offer->pages.cut;
+    list.more = offer->pages.cut;
     for (i = 0; made != NULL && i < offer->count; i++) {
         made[list.count] = phi__mcp_resources_one(offer->items[i]);
         if (made[list.count].uri.len > 0) list.count++;
     }
     list.resources = made;
-    fn(offer->user_data, &list);
+    phi__mcp_offers_tell(offer, &list);
 }
 
 static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
     const phi_json *contents = phi_json_get(reply->result, "contents");
     size_t all = phi_json_is(contents, PHI_JSON_ARRAY) ? phi_json_count(contents) : 0;
     bool many = all > PHI__MCP_RESOURCES_CONTENTS;
@@ -60646,7 +60632,7 @@ static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
     phi_mcp_contents *made =
         (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
-    phi_mcp_reading reading;
+    phi_mcp_got reading;
     memset(&reading, 0, sizeof reading);
     reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     reading.message = reply->message;
@@ -60663,43 +60649,32 @@ static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *
         to->blob = phi__mcp_resources_text(it.at, "blob");
     }
     reading.contents = made;
-    fn(offer->user_data, &reading);
+    phi__mcp_offers_tell(offer, &reading);
 }
 
-/* ---- public ---- */
+/* ---- their beginnings ---- */
 
-PHI_API phi_status phi_mcp_list_resources(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
+PHI__FN phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                           uint64_t *id) {
+    bool plain = desc->what == PHI_MCP_GET_RESOURCES;
+    return phi__mcp_offers_list(mcp, plain ? "resources/list" : "resources/templates/list",
+                                plain ? "resources" : "resourceTemplates",
+                                phi__mcp_resources_listed, desc, id);
+}
+
+PHI__FN phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc,
                                           uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_resources", "resources");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "resources/list", "resources", phi__mcp_resources_listed,
-                                (void (*)(void))done, user_data, id);
-}
-
-PHI_API phi_status phi_mcp_list_templates(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
-                                          uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_templates", "resources");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "resources/templates/list", "resourceTemplates",
-                                phi__mcp_resources_listed, (void (*)(void))done, user_data, id);
-}
-
-PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_reading_fn done,
-                                         void *user_data, uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_read_resource", "resources");
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (uri == NULL || uri[0] == '\0' || done == NULL) return PHI_BAD_ARG;
+    if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
     phi__buf_text(&params, "{\"uri\":");
-    phi__json_write_str(&params, phi_str_of(uri));
+    phi__json_write_str(&params, phi_str_of(desc->uri));
     phi__buf_char(&params, '}');
-    status = params.failed ? PHI_NO_MEMORY
-                           : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
-                                                 phi_str_of(uri), phi__mcp_resources_read,
-                                                 (void (*)(void))done, user_data, id);
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
+                                       phi_str_of(desc->uri), phi__mcp_resources_read, desc, id);
     phi__buf_free(&params);
     return status;
 }
@@ -63047,50 +63022,12 @@ PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
     return serving->task != NULL ? PHI_OK : phi__mcp_serve_task_begin(serving);
 }
 
-PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming) {
-    return phi__mcp_serve_request_find(incoming) != NULL;
-}
-
-PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming) {
-    const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    return serving != NULL ? serving->can : 0;
-}
-
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message) {
     phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
     if (serving == NULL) return incoming.server == NULL ? PHI_BAD_ARG : PHI_STALE;
     phi__mcp_serve_request_progress(serving, progress, total, phi_str_of(message));
     return PHI_OK;
-}
-
-PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
-                               const char *data) {
-    const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
-    phi__mcp_way *way;
-    if (incoming.server == NULL || severity < 0) return PHI_BAD_ARG;
-    if (serving == NULL) return PHI_STALE;
-    way = phi__mcp_serve_request_stream(serving);
-    if (severity < serving->log_level || way == NULL) return PHI_OK;
-    return phi__mcp_serve_request_log(incoming.server, way, level, logger, data);
-}
-
-PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks) {
-    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    phi_json *list = NULL;
-    phi_arena arena;
-    phi_status status;
-    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
-    if (serving == NULL) return PHI_STALE;
-    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
-    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
-    status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
-    if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
-    phi_arena_free(&arena);
-    if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
-    return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
 }
 
 /* ---- src/mcp/mcp_serve_client.c ---- */
@@ -63596,8 +63533,8 @@ PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
-                                        const char *mime_type) {
+static phi_status phi__mcp_serve_data_bytes_answer(phi_mcp_incoming incoming, const void *bytes,
+                                                   size_t count, const char *mime_type) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_READS, &status);
     if (serving == NULL) return status;
@@ -63608,8 +63545,8 @@ PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *b
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
-                                           size_t count) {
+static phi_status phi__mcp_serve_data_messages_answer(phi_mcp_incoming incoming,
+                                                      const phi_message *messages, size_t count) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_PROMPTS, &status);
     if (serving == NULL) return status;
@@ -63620,8 +63557,9 @@ PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
-                                         size_t count, size_t total) {
+static phi_status phi__mcp_serve_data_values_answer(phi_mcp_incoming incoming,
+                                                    const char *const *values, size_t count,
+                                                    size_t total) {
     enum { PHI__MOST = 100 }; /* the specification, completion */
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_COMPLETES, &status);
@@ -63661,7 +63599,7 @@ static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json
     phi__mcp_serve_send_close(serving->server, &serving->origin, &out);
 }
 
-PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result) {
+static phi_status phi__mcp_serve_data_json_answer(phi_mcp_incoming incoming, phi_str result) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(
         incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
@@ -63675,7 +63613,7 @@ PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message) {
+static phi_status phi__mcp_serve_data_error_answer(phi_mcp_incoming incoming, const char *message) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(
         incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
@@ -63684,6 +63622,38 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
                               phi_str_of(message), NULL);
     phi__mcp_serve_request_free(serving);
     return PHI_OK;
+}
+
+static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, const char *blocks) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi_json *list = NULL;
+    phi_arena arena;
+    phi_status status;
+    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
+    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
+    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
+    if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
+    phi_arena_free(&arena);
+    if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
+    return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
+}
+
+PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer) {
+    if (answer == NULL) return PHI_BAD_ARG;
+    if (answer->error != NULL) return phi__mcp_serve_data_error_answer(incoming, answer->error);
+    if (answer->json.len > 0) return phi__mcp_serve_data_json_answer(incoming, answer->json);
+    if (answer->bytes != NULL)
+        return phi__mcp_serve_data_bytes_answer(incoming, answer->bytes, answer->byte_count,
+                                                answer->mime_type);
+    if (answer->messages != NULL)
+        return phi__mcp_serve_data_messages_answer(incoming, answer->messages,
+                                                   answer->message_count);
+    if (answer->blocks != NULL) return phi__mcp_serve_data_blocks_answer(incoming, answer->blocks);
+    return phi__mcp_serve_data_values_answer(incoming, answer->values, answer->value_count,
+                                             answer->value_total);
 }
 
 /* ---- src/mcp/mcp_serve_heads.c ---- */
@@ -64428,13 +64398,13 @@ static void phi__mcp_serve_list_json(phi__buf *out, const char *key, const char 
 /* The protocol wants "type":"object" in each schema of arguments. */
 static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
     phi_str text = phi__str_trim(phi_str_of(schema));
-    phi_json_found type;
+    phi__json_found type;
     phi__records_raw(out, "inputSchema", "");
     if (text.len == 0) {
         phi__buf_text(out, "{\"type\":\"object\"}");
         return;
     }
-    if (phi_json_find(text, "type", &type) == PHI_OK) {
+    if (phi__json_cursor_find(text, "type", &type) == PHI_OK) {
         phi__mcp_rpc_line(out, text);
         return;
     }
@@ -64869,6 +64839,7 @@ PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *s
     out.server = serving->server;
     out.index = serving->index;
     out.gen = serving->gen;
+    out.can = serving->can;
     return out;
 }
 
@@ -66013,17 +65984,8 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     return NULL;
 }
 
-PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server) {
-#ifndef PHI_NO_LISTEN
-    if (server != NULL && server->http != NULL)
-        return phi__mcp_serve_http_port((const phi__mcp_serve_http *)server->http);
-#endif
-    (void)server;
-    return 0;
-}
-
-PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server) {
-    if (server == NULL || !server->ended) return server == NULL;
+static bool phi__mcp_server_ended(const phi_mcp_server *server) {
+    if (!server->ended) return false;
 #ifndef PHI_NO_PROCESS
     if (server->stdio != NULL)
         return phi__mcp_serve_stdio_sent((const phi__mcp_serve_stdio *)server->stdio);
@@ -66031,8 +65993,15 @@ PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server) {
     return true;
 }
 
-PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server) {
-    return server != NULL ? server->fault : "";
+PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server) {
+    phi_mcp_server_info info = PHI_ZERO;
+    info.message = server != NULL ? server->fault : "";
+    info.ended = server == NULL || phi__mcp_server_ended(server);
+#ifndef PHI_NO_LISTEN
+    if (server != NULL && server->http != NULL)
+        info.port = phi__mcp_serve_http_port((const phi__mcp_serve_http *)server->http);
+#endif
+    return info;
 }
 
 PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
@@ -66050,45 +66019,44 @@ PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
     (void)phi__mcp_serve_ask_leave(server);
 }
 
-PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
-                                            const phi_mcp_serve_tool *infos, size_t count) {
-    phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_tools(server->rt, &server->desc, tools, infos, count);
-    if (status != PHI_OK) return status;
-    server->desc.tools = tools;
-    server->desc.tool_infos = infos;
-    server->desc.tool_count = count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
-    return PHI_OK;
+static phi_status phi__mcp_server_set_check(const phi_mcp_server *server,
+                                            const phi_mcp_server_desc *desc, uint32_t lists) {
+    phi_status status = PHI_OK;
+    if ((lists & PHI_MCP_SERVE_TOOLS) != 0)
+        status = phi__mcp_server_tools(server->rt, &server->desc, desc->tools, desc->tool_infos,
+                                       desc->tool_count);
+    if (status == PHI_OK && (lists & PHI_MCP_SERVE_RESOURCES) != 0)
+        status = phi__mcp_server_resources(server->rt, desc->resources, desc->resource_count,
+                                           desc->templates, desc->template_count);
+    if (status == PHI_OK && (lists & PHI_MCP_SERVE_PROMPTS) != 0)
+        status = phi__mcp_server_prompts(server->rt, desc->prompts, desc->prompt_count);
+    return status;
 }
 
-PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
-                                                const phi_mcp_serve_resource *resources,
-                                                size_t count,
-                                                const phi_mcp_serve_template *templates,
-                                                size_t template_count) {
+PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
+                                      uint32_t lists) {
     phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_resources(server->rt, resources, count, templates, template_count);
+    if (server == NULL || desc == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_set_check(server, desc, lists);
     if (status != PHI_OK) return status;
-    server->desc.resources = resources;
-    server->desc.resource_count = count;
-    server->desc.templates = templates;
-    server->desc.template_count = template_count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
-                                              const phi_mcp_serve_prompt *prompts, size_t count) {
-    phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_prompts(server->rt, prompts, count);
-    if (status != PHI_OK) return status;
-    server->desc.prompts = prompts;
-    server->desc.prompt_count = count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+    if ((lists & PHI_MCP_SERVE_TOOLS) != 0) {
+        server->desc.tools = desc->tools;
+        server->desc.tool_infos = desc->tool_infos;
+        server->desc.tool_count = desc->tool_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
+    }
+    if ((lists & PHI_MCP_SERVE_RESOURCES) != 0) {
+        server->desc.resources = desc->resources;
+        server->desc.resource_count = desc->resource_count;
+        server->desc.templates = desc->templates;
+        server->desc.template_count = desc->template_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
+    }
+    if ((lists & PHI_MCP_SERVE_PROMPTS) != 0) {
+        server->desc.prompts = desc->prompts;
+        server->desc.prompt_count = desc->prompt_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+    }
     return PHI_OK;
 }
 
@@ -66096,10 +66064,22 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
     if (server != NULL && uri != NULL) phi__mcp_serve_notify_updated(server, phi_str_of(uri));
 }
 
-PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
-                                const char *data) {
-    if (server != NULL && level != NULL && phi__mcp_level_of(phi_str_of(level)) >= 0)
+PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
+                                      const char *level, const char *logger, const char *data) {
+    int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
+    const phi__mcp_serving *serving;
+    phi__mcp_way *way;
+    if (server == NULL || severity < 0 || (incoming != NULL && incoming->server != server))
+        return PHI_BAD_ARG;
+    if (incoming == NULL) {
         phi__mcp_serve_notify_log(server, level, logger, data);
+        return PHI_OK;
+    }
+    serving = phi__mcp_serve_request_find(*incoming);
+    if (serving == NULL) return PHI_STALE;
+    way = phi__mcp_serve_request_stream(serving);
+    if (severity < serving->log_level || way == NULL) return PHI_OK;
+    return phi__mcp_serve_request_log(server, way, level, logger, data);
 }
 
 /* ---- src/mcp/mcp_session.c ---- */
@@ -67844,7 +67824,7 @@ static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
 
 static void phi__mcp_tools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_state_of(t->mcp) == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
+    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
 }
 
 /* ---- the source ---- */
@@ -67976,19 +67956,19 @@ PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
     return mcp != NULL ? &phi__mcp_tools_of(mcp)->source : NULL;
 }
 
-PHI_API size_t phi_mcp_tool_count(const phi_mcp *mcp) {
-    const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
+static size_t phi__mcp_tools_count(const phi__mcp_tools *t) {
     return t != NULL && t->now != NULL ? t->now->count : 0;
 }
 
-PHI_API bool phi_mcp_tool_at(const phi_mcp *mcp, size_t index, phi_mcp_tool *out) {
+PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
     const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
     const phi__mcp_known_tool *known;
-    if (out == NULL || index >= phi_mcp_tool_count(mcp)) return false;
-    *out = t->now->items[index].shown;
-    known = out->held ? phi__mcp_known_find(&t->known, out->original) : NULL;
-    if (known != NULL) out->new_hash = known->waiting_hash;
-    return true;
+    phi_mcp_tool *shown;
+    if (index >= phi__mcp_tools_count(t)) return NULL;
+    shown = &t->now->items[index].shown;
+    known = shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+    shown->new_hash = known != NULL ? known->waiting_hash : NULL;
+    return shown;
 }
 
 static void phi__mcp_tools_quiet(void *ctx, phi_str original, const char *message) {
@@ -68021,7 +68001,7 @@ static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
     phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    size_t count = phi_mcp_tool_count(mcp), i;
+    size_t count = phi__mcp_tools_count(t), i;
     for (i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
         phi__mcp_known_tool *known;
@@ -68034,12 +68014,6 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
         return status;
     }
     return PHI_NOT_FOUND;
-}
-
-PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp) {
-    phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    if (t == NULL || phi_mcp_state_of(mcp) != PHI_MCP_READY) return PHI_MISUSE;
-    return phi__mcp_tools_list(t);
 }
 
 /* ---- src/mcp/mcp_watch.c ---- */
@@ -68190,7 +68164,8 @@ static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
         if (link == NULL) break;
         phi__mcp_watch_said(PHI__OWNER(link, phi__mcp_watched, link), reply->status,
                             reply->message);
-        if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return; /* the host has closed or freed it */
+        if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
+            return; /* the host has closed or freed it */
     }
     /* denied: a person is not asked again, but for another subscription */
     if (watch->count > 0 && reply->status != PHI_DENIED)
@@ -68212,7 +68187,7 @@ static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params)
         phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;
         phi__mcp_watch_said(w, PHI_OK, phi__str("", 0));
-        if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return;
+        if (phi_mcp_get_info(mcp).state != PHI_MCP_READY) return;
     }
 }
 
@@ -68333,11 +68308,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xa800faa0
+#if PHI__IMP_OPENAPI != 0x6d8c3599
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xa800faa0
+#define PHI__IMP_OPENAPI 0x6d8c3599
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -70107,19 +70082,17 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
     return api;
 }
 
-PHI_API phi_status phi_openapi_step(phi_openapi *api) {
+PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error) {
     phi_status status;
+    if (error != NULL) memset(error, 0, sizeof *error);
     if (api == NULL) return PHI_BAD_ARG;
     status = api->reading.status;
-    if (status != PHI_BUSY || api->address.fetch != NULL) return status;
-    status = phi__reading_advance(&api->reading, api->step_bytes);
-    if (status != PHI_BUSY) phi__reading_end(&api->reading);
+    if (status == PHI_BUSY && api->address.fetch == NULL) {
+        status = phi__reading_advance(&api->reading, api->step_bytes);
+        if (status != PHI_BUSY) phi__reading_end(&api->reading);
+    }
+    if (error != NULL) *error = api->reading.error;
     return status;
-}
-
-PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
-    static const phi_parse_error none = {0, 0, 0, "", PHI_OK};
-    return api != NULL ? &api->reading.error : &none;
 }
 
 PHI_API void phi_openapi_free(phi_openapi *api) {
@@ -71936,12 +71909,12 @@ static phi__openapi_token *phi__openapi_token_find(phi_openapi *api, phi_str url
 
 /* Of a number, or a text with one. */
 static uint64_t phi__openapi_token_lifetime_s(phi_str answer) {
-    phi_json_found found;
+    phi__json_found found;
     int64_t n = 0;
     uint64_t u = 0;
-    if (phi_json_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
+    if (phi__json_cursor_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
     if (found.type == PHI_JSON_STRING) return phi__str_to_u64(found.raw, &u) ? u : UINT64_MAX;
-    return phi_json_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
+    return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
 }
 
 static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
@@ -71960,12 +71933,12 @@ static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
 static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, char *words,
                                        size_t size) {
     const phi_openapi_auth *auth = &t->api->desc.auth;
-    phi_json_found found;
+    phi__json_found found;
     phi__secrets secrets;
     phi_str code = phi__str("", 0);
     size_t n;
-    if (phi_json_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
-        (void)phi_json_found_str(arena, &found, &code);
+    if (phi__json_cursor_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
+        (void)phi__json_cursor_found_str(arena, &found, &code);
     (void)snprintf(words, size, "the token server answered %d%s%.*s", t->http_status,
                    code.len > 0 ? ": " : " without a token", (int)phi__min(code.len, 100), code.at);
     n = phi__words_clean_line(words, strlen(words));
@@ -71989,7 +71962,7 @@ static void phi__openapi_token_done(phi__openapi_token *t, phi_status status, co
 static void phi__openapi_token_end(void *user_data, phi_status status, const char *message) {
     phi__openapi_token *t = (phi__openapi_token *)user_data;
     char words[PHI__OPENAPI_TOKEN_WORDS];
-    phi_json_found found;
+    phi__json_found found;
     phi_arena arena;
     phi_str text;
     t->fetch = NULL;
@@ -71998,8 +71971,8 @@ static void phi__openapi_token_end(void *user_data, phi_status status, const cha
     if (status == PHI_OK && t->answer.failed) status = PHI_NO_MEMORY;
     if (status == PHI_OK) {
         if (t->http_status >= 200 && t->http_status < 300 &&
-            phi_json_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
-            phi_json_found_str(&arena, &found, &text) && text.len > 0)
+            phi__json_cursor_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
+            phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0)
             phi__openapi_token_keep(t, text);
         if (!t->valid) {
             status = PHI_REFUSED;
@@ -74290,11 +74263,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x6e9e211d
+#if PHI__IMP_SKILLS != 0x5b909cf5
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x6e9e211d
+#define PHI__IMP_SKILLS 0x5b909cf5
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -74341,8 +74314,6 @@ PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_proble
 
 /* ---- skills_load.c ---- */
 
-/* One directory, at once, as phi_skills_load_begin and phi_skills_load_advance. */
-PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label);
 /* The skill of this directory. */
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
 
@@ -75616,13 +75587,9 @@ static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const 
     return phi__skills_load_one(skills, dir.at, label);
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
+static phi_status phi__skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
     phi__words words;
     phi_status status;
-    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
-    if (skills->load.walk != NULL) return PHI_MISUSE;
     if (phi__skills_load_is_file(phi_str_of(dir)))
         return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
@@ -75634,11 +75601,10 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
     return phi__skills_load_failed(skills, dir, words.text, status);
 }
 
-PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
+static phi_status phi__skills_load_advance(phi_skills *skills, size_t units) {
     phi__walk_entry entry;
     phi_status status = PHI_OK;
-    if (skills == NULL) return PHI_BAD_ARG;
-    if (skills->load.walk == NULL) return PHI_OK;
+    if (skills->load.walk == NULL) return PHI_OK; /* it was one skill */
     if (units == 0) units = 1;
     while (units-- > 0) {
         status = phi__walk_next(skills->load.walk, &entry);
@@ -75651,9 +75617,17 @@ PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
     return PHI_BUSY;
 }
 
-PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
-    phi_status status = phi_skills_load_begin(skills, dir, label);
-    return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
+/* ---- public ---- */
+
+PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
+                                       size_t units) {
+    phi_status status = PHI_OK;
+    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
+    if (skills->load.walk == NULL)
+        status = phi__skills_load_begin(skills, dir, label);
+    else if (!phi__str_is(skills->load.dir, dir))
+        return PHI_MISUSE;
+    return status == PHI_OK ? phi__skills_load_advance(skills, units) : status;
 }
 
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count) {
@@ -75666,7 +75640,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         if (dirs[i] == NULL) return PHI_BAD_ARG;
         if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi__skills_load_dir(skills, dirs[i], label);
+        status = phi_skills_load_dir(skills, dirs[i], label, SIZE_MAX);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
     }
     return PHI_OK;
@@ -75779,11 +75753,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xe54135a7
+#if PHI__IMP_SECTIONS != 0x387a1c5a
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xe54135a7
+#define PHI__IMP_SECTIONS 0x387a1c5a
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -76385,18 +76359,18 @@ static phi_status phi__section_mcp_wait(phi__config_making *making,
                                         const phi__section_mcp_link *link, size_t at) {
     phi__config_ground *ground = making->ground;
     phi_str name = phi__section_name(link->node);
-    phi_mcp_state state = phi_mcp_state_of(link->mcp);
+    phi_mcp_state state = phi_mcp_get_info(link->mcp).state;
     if (state == PHI_MCP_READY || (!link->required && !ground->desc.wait_for_servers))
         return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
     if (link->required)
         phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
                                 "MCP server \"%.*s\", which is required: %s", (int)name.len,
-                                name.at, phi_mcp_error(link->mcp));
+                                name.at, phi_mcp_get_info(link->mcp).message);
     else if (link->making == making && link->at == at)
         phi__config_words_warning(ground, link->node, "mcp.instances",
                                   "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
-                                  name.at, phi_mcp_error(link->mcp));
+                                  name.at, phi_mcp_get_info(link->mcp).message);
     return PHI_OK;
 }
 
@@ -76439,7 +76413,7 @@ PHI__FN void phi__section_mcp_end(void *state) {
     phi__section_mcp_state *s = (phi__section_mcp_state *)state;
     phi__section_mcp_link *link;
     for (link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
-        (void)phi_mcp_free(link->mcp);
+        phi_mcp_free(link->mcp);
 }
 
 /* ---- src/sections/section_mcp_table.c ---- */
@@ -76836,16 +76810,15 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
 /* PHI_BUSY: the document is being read, or its tools are being made. */
 static phi_status phi__section_openapi_read(phi__config_ground *ground,
                                             phi__section_openapi_doc *doc) {
-    phi_status status = phi_openapi_step(doc->api);
-    const phi_parse_error *error;
+    phi_parse_error error;
+    phi_status status = phi_openapi_step(doc->api, &error);
     phi_str name = phi__section_name(doc->node);
     if (status == PHI_OK) status = phi_openapi_select(doc->api, &doc->filter, &doc->tools);
     if (status == PHI_OK || status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
-    error = phi_openapi_error(doc->api);
     phi__config_words_error(ground, doc->node, status, "openapi.instances",
                             "OpenAPI document \"%.*s\": %s%s", (int)name.len, name.at,
-                            error->message[0] != '\0' ? error->message : phi_status_text(status),
-                            error->line > 0 ? " (in the document)" : "");
+                            error.message[0] != '\0' ? error.message : phi_status_text(status),
+                            error.line > 0 ? " (in the document)" : "");
     doc->failed = true;
     return PHI_OK;
 }
@@ -77531,7 +77504,7 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
-        status = phi__skills_load_dir(s->all, dir, s->taken.directories.at[i]);
+        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i], SIZE_MAX);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
         phi__config_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
@@ -77922,11 +77895,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xa7a20ae9
+#if PHI__IMP_TRACE != 0x74dd05c4
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xa7a20ae9
+#define PHI__IMP_TRACE 0x74dd05c4
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78579,7 +78552,7 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
 static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi_stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "stop", phi_str_of(phi__stop_reason_text(m->stop_reason)));
         phi__trace_out_some(t, "model", m->model);
         phi__trace_out_some(t, "provider", m->provider);
         phi__trace_out_usage(t, &m->usage);
@@ -79794,7 +79767,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
 
 static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
     phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
-                                              : phi_str_of(phi_stop_reason_text(m->stop_reason));
+                                              : phi_str_of(phi__stop_reason_text(m->stop_reason));
     phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
     phi__trace_span_text(t, "gen_ai.request.model", m->model);
     phi__trace_span_usage(t, &m->usage);
