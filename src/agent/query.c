@@ -344,7 +344,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
 
 /* The body in three parts, in q->work. */
 static phi_status phi__query_parts(phi_query *q, const phi__encoder *e, phi_str *parts) {
-    uint64_t length = phi_request_length(&e->request), at = 0;
+    uint64_t length = phi_request_get_info(&e->request).length, at = 0;
     phi_str members;
     phi__buf before;
     char *flat;

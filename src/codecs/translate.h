@@ -27,20 +27,6 @@ PHI_API phi_status phi_translate(const phi_model *target, const phi_message *con
                                  size_t count, phi_arena *arena, const phi_message *const **out,
                                  size_t *out_count);
 
-/* The default, as such a function. */
-PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
-                                         const phi_message *const *messages, size_t count,
-                                         phi_arena *arena, const phi_message *const **out,
-                                         size_t *out_count);
-
-/* No translation: all answers count as the target's own, so that their thinking and signatures are
-   sent as they are. For one model under several names; another provider refuses signatures that it
-   did not mint. The encoder still does its own repairs (ids, lost results). */
-PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
-                                      const phi_message *const *messages, size_t count,
-                                      phi_arena *arena, const phi_message *const **out,
-                                      size_t *out_count);
-
 #ifdef __cplusplus
 }
 #endif

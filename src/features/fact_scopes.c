@@ -102,6 +102,20 @@ PHI_API phi_fact_scope phi_fact_agent(phi_agent agent) {
     return scope;
 }
 
+static phi_status phi__fact_scopes_unset(phi_fact_scope scope, const char *key) {
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    bool found = false;
+    size_t at = 0;
+    if (status != PHI_OK) return status;
+    if (list != NULL) at = phi__fact_list_find(list, phi_str_of(key), &found);
+    if (!found) return PHI_NOT_FOUND;
+    phi__fact_list_unset(list, memory, at);
+    phi__fact_scopes_tidy(&scope);
+    return PHI_OK;
+}
+
 PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str value,
                                 uint64_t *version) {
     phi_str name = phi_str_of(key);
@@ -110,6 +124,7 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
     phi_status status;
     bool found;
     if (scope.rt == NULL || (value.at == NULL && value.len > 0)) return PHI_BAD_ARG;
+    if (value.at == NULL) return phi__fact_scopes_unset(scope, key);
     if (!phi__fact_list_key_fits(name))
         return phi__error(scope.rt, PHI_BAD_ARG,
                           "phi_fact_set: key: expected 1 to %u bytes of UTF-8 without control "
@@ -128,20 +143,6 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
     return status == PHI_FULL
                ? phi__error(scope.rt, status, "phi_fact_set: \"%s\": the scope is full", key)
                : status;
-}
-
-PHI_API phi_status phi_fact_unset(phi_fact_scope scope, const char *key) {
-    phi__fact_list *list;
-    phi_memory *memory;
-    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
-    bool found = false;
-    size_t at = 0;
-    if (status != PHI_OK) return status;
-    if (list != NULL) at = phi__fact_list_find(list, phi_str_of(key), &found);
-    if (!found) return PHI_NOT_FOUND;
-    phi__fact_list_unset(list, memory, at);
-    phi__fact_scopes_tidy(&scope);
-    return PHI_OK;
 }
 
 PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out) {

@@ -44,7 +44,7 @@ typedef struct phi_fact_scope {
     phi_agent agent;   /* rt NULL: no agent */
 } phi_fact_scope;
 
-/* A fact. Its strings are phi's, valid until the fact is set or unset. */
+/* A fact. Its strings are phi's, valid until the fact is set or removed. */
 typedef struct phi_fact {
     phi_str group; /* of a group; empty: of all, or of an agent */
     bool own;      /* of an agent */
@@ -58,15 +58,14 @@ PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt);
 PHI_API phi_fact_scope phi_fact_group(phi_runtime *rt, const char *name);
 PHI_API phi_fact_scope phi_fact_agent(phi_agent agent);
 
-/* Sets a fact. Both texts are copied; an equal value changes nothing. *version, where given: the
+/* Sets a fact; a value at NULL removes it (PHI_NOT_FOUND: there is none). Both texts are copied; an
+   equal value changes nothing. *version, where given: the
    fact's. PHI_BAD_ARG, with words: a key that is empty, too long, not UTF-8 or holds a control
    character; a value that is not UTF-8 or too long; no scope. PHI_FULL: the scope is; PHI_STALE,
    PHI_NO_MEMORY. Then nothing changed. */
 PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str value,
                                 uint64_t *version);
-/* PHI_NOT_FOUND: there is none; PHI_STALE, PHI_BAD_ARG. */
-PHI_API phi_status phi_fact_unset(phi_fact_scope scope, const char *key);
-/* One fact of just this scope. As phi_fact_unset. */
+/* One fact of just this scope. PHI_NOT_FOUND: there is none; PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out);
 /* All facts of a scope, by key, as a list in the arena. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,

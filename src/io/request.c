@@ -27,8 +27,13 @@ static size_t phi__request_piece_at(const phi_request *request, uint64_t offset)
 
 /* ---- public ---- */
 
-PHI_API phi_str phi_request_method(const phi_request *request) { return request->method; }
-PHI_API phi_str phi_request_url(const phi_request *request) { return request->url; }
+PHI_API phi_request_info phi_request_get_info(const phi_request *request) {
+    phi_request_info info;
+    info.method = request->method;
+    info.url = request->url;
+    info.length = request->length;
+    return info;
+}
 
 PHI_API bool phi_request_header(const phi_request *request, size_t i, phi_str *name,
                                 phi_str *value) {
@@ -37,8 +42,6 @@ PHI_API bool phi_request_header(const phi_request *request, size_t i, phi_str *n
     *value = request->headers[i].value;
     return true;
 }
-
-PHI_API uint64_t phi_request_length(const phi_request *request) { return request->length; }
 
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n) {
     size_t done = 0, i;

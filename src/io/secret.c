@@ -433,7 +433,7 @@ PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str val
 PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request) {
     phi_str name, value;
     size_t i;
-    phi__secret_add_url(set, phi_request_url(request));
+    phi__secret_add_url(set, phi_request_get_info(request).url);
     for (i = 0; phi_request_header(request, i, &name, &value); i++)
         (void)phi__secret_add_header(set, name, value);
 }

@@ -22,14 +22,17 @@ typedef struct phi_transfer {
    release returns. */
 typedef struct phi_request phi_request;
 
-/* Valid as long as the request. The address may hold keys: do not log it. */
-PHI_API phi_str phi_request_method(const phi_request *request);
-PHI_API phi_str phi_request_url(const phi_request *request);
+/* The strings are valid as long as the request. */
+typedef struct phi_request_info {
+    phi_str method;
+    phi_str url;     /* may hold keys: do not log it */
+    uint64_t length; /* bytes of the body */
+} phi_request_info;
+PHI_API phi_request_info phi_request_get_info(const phi_request *request);
 
 /* Header i, from 0; false past the last one. Values may hold keys: do not log them. */
 PHI_API bool phi_request_header(const phi_request *request, size_t i, phi_str *name,
                                 phi_str *value);
-PHI_API uint64_t phi_request_length(const phi_request *request); /* bytes of the body */
 
 /* Copies up to n bytes of the body from `offset`; 0 at or past the end. */
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n);

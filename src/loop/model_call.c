@@ -445,7 +445,7 @@ static bool phi__model_call_hash(phi__run *run, phi__body_hash *hash) {
     size_t n = phi_request_read(&run->attempt.encoder.request, hash->at, bytes, sizeof bytes);
     phi__sha256_add(&hash->sha, bytes, n);
     hash->at += n;
-    hash->done = hash->at >= phi_request_length(&run->attempt.encoder.request);
+    hash->done = hash->at >= phi_request_get_info(&run->attempt.encoder.request).length;
     if (hash->done) phi__sha256_end(&hash->sha, hash->signing.body_sha256);
     return hash->done;
 }

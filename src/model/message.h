@@ -72,9 +72,6 @@ typedef enum phi_stop_reason {
 } phi_stop_reason;
 #undef PHI_X
 
-/* The text of the JSON; "" for none. Static. */
-PHI_API const char *phi_stop_reason_text(phi_stop_reason reason);
-
 /* Tokens. input excludes tokens read from or written to a cache; reasoning is part of output. */
 typedef struct phi_usage {
     uint64_t input, output, reasoning, cache_read, cache_write;

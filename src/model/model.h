@@ -50,7 +50,7 @@ typedef struct phi_format {
     const char *schema; /* JSON_SCHEMA: a JSON Schema of an object; copied where a desc takes it */
     const char *name;   /* of the schema, [a-zA-Z0-9_-]{1,64} (default "response"); copied too */
     /* The schema is adapted so that the provider can enforce it, where it can: an optional property
-       may be null there (phi_format_check removes it). A schema that cannot be adapted fails the
+       may be null there (phi_message_json removes it). A schema that cannot be adapted fails the
        model call before it is sent, with a message. */
     bool strict;
 } phi_format;

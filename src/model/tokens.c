@@ -31,7 +31,7 @@ PHI_API size_t phi_tokens_of_text(const phi_token_counter *counter, phi_str text
     return text.len / 4 + (text.len % 4 != 0);
 }
 
-PHI_API size_t phi_tokens_of_content(const phi_token_counter *counter, const phi_content *content) {
+static size_t phi__tokens_content(const phi_token_counter *counter, const phi_content *content) {
     if (content == NULL) return 0;
     switch (content->kind) {
     case PHI_CONTENT_TEXT:
@@ -59,7 +59,7 @@ PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi
     if (message->role == PHI_ROLE_TOOL_RESULT)
         sum = phi__add(PHI__TOKENS_RESULT, phi_tokens_of_text(counter, message->tool_name));
     for (i = 0; i < message->content_count; i++)
-        sum = phi__add(sum, phi_tokens_of_content(counter, &message->content[i]));
+        sum = phi__add(sum, phi__tokens_content(counter, &message->content[i]));
     return sum;
 }
 

@@ -22,7 +22,6 @@ typedef struct phi_token_counter {
 
 /* counter NULL: the estimate, ceil(bytes / 4). Sums do not overflow: they stop at SIZE_MAX. */
 PHI_API size_t phi_tokens_of_text(const phi_token_counter *counter, phi_str text);
-PHI_API size_t phi_tokens_of_content(const phi_token_counter *counter, const phi_content *content);
 PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi_message *message);
 
 /* The part of the input that came from the cache: read / (input + read + write); 0 where there was

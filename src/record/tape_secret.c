@@ -93,8 +93,8 @@ static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi
 
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole) {
-    phi__records_str(line, "method", phi_request_method(request));
-    phi__tape_secret_put_url(tape, line, phi_request_url(request));
+    phi__records_str(line, "method", phi_request_get_info(request).method);
+    phi__tape_secret_put_url(tape, line, phi_request_get_info(request).url);
     phi__tape_secret_put_headers(tape, line, request);
     phi__tape_secret_put_body(tape, line, request, whole);
 }

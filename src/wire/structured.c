@@ -44,10 +44,34 @@ static phi_status phi__structured_parse(phi_str text, phi_arena *arena, phi_json
     return status;
 }
 
+/* PHI_OK: the value fits; else words say why not. `arena` is for the schema's tree, and given back. */
+static phi_status phi__structured_check(const phi_format *format, phi_json *value, phi_arena *arena,
+                                        char *words, size_t words_size) {
+    phi_arena_mark mark;
+    phi_json *schema = NULL;
+    phi_schema_error error;
+    phi_parse_error parse;
+    phi_status status;
+    if (format->kind == PHI_FORMAT_TEXT) return PHI_OK;
+    if (!phi_json_is(value, PHI_JSON_OBJECT))
+        return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
+    if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
+    mark = phi_arena_save(arena);
+    status = phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
+    if (status != PHI_OK)
+        (void)phi__structured_no(words, words_size, status, "the schema is not valid JSON");
+    else if ((status = phi__schema_check(arena->memory, schema, value, "answer", &error)) != PHI_OK)
+        (void)phi__structured_no(words, words_size, status, error.message);
+    phi_arena_reset(arena, mark);
+    return status;
+}
+
 /* ---- public ---- */
 
-PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
-                                    char *words, size_t words_size) {
+PHI_API phi_status phi_message_json(const phi_message *message, const phi_format *format,
+                                    phi_arena *arena, phi_json **out, char *words,
+                                    size_t words_size) {
     const phi_content *answer;
     phi_str text;
     phi_parse_error error;
@@ -71,7 +95,11 @@ PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena
         return phi__structured_no(words, words_size, PHI_BAD_ARG,
                                   "SchemaMismatch: the answer is empty");
     status = phi__structured_parse(text, arena, out, &error);
-    if (status == PHI_OK) return PHI_OK;
+    if (status == PHI_OK) {
+        if (format != NULL) status = phi__structured_check(format, *out, arena, words, words_size);
+        if (status != PHI_OK) *out = NULL;
+        return status;
+    }
     *out = NULL;
     if (status != PHI_PARSE)
         return phi__structured_no(words, words_size, status, phi_status_text(status));
@@ -79,28 +107,4 @@ PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena
         (void)snprintf(words, words_size, "the answer is not valid JSON: %u:%u: %s",
                        (unsigned)error.line, (unsigned)error.column, error.message);
     return PHI_BAD_ARG;
-}
-
-PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
-                                    char *words, size_t words_size) {
-    phi_arena_mark mark;
-    phi_json *schema = NULL;
-    phi_schema_error error;
-    phi_parse_error parse;
-    phi_status status;
-    if (words_size > 0 && words != NULL) words[0] = '\0';
-    if (format == NULL || arena == NULL || (words == NULL && words_size > 0)) return PHI_BAD_ARG;
-    if (format->kind == PHI_FORMAT_TEXT) return PHI_OK;
-    if (!phi_json_is(value, PHI_JSON_OBJECT))
-        return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
-    if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
-    mark = phi_arena_save(arena);
-    status = phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
-    if (status != PHI_OK)
-        (void)phi__structured_no(words, words_size, status, "the schema is not valid JSON");
-    else if ((status = phi__schema_check(arena->memory, schema, value, "answer", &error)) != PHI_OK)
-        (void)phi__structured_no(words, words_size, status, error.message);
-    phi_arena_reset(arena, mark);
-    return status;
 }

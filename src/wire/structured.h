@@ -17,21 +17,17 @@ extern "C" {
 /* The JSON of an assistant message: the arguments of PHI_RESPOND_TOOL, or else all its texts,
    joined without anything between. One pair of Markdown fences around it is taken off, if it is no
    JSON as it stands: models write them where their provider does not enforce JSON.
+   format: what the answer must fit, as in phi_agent_desc (NULL: anything). JSON_OBJECT wants an
+   object; JSON_SCHEMA checks the part of the schema that schema.h understands. With `strict`,
+   members that are null because a strict schema makes every property required are removed first.
    Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is
    terminated, and empty on success.
-   PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_TOO_BIG: nested too
-   deeply; PHI_NO_MEMORY. Then *out is NULL and words say why. */
-PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
-                                    char *words, size_t words_size);
-
-/* Whether a value fits a format: any value fits TEXT, an object JSON_OBJECT; JSON_SCHEMA checks the
-   part of the schema that schema.h understands. With `strict`, members that are null because a
-   strict schema makes every property required are first removed from `value`. `arena` is for the
-   schema's tree, and given back. PHI_OK; PHI_PARSE: it does not fit, or the schema is no JSON:
-   words say why ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much
-   work; PHI_NO_MEMORY; PHI_BAD_ARG. */
-PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
-                                    char *words, size_t words_size);
+   PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_PARSE: it does not fit, or
+   the schema is no JSON: words say why ("answer.price: expected number, got string"); PHI_TOO_BIG:
+   nested too deeply, or too much work; PHI_NO_MEMORY. Then *out is NULL and words say why. */
+PHI_API phi_status phi_message_json(const phi_message *message, const phi_format *format,
+                                    phi_arena *arena, phi_json **out, char *words,
+                                    size_t words_size);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,14 @@
 #include "subagents/subagents.h"
 #include "support/context_tools.h"
 #include "support/rig.h"
+#include "tools/context_tools.h"
+#include "agent/agent_history.h"
+#include "agent/runtime.h"
+#include "history/compact.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "model/event.h"
+#include "model/texts.h"
 #include "history/compact_in.h"
 
 typedef struct world {
@@ -73,7 +81,7 @@ TEST(facts_are_told_in_the_hosts_words) {
     ask(&w, "Well?");
     has(last(&w), "<facts>\\nsun");
     CHECK_EQ_INT(phi_fact_set(phi_fact_agent(w.agent), "moon", phi_str_of("down"), NULL), PHI_OK);
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_agent(w.agent), "sun"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_agent(w.agent), "sun", phi_str_of(NULL), NULL), PHI_OK);
     rig_says(w.r, "Yes.");
     ask(&w, "Well?");
     has(last(&w), "<facts_changed>\\nmoon");

@@ -11,7 +11,7 @@ TEST(the_url_holds_the_id_percent_encoded) {
     talk_begin(&t, phi_model_bedrock("https://bedrock-runtime.eu-west-1.amazonaws.com/", ARN, "K"));
     talk_user(&t, "Hi");
     talk_render_ok(&t);
-    CHECK_STR(phi_request_url(&t.encoder.request),
+    CHECK_STR(phi_request_get_info(&t.encoder.request).url,
               "https://bedrock-runtime.eu-west-1.amazonaws.com/model/"
               "arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Aapplication-inference-profile%2F"
               "abc123/converse-stream");

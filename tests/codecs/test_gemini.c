@@ -14,7 +14,7 @@ static void check_address(phi_model model, const char *url, const char *header, 
     talk_begin(&t, model);
     talk_user(&t, "hi");
     talk_render_ok(&t);
-    CHECK_STR(phi_request_url(&t.encoder.request), url);
+    CHECK_STR(phi_request_get_info(&t.encoder.request).url, url);
     CHECK_EQ_STR(talk_header(&t, header), value);
     talk_free(&t);
 }

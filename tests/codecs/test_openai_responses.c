@@ -315,7 +315,7 @@ static void check_url(phi_model model, const char *want) {
     talk_begin(&t, model);
     talk_user(&t, "hi");
     talk_render_ok(&t);
-    CHECK_STR(phi_request_url(&t.encoder.request), want);
+    CHECK_STR(phi_request_get_info(&t.encoder.request).url, want);
     talk_free(&t);
 }
 

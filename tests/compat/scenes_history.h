@@ -4,6 +4,7 @@
 
 #include "support/context_tools.h"
 #include "compat/scenes_host.h"
+#include "agent/agent_history.h"
 #include "support/set.h"
 
 static inline phi_thread *scene_thread(scene *s) { return phi_agent_thread(s->agent); }
@@ -23,7 +24,7 @@ static inline void facts_act(scene *s) {
     fact(phi_fact_agent(s->agent), "mood", "\"good\"");
     scene_talk(s, "Who goes there?", "The guard.");
     fact(phi_fact_all(rt), "king", "is ill");
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_agent(s->agent), "mood"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_agent(s->agent), "mood", phi_str_of(NULL), NULL), PHI_OK);
     fact(phi_fact_agent(s->agent), "purse", "3 coins");
     scene_talk(s, "What news?", "The king is ill.");
     fact(phi_fact_agent(s->agent), "purse", "2 coins");

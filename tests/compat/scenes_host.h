@@ -3,6 +3,11 @@
 #define PHI_TESTS_COMPAT_SCENES_HOST_H
 
 #include "compat/scenes_loop.h"
+#include "agent/agent_history.h"
+#include "agent/profile.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/run.h"
 
 /* ---- a request with its own tools, policy, format, temperature ---- */
 
@@ -156,9 +161,9 @@ static inline phi_status without_first(void *user_data, const phi_model *target,
                                        phi_arena *arena, const phi_message *const **out,
                                        size_t *out_count) {
     size_t skip = count > 3 ? 2 : 0; /* to the second question */
+    (void)user_data;
     while (skip > 0 && skip + 1 < count && messages[skip]->role != PHI_ROLE_USER) skip++;
-    return phi_translate_default(user_data, target, messages + skip, count - skip, arena, out,
-                                 out_count);
+    return phi_translate(target, messages + skip, count - skip, arena, out, out_count);
 }
 
 static inline void odd_make(scene *s) {

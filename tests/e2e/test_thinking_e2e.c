@@ -2,16 +2,20 @@
    Bedrock, against the mock's check (tests/mock/binding.py): whatever is changed on the way, no
    request is refused, and none has thinking that would be dropped without a word. Each story says
    how many thinking blocks went, beside those of a client by hand that only ever appends. */
+#include "history/prune_in.h"
 #include "agent/dry_run.h"
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"
 #include "evaluate/evaluate.h"
 #include "features/failover.h"
 #include "features/facts.h"
-#include "history/prune.h"
+#include "history/prune_in.h"
 #include "codecs/presets.h"
 #include "loop/tool_source.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "history/policy.h"
 #include "support/set.h"
 
 enum { MESSAGES, BEDROCK, WIRES };
@@ -130,7 +134,8 @@ static void facts_each_turn(life *l) {
             PHI_OK);
         asks(l, 1);
     }
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_all(crowd_runtime(l->c)), "time"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_all(crowd_runtime(l->c)), "time", phi_str_of(NULL), NULL),
+                 PHI_OK);
     asks(l, 1);
 }
 
@@ -465,7 +470,7 @@ static void changed(life *l, uint32_t what) {
     case 0:
         (void)snprintf(name, sizeof name, "k%u", (unsigned)chance(3));
         if (chance(4) == 0)
-            (void)phi_fact_unset(facts, name);
+            (void)phi_fact_set(facts, name, phi_str_of(NULL), NULL);
         else
             CHECK_EQ_INT(phi_fact_set(facts, name, phi_str_of(chance(2) ? "one" : "two"), NULL),
                          PHI_OK);

@@ -7,6 +7,8 @@
 #include "support/heard.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 #define HEAD "[What you know now]"
 
@@ -63,7 +65,7 @@ TEST(a_fact_is_set_read_and_unset_and_its_version_counts_its_changes) {
     scopes[2] = phi_fact_agent(agent);
     for (i = 0; i < 3; i++) {
         CHECK_EQ_INT(phi_fact_get(scopes[i], "a", &fact), PHI_NOT_FOUND);
-        CHECK_EQ_INT(phi_fact_unset(scopes[i], "a"), PHI_NOT_FOUND);
+        CHECK_EQ_INT(phi_fact_set(scopes[i], "a", phi_str_of(NULL), NULL), PHI_NOT_FOUND);
         CHECK_EQ_INT(phi_fact_set(scopes[i], "a", phi_str_of("1"), &version), PHI_OK);
         CHECK_EQ_INT(version, 1);
         CHECK_EQ_INT(phi_fact_set(scopes[i], "a", phi_str_of("1"), &version), PHI_OK);
@@ -77,7 +79,7 @@ TEST(a_fact_is_set_read_and_unset_and_its_version_counts_its_changes) {
         CHECK_EQ_INT(fact.version, 2);
     }
     for (i = 0; i < 3; i++) {
-        CHECK_EQ_INT(phi_fact_unset(scopes[i], "a"), PHI_OK);
+        CHECK_EQ_INT(phi_fact_set(scopes[i], "a", phi_str_of(NULL), NULL), PHI_OK);
         CHECK_EQ_INT(phi_fact_get(scopes[i], "a", &fact), PHI_NOT_FOUND);
         CHECK_EQ_INT(phi_fact_set(scopes[i], "a", phi_str_of(""), &version), PHI_OK);
         CHECK_EQ_INT(version, 1);
@@ -85,7 +87,7 @@ TEST(a_fact_is_set_read_and_unset_and_its_version_counts_its_changes) {
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(phi_fact_set(scopes[2], "a", phi_str_of("1"), NULL), PHI_STALE);
     CHECK_EQ_INT(phi_fact_get(scopes[2], "a", &fact), PHI_STALE);
-    CHECK_EQ_INT(phi_fact_unset(scopes[2], "a"), PHI_STALE);
+    CHECK_EQ_INT(phi_fact_set(scopes[2], "a", phi_str_of(NULL), NULL), PHI_STALE);
     rig_free(r);
 }
 
@@ -178,7 +180,8 @@ TEST(a_scope_is_bounded_in_number_and_bytes) {
     }
     CHECK_EQ_INT(phi_fact_set(phi_fact_group(all.rt, "last"), "a", phi_str_of("x"), NULL),
                  PHI_FULL);
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_group(all.rt, "group5"), "a"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_group(all.rt, "group5"), "a", phi_str_of(NULL), NULL),
+                 PHI_OK);
     set(phi_fact_group(all.rt, "last"), "a", "x");
     rig_free(r);
 }
@@ -501,7 +504,8 @@ TEST(a_request_is_the_last_one_and_what_has_changed) {
         first = unmarked(continued(r, agent));
         set(phi_fact_all(rig_runtime(r)), "weather", "sun");
         set(phi_fact_all(rig_runtime(r)), "an earlier key", "x");
-        CHECK_EQ_INT(phi_fact_unset(phi_fact_all(rig_runtime(r)), "king"), PHI_OK);
+        CHECK_EQ_INT(phi_fact_set(phi_fact_all(rig_runtime(r)), "king", phi_str_of(NULL), NULL),
+                     PHI_OK);
         second = unmarked(continued(r, agent));
         REQUIRE(first != NULL && second != NULL && strstr(first, HEAD) != NULL);
         update = strstr(second, "[What has changed]\\nan earlier key: x\\nweather: sun\\n"
@@ -527,7 +531,7 @@ TEST(facts_that_stay_the_same_are_told_once) {
     set(phi_fact_all(agent.rt), "weather", "sun");
     set(phi_fact_all(agent.rt), "weather", "rain");
     CHECK_EQ_INT(count_of(ask(r, agent), "[What"), 1);
-    CHECK_EQ_INT(phi_fact_unset(phi_fact_all(agent.rt), "weather"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_set(phi_fact_all(agent.rt), "weather", phi_str_of(NULL), NULL), PHI_OK);
     CHECK_EQ_INT(count_of(ask(r, agent), "[No longer known]\\nweather\""), 1);
     CHECK_EQ_INT(count_of(ask(r, agent), "[No longer known]"), 1);
     rig_free(r);

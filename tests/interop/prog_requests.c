@@ -214,8 +214,8 @@ static bool save(conversation *t, const char *directory, const target *to, const
     put_member(&out, "protocol", phi_str_of(to->protocol));
     put_member(&out, "model", phi_str_of(to->id));
     put_member(&out, "key", phi_str_of(to->key));
-    put_member(&out, "method", phi_request_method(request));
-    put_member(&out, "url", phi_request_url(request));
+    put_member(&out, "method", phi_request_get_info(request).method);
+    put_member(&out, "url", phi_request_get_info(request).url);
     phi__json_write_key(&out, PHI__LIT("headers"));
     phi__buf_char(&out, '{');
     for (i = 0; phi_request_header(request, i, &name, &value); i++)

@@ -28,7 +28,7 @@ TEST(seal_counts_the_length_and_the_starts) {
     pieces[2] = piece("defgh");
     pieces[3] = piece("i");
     rq = make(pieces, 4);
-    CHECK_EQ_INT(phi_request_length(&rq), 9);
+    CHECK_EQ_INT(phi_request_get_info(&rq).length, 9);
     CHECK_EQ_INT(pieces[0].start, 0);
     CHECK_EQ_INT(pieces[1].start, 3);
     CHECK_EQ_INT(pieces[2].start, 3);
@@ -39,7 +39,7 @@ TEST(an_empty_body_reads_nothing) {
     char out[4];
     phi__piece empty = piece("");
     phi_request none = make(NULL, 0), one = make(&empty, 1);
-    CHECK_EQ_INT(phi_request_length(&none), 0);
+    CHECK_EQ_INT(phi_request_get_info(&none).length, 0);
     CHECK_EQ_INT(phi_request_read(&none, 0, out, sizeof out), 0);
     CHECK_EQ_INT(phi_request_read(&one, 0, out, sizeof out), 0);
 }
@@ -53,7 +53,7 @@ TEST(any_offset_and_any_length_give_the_same_bytes) {
     size_t i, at, n;
     for (i = 0; i < 10; i++) pieces[i] = piece(texts[i]);
     rq = make(pieces, 10);
-    CHECK_EQ_INT(phi_request_length(&rq), 16);
+    CHECK_EQ_INT(phi_request_get_info(&rq).length, 16);
     for (at = 0; at <= 18; at++)
         for (n = 0; n <= 20; n++) {
             size_t want = at >= 16 ? 0 : n < 16 - at ? n : 16 - at;
@@ -85,8 +85,8 @@ TEST(method_url_and_headers_are_told) {
     lines[1].value = phi_str_of("");
     rq.headers = lines;
     rq.header_count = 2;
-    CHECK_STR(phi_request_method(&rq), "POST");
-    CHECK_STR(phi_request_url(&rq), "https://api.example/v1");
+    CHECK_STR(phi_request_get_info(&rq).method, "POST");
+    CHECK_STR(phi_request_get_info(&rq).url, "https://api.example/v1");
     CHECK(phi_request_header(&rq, 1, &name, &value));
     CHECK_STR(name, "B");
     CHECK_STR(value, "");

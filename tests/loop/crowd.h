@@ -11,6 +11,8 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 
 enum { CROWD_MOST = 1000, CROWD_CALLS = 10, CROWD_TEXT = 32 };
 
@@ -70,7 +72,7 @@ static const char *crowd_calls(void) {
 
 static phi_status crowd_open(void *user_data, phi_transfer transfer, const phi_request *request) {
     crowd *c = (crowd *)user_data;
-    size_t len = (size_t)phi_request_length(request);
+    size_t len = (size_t)phi_request_get_info(request).length;
     char *body = (char *)malloc(len + 1);
     if (body == NULL || c->open_count == CROWD_MOST) abort();
     (void)phi_request_read(request, 0, body, len);

@@ -6,6 +6,10 @@
 #include "agent/one_shot_run.h"
 #include "persist/store.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 /* A model that says a word a poll; what it does is scripted in its fields. */
 typedef struct parrot {
@@ -583,7 +587,14 @@ static phi_status all_caps(void *user_data, const phi_model *target,
     if (copy == NULL || list == NULL) return PHI_NO_MEMORY;
     ((phi_content *)(uintptr_t)copy->content)[0].text = phi_str_of("TRANSLATED");
     for (i = 0; i < count; i++) list[i] = i == 0 ? copy : messages[i];
-    return phi_translate_default(NULL, target, list, count, arena, out, out_count);
+    return phi_translate(target, list, count, arena, out, out_count);
+}
+
+static phi_status as_phi_does(void *user_data, const phi_model *target,
+                              const phi_message *const *messages, size_t count, phi_arena *arena,
+                              const phi_message *const **out, size_t *out_count) {
+    (void)user_data;
+    return phi_translate(target, messages, count, arena, out, out_count);
 }
 
 TEST(a_host_may_translate_by_itself_and_the_history_stays_as_it_is) {
@@ -630,7 +641,7 @@ TEST(every_allocation_may_fail_and_calls_are_closed) {
             p.calls_tool = true;
             desc.tools = &echo;
             desc.tool_count = 1;
-            desc.translate_fn = phi_translate_default;
+            desc.translate_fn = as_phi_does;
             r = rig_new();
             if (phi_register_provider(rig_runtime(r), &provider) != PHI_OK) CHECK(false);
             agent = rig_agent(r, &desc);

@@ -8,6 +8,11 @@
 #include "support/heard.h"
 #include "support/set.h"
 #include "wire/hash_in.h"
+#include "agent/agent_history.h"
+#include "agent/runtime.h"
+#include "history/policy.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 /* ---- answers that think ---- */
 
@@ -668,7 +673,7 @@ static void changed(thinker *t, uint32_t what) {
     case 0:
         (void)snprintf(name, sizeof name, "k%u", (unsigned)chance(3));
         if (chance(4) == 0)
-            (void)phi_fact_unset(phi_fact_all(t->agent.rt), name);
+            (void)phi_fact_set(phi_fact_all(t->agent.rt), name, phi_str_of(NULL), NULL);
         else
             CHECK_EQ_INT(phi_fact_set(phi_fact_all(t->agent.rt), name,
                                       phi_str_of(chance(2) ? "one" : "two"), NULL),

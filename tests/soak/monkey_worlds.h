@@ -8,6 +8,9 @@
 #include "support/problems.h"
 #include "soak/monkey_agents.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 #include <pthread.h>
 
@@ -33,7 +36,7 @@ static void do_fact(monkey *m) {
     (void)snprintf(group, sizeof group, "g%u", (unsigned)pick(m, 4));
     if (scope.group != NULL && scope.group[0] != '\0') scope.group = group;
     switch (pick(m, 12)) {
-    case 0: (void)phi_fact_unset(scope, key); break;
+    case 0: (void)phi_fact_set(scope, key, phi_str_of(NULL), NULL); break;
     case 1: (void)phi_fact_get(scope, key, &fact); break;
     case 2: (void)phi_fact_list(scope, &m->arena, &facts, &count); break;
     case 3: (void)phi_fact_known(a, &m->arena, &facts, &count); break;

@@ -5,6 +5,11 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent.h"
+#include "loop/hook.h"
+#include "loop/run.h"
+#include "model/event.h"
+#include "model/message_in.h"
 
 #include <stdarg.h>
 
@@ -130,7 +135,7 @@ static void rig_tell_message(rig *r, const phi_message *m) {
             rig_tell_str(r, c->kind == PHI_CONTENT_THINKING ? " thinking " : " ", c->text);
     }
     if (m->stop_reason != PHI_STOP_REASON_NONE)
-        rig_add(r, " %s", phi_stop_reason_text(m->stop_reason));
+        rig_add(r, " %s", phi__stop_reason_text(m->stop_reason));
     if (m->error_message.len > 0) rig_tell_str(r, " error ", m->error_message);
 }
 
@@ -457,7 +462,7 @@ static void rig_note_key(const phi_request *request, char out[24]) {
 
 static phi_status rig_open(void *user_data, phi_transfer transfer, const phi_request *request) {
     rig *r = (rig *)user_data;
-    size_t len = (size_t)phi_request_length(request), i;
+    size_t len = (size_t)phi_request_get_info(request).length, i;
     char *body = (char *)malloc(len + 1);
     const answer *says;
     if (r->mock && r->next == r->answers) rig_exhausted(r);

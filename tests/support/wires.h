@@ -61,8 +61,8 @@ static inline phi_status wires_open(void *user_data, phi_transfer transfer,
     s->transfer = transfer;
     s->live = true;
     w->answered[w->count++] = false;
-    wires_add_str(s, phi_request_method(request), " ");
-    wires_add_str(s, phi_request_url(request), "\n");
+    wires_add_str(s, phi_request_get_info(request).method, " ");
+    wires_add_str(s, phi_request_get_info(request).url, "\n");
     for (i = 0; phi_request_header(request, i, &name, &value); i++) {
         wires_add_str(s, name, ": ");
         wires_add_str(s, value, "\n");
@@ -72,7 +72,7 @@ static inline phi_status wires_open(void *user_data, phi_transfer transfer,
         wires_add(s, part, n);
         at += n;
     }
-    CHECK_EQ_INT(at, phi_request_length(request));
+    CHECK_EQ_INT(at, phi_request_get_info(request).length);
     return PHI_OK;
 }
 

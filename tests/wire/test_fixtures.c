@@ -1,6 +1,7 @@
 /* test_fixtures.c - the sample streams, requests and errors of tests/fixtures. */
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
+#include "model/message_in.h"
 
 /* One line that says all there is to know of an answer, to compare one split with another. */
 static char *answer_text(stream *s) {
@@ -117,7 +118,7 @@ static void check_answer(stream *s, const phi_json *want) {
     check_text(phi__buf_str(&a->response_id), phi_json_get(want, "response_id"));
     check_text(phi__buf_str(&a->model), phi_json_get(want, "model"));
     check_blocks(s, want);
-    CHECK_EQ_STR(phi_stop_reason_text(s->message.stop_reason),
+    CHECK_EQ_STR(phi__stop_reason_text(s->message.stop_reason),
                  phi_json_str(phi_json_get(want, "stop_reason"), "").at);
     check_text(s->message.raw_stop_reason, phi_json_get(want, "raw_stop_reason"));
     CHECK_EQ_INT(s->message.usage.input, phi__json_get_uint(phi_json_get(usage, "input"), 99));
@@ -366,7 +367,7 @@ static void check_request(phi_model model, const char *fixture, const char *pref
     CHECK_EQ_INT(phi__preflight(codec_of(model.protocol), &t.spec, NULL, 0), PHI_OK);
     talk_render_ok(&t);
     if (!CHECK(phi__json_get_equal(t.tree, phi_json_get(want, "body")))) printf("%s\n", t.body);
-    CHECK(phi__str_find(phi_request_url(&t.encoder.request), 0,
+    CHECK(phi__str_find(phi_request_get_info(&t.encoder.request).url, 0,
                         phi_json_str(phi_json_get(want, "request_line"), "").at + 5) != SIZE_MAX);
     headers = phi_json_each(phi_json_get(want, "headers"));
     while ((value = phi_json_next(&headers)) != NULL) {

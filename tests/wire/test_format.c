@@ -512,7 +512,7 @@ TEST(an_answer_that_is_cut_off_keeps_its_reason) {
 /* ---- reading it ---- */
 
 static phi_status reads(const phi_message *message, phi_arena *arena, phi_json **out) {
-    return phi_message_json(message, arena, out, words, sizeof words);
+    return phi_message_json(message, NULL, arena, out, words, sizeof words);
 }
 
 static phi_message said(phi_content *content, const char *a, const char *b) {
@@ -588,7 +588,7 @@ TEST(what_is_no_json_is_told_in_words) {
     m.role = PHI_ROLE_USER;
     CHECK_EQ_INT(reads(&m, &arena, &json), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "expected a message of the role Assistant");
-    CHECK_EQ_INT(phi_message_json(NULL, &arena, &json, NULL, 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_message_json(NULL, NULL, &arena, &json, NULL, 0), PHI_BAD_ARG);
     phi_arena_free(&arena);
 }
 
@@ -605,8 +605,7 @@ TEST(reading_it_finds_no_memory_now_and_then) {
         phi_status status;
         scratch(&memory, &arena);
         test_alloc_fail_at(n);
-        status = reads(&m, &arena, &json);
-        if (status == PHI_OK) status = phi_format_check(&format, json, &arena, words, sizeof words);
+        status = phi_message_json(&m, &format, &arena, &json, words, sizeof words);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
@@ -626,24 +625,24 @@ TEST(an_answer_is_held_against_its_schema) {
     phi_message m = said(content, "{\"n\":0}", NULL);
     scratch(&memory, &arena);
     CHECK_EQ_INT(reads(&m, &arena, &json), PHI_OK);
-    CHECK_EQ_INT(phi_format_check(&format, json, &arena, words, sizeof words), PHI_PARSE);
+    CHECK_EQ_INT(phi_message_json(&m, &format, &arena, &json, words, sizeof words), PHI_PARSE);
     CHECK(strncmp(words, "answer.n: ", 10) == 0);
-    CHECK_EQ_INT(phi_format_check(&any, json, &arena, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(phi_message_json(&m, &any, &arena, &json, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(words, "");
     m = said(content, "{\"n\":1,\"s\":null}", NULL);
     CHECK_EQ_INT(reads(&m, &arena, &json), PHI_OK);
-    CHECK_EQ_INT(phi_format_check(&format, json, &arena, words, sizeof words), PHI_PARSE);
+    CHECK_EQ_INT(phi_message_json(&m, &format, &arena, &json, words, sizeof words), PHI_PARSE);
     format.strict = true; /* a strict schema leaves nothing out */
-    CHECK_EQ_INT(phi_format_check(&format, json, &arena, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(phi_message_json(&m, &format, &arena, &json, words, sizeof words), PHI_OK);
     CHECK(phi_json_get(json, "s") == NULL);
     m = said(content, "[]", NULL);
     CHECK_EQ_INT(reads(&m, &arena, &json), PHI_OK);
-    CHECK_EQ_INT(phi_format_check(&any, json, &arena, words, sizeof words), PHI_PARSE);
+    CHECK_EQ_INT(phi_message_json(&m, &any, &arena, &json, words, sizeof words), PHI_PARSE);
     CHECK_EQ_STR(words, "answer: expected object");
     format.schema = "{";
     m = said(content, "{}", NULL);
     CHECK_EQ_INT(reads(&m, &arena, &json), PHI_OK);
-    CHECK_EQ_INT(phi_format_check(&format, json, &arena, words, sizeof words), PHI_PARSE);
+    CHECK_EQ_INT(phi_message_json(&m, &format, &arena, &json, words, sizeof words), PHI_PARSE);
     CHECK_EQ_STR(words, "the schema is not valid JSON");
     phi_arena_free(&arena);
 }

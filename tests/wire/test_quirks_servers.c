@@ -32,7 +32,7 @@ static void check_server(phi_model model, phi_thinking level, const char *url, c
     talk_result(&t, "toolu_01", "read", "ok");
     talk_user(&t, "go on");
     talk_render_ok(&t);
-    CHECK_STR(phi_request_url(&t.encoder.request), url);
+    CHECK_STR(phi_request_get_info(&t.encoder.request).url, url);
     CHECK_EQ_STR(t.body, body);
     talk_free(&t);
 }

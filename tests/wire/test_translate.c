@@ -237,31 +237,6 @@ TEST(for_another_model_thinking_goes_and_lost_results_are_said) {
     talk_free(&t);
 }
 
-TEST(without_translation_every_answer_is_the_targets_own) {
-    conversation t;
-    phi_model ours = model_of(0), renamed = model_of(0);
-    const phi_message *list[2];
-    const phi_message *const *out = NULL;
-    phi_arena arena;
-    size_t count = 0;
-    renamed.id = "claude-sonnet-latest";
-    talk_begin(&t, ours);
-    talk_user(&t, "Go");
-    (void)talk_message(&t, PHI_ROLE_ASSISTANT);
-    minted(&t, &ours);
-    talk_thinking(&t, "Hm", "c2ln");
-    list[0] = &t.messages[0];
-    list[1] = &t.messages[1];
-    phi_arena_init(&arena, &t.memory, 0);
-    CHECK_EQ_INT(phi_translate_none(NULL, &renamed, list, 2, &arena, &out, &count), PHI_OK);
-    CHECK_EQ_INT(count, 2);
-    CHECK_STR(out[1]->model, "claude-sonnet-latest");
-    CHECK_EQ_INT(out[1]->content_count, 1);
-    CHECK_STR(t.messages[1].model, "claude-sonnet-4-5");
-    phi_arena_free(&arena);
-    talk_free(&t);
-}
-
 TEST(where_a_model_takes_no_images_a_line_stands_for_them) {
     conversation t;
     phi_model model = model_of(1);
@@ -324,6 +299,5 @@ TEST(want_of_memory_and_bad_arguments_are_said) {
 TEST_MAIN(TEST_ENTRY(a_translated_history_renders_to_the_same_bytes),
           TEST_ENTRY(what_needs_no_change_is_the_very_message),
           TEST_ENTRY(for_another_model_thinking_goes_and_lost_results_are_said),
-          TEST_ENTRY(without_translation_every_answer_is_the_targets_own),
           TEST_ENTRY(where_a_model_takes_no_images_a_line_stands_for_them),
           TEST_ENTRY(want_of_memory_and_bad_arguments_are_said))

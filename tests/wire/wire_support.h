@@ -194,10 +194,10 @@ static inline phi_status talk_render(conversation *t, size_t units) {
     do status = phi__encoder_advance(&t->encoder, units == 0 ? 1000000 : units);
     while (status == PHI_BUSY);
     if (status != PHI_OK) return status;
-    t->body = (char *)calloc(1, (size_t)phi_request_length(&t->encoder.request) + 1);
+    t->body = (char *)calloc(1, (size_t)phi_request_get_info(&t->encoder.request).length + 1);
     if (phi_request_read(&t->encoder.request, 0, t->body,
-                         (size_t)phi_request_length(&t->encoder.request)) !=
-        phi_request_length(&t->encoder.request))
+                         (size_t)phi_request_get_info(&t->encoder.request).length) !=
+        phi_request_get_info(&t->encoder.request).length)
         return PHI_IO;
     return phi_json_parse(&t->turn, phi_str_of(t->body), 0, &t->tree, NULL);
 }
