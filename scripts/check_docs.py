@@ -45,10 +45,11 @@ def blocks_of(path):
     """(line, language, notes, code) of every block of a page."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    if path.endswith(".txt"):  # the program in a header's opening comment, indented by seven
+    if path.endswith(".txt"):  # code indented by seven: a program at the top of a header, or of a section
+        sections = os.path.basename(path).startswith("order_")
         for found in re.finditer(r"(?:^ {7}.*\n|^\n)+", text, re.M):
             code = re.sub(r"^ {7}", "", found.group(0), flags=re.M)
-            if "int main(" in code:
+            if "int main(" in code or (sections and code.strip()):
                 yield text.count("\n", 0, found.start()) + 1, "c", {}, code
         return
     for found in BLOCK.finditer(text):
@@ -129,7 +130,7 @@ def together(jobs):
 
 def main():
     pages = [os.path.join(ROOT, "README.md")] + sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))
-    pages += sorted(glob.glob(os.path.join(ROOT, "src", "head_*.txt")))
+    pages += sorted(glob.glob(os.path.join(ROOT, "src", "head_*.txt")) + glob.glob(os.path.join(ROOT, "src", "order_*.txt")))
     passed = failed = 0
     for path in pages:
         said, count = copies_of(path, "--write" in sys.argv[1:])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a folder of src/ may use: our folders above it, no system header or platform macro outside
-src/io and src/serve, no memory but through the allocator, no output. Prints every breach; exit code 1 on any."""
+src/io and src/serve, no memory but through the allocator, no output; and the rooms of phi.h name no function of
+YAML or TOML. Prints every breach; exit code 1 on any."""
 import os
 import re
 import sys
@@ -23,6 +24,7 @@ CALLS = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|free|strdup|strndup|aspri
 # Where such a call is the point: file -> names.
 ALLOWED = {"src/base/base.c": {"free", "realloc"}, "src/io": {"sigaction", "free"}}
 SYSTEM = ("io", "serve")  # the folders that know the system
+FORMATS = re.compile(r"\bphi_{1,2}(?:yaml|toml)_\w+|\bPHI_{1,2}(?:YAML|TOML)_\w+")
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.S)
 
 
@@ -67,6 +69,9 @@ def main():
             if folder not in SYSTEM:
                 for use in PLATFORM.finditer(code):
                     breach(use.start(), f"{use.group(1)}: the platform is known in src/io and src/serve only")
+            if order.index(folder) < amalgamate.TOOLS:
+                for use in FORMATS.finditer(code):
+                    breach(use.start(), f"{use.group(0)}: phi.h knows neither YAML nor TOML")
             fine = ALLOWED.get(path, set()) | ALLOWED.get(f"src/{folder}", set())
             for use in CALLS.finditer(code):
                 if use.group(1) not in fine:

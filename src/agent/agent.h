@@ -2,21 +2,9 @@
 #ifndef PHI_AGENT_AGENT_H
 #define PHI_AGENT_AGENT_H
 
-#include "agent/profile.h"
 #include "agent/runtime.h"
-#include "features/caching.h"
-#include "features/failover.h"
 #include "loop/agent_desc.h"
-#include "loop/compactor.h"
-#include "loop/hook.h"
-#include "loop/input.h"
-#include "loop/provider.h"
-#include "loop/run.h"
-#include "loop/tool.h"
-#include "history/compact.h"
-#include "history/policy.h"
-#include "persist/store.h"
-#include "log/thread.h"
+#include "model/event.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,44 +27,6 @@ PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 PHI_API phi_status phi_agent_free(phi_agent agent);
 
 PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
-
-/* What an agent is, has and does. Strings are owned by the agent and valid until it is freed: the
-   session and thread ids until they change, the model id until the model does, the loop id until
-   the next run, the rewrite's id and those of `waiting` until the next phi_step. */
-typedef struct phi_agent_info {
-    phi_str agent_id, session_id;
-    phi_str thread_id; /* empty: the thread is in no store */
-    phi_str model_id;
-    phi_str loop_id; /* of the run that began last; empty: none did */
-    /* since that run began, if it is of this session, rounded up; 0: none is. A host that begins
-       sessions by age calls phi_agent_new_session where this is more than it allows. */
-    uint64_t idle_ms;
-    /* from phi_prompt until AGENT_END is queued, and until an AFTER_LOOP hook that waits is
-       decided */
-    bool running;
-    /* The first thing that phi_pending lists for the agent, or the model's answer. kind
-       PHI_WAITING_NOTHING: all but agent, loop_id and turn_index is zero. */
-    phi_pending_item waiting;
-    /* Messages in the queues, without those that a run has taken for its next turn, and texts that
-       were posted and not yet read by a phi_step. queued: in all of them. */
-    size_t steering, follow_ups, injected, queued;
-    phi_str deferred_op_id; /* of the rewrite that waits for the run's end; empty: none does */
-    /* Tokens, and dollars by the model's rates: of all runs, and of the active or else the last
-       run. Failed attempts count as far as the provider reported their usage. The figures of all
-       runs include the models that wrote summaries for the agent. */
-    phi_usage usage;
-    double cost;
-    phi_usage run_usage;
-    double run_cost;
-    phi_spending spending; /* its own, and of the agents below it */
-    /* of the last model call, before the hooks; zero where that had no policy */
-    phi_projection_meta projection;
-    phi_cache_stats cache;           /* of all runs; zero without phi_feature_cache_stats */
-    size_t memory_used, memory_peak; /* bytes of this agent now, and at most so far */
-} phi_agent_info;
-
-/* Zero, with empty strings, for a stale agent. Pumping thread. */
-PHI_API phi_agent_info phi_agent_get_info(phi_agent agent);
 
 /* True if the agent's present model takes a block of that kind and type, for tools that can give
    one: (PHI_CONTENT_DOCUMENT, "application/pdf"), (PHI_CONTENT_AUDIO, "audio/wav"). A document
@@ -129,6 +79,7 @@ PHI_API phi_status phi_stop(phi_agent agent);
 /* Raises the limits of a run and the agent's budget: a paused run continues, if that is enough.
    PHI_MISUSE: there is neither a run nor a budget to raise. Pumping thread. */
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
+
 /* ---- changing it ---- */
 
 /* What phi_agent_set takes out of a desc. Marked *: also during a run, see there. All other fields
@@ -184,75 +135,6 @@ PHI_API phi_status phi_agent_set(phi_agent agent, const phi_agent_desc *to, uint
    PHI_BUSY while running; PHI_NO_MEMORY: nothing changed. A thread in a store keeps everything: a
    fresh lane of it begins, which needs memory. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
-
-/* ---- sessions ---- */
-
-/* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
-   has no parent. The new log begins with copies of the messages in the active lane's view, durable
-   ones durable still, so that the next request is the same; with `empty` it begins with nothing.
-   Runs, lanes, rewrites, notes and entries outside of the view stay behind, and phi_thread_usage
-   begins at zero; the agent's own usage, its budget and its queues continue.
-   The old log is freed, queued events are purged, responses are stale, and pointers out of popped
-   events are invalid. A log in a store is saved there and left, whole, under its id; the new log is
-   in the same store under an id that phi makes (phi_agent_info.thread_id). PHI_BUSY while running;
-   PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
-   are both); the store's status; then nothing changed. */
-PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
-
-/* ---- the history ---- */
-
-/* The agent's whole log: to read, to fork, to rewrite while no run is active. Owned by the agent,
-   valid until it is freed (of a phi_run: the thread that it runs over); NULL for a stale agent.
-   phi_thread_message_at reads it, phi_thread_append appends to it. phi_agent_use_thread and
-   phi_agent_new_session begin another log in it, and so do phi_agent_reset and
-   phi_agent_replace_messages; but a thread in a store keeps its entries then, and a fresh lane
-   begins. */
-PHI_API phi_thread *phi_agent_thread(phi_agent agent);
-
-/* Of an agent with a store: saves and leaves its thread, and continues with another, loaded or,
-   where the store has none of that id, new; NULL: new, with an id that phi makes. The session is
-   that of the thread's last run, else a new one; input queued by phi_steer and phi_follow_up stays
-   with the agent; queued events are purged, and pointers out of popped events are invalid. PHI_BUSY
-   while running, or another writer has the thread; PHI_MISUSE: no store; or the store's status:
-   then nothing changed. */
-PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
-
-/* Which messages of the view the policy would send now, a line for each group and why not the rest,
-   and which opaque blocks the agent's protocol does not take, in the arena; during a run of
-   phi_prompt_with with a policy of its own, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
-   */
-PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
-
-/* As phi_thread_rewrite; during a run the rewrite is deferred until the run has ended, after its
-   last entry. An agent has at most one deferred rewrite: a newer one replaces it. PHI_EV_REWRITE
-   reports the outcome, unless memory runs out; of a duplicate its text says that nothing was done,
-   and spans of entries that the agent forgot meanwhile are refused. Lanes can be switched during a
-   run in this way (switch_to): events of the run are about its own lane then, phi_thread_message_at
-   about the new one. Copied. The deferred rewrite has an op_id in any case (phi_agent_info), and a
-   note of the log holds it (PHI_NOTE_DEFERRED): where the process ends before the run does, the
-   next agent that opens the thread out of its store applies it. rewrite NULL withdraws the deferred
-   one: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED.
-   PHI_NOT_FOUND: none is deferred. PHI_BAD_ARG: the rewrite is not valid, or, during a run, could
-   never be; PHI_BUSY: the agent is of a phi_run that is over, and another run uses its thread;
-   PHI_STALE, PHI_NO_MEMORY: nothing changed. */
-PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
-
-/* Replaces the history by copies of these messages; count 0: by nothing. Queued events are purged,
-   and pointers out of popped ones are invalid; usage and queues stay. The messages may be the
-   agent's own. For an agent with a memory limit whose thread is in a store it writes the entries
-   that the store lacks, so that the old messages are evicted at once. PHI_BUSY while running;
-   PHI_MISUSE: an agent of phi_run; PHI_BAD_ARG: phi_last_error names the message; PHI_NO_MEMORY,
-   PHI_STALE: nothing changed. */
-PHI_API phi_status phi_agent_replace_messages(phi_agent agent, const phi_message *messages,
-                                              size_t count);
-
-/* The messages of the agent's thread as a JSON array in the arena; during a run as far as it has
-   come. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the store's status, when evicted messages cannot be
-   recalled. And back, as phi_agent_replace_messages: *error, where given, says why the text was not
-   read (PHI_PARSE), and then nothing changed. */
-PHI_API phi_status phi_agent_messages_to_json(phi_agent agent, phi_arena *arena, phi_str *out);
-PHI_API phi_status phi_agent_messages_from_json(phi_agent agent, phi_str json,
-                                                phi_parse_error *error);
 
 #ifdef __cplusplus
 }

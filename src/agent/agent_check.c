@@ -5,6 +5,8 @@
 #include "base/id_in.h"
 #include "io/secret_in.h"
 #include "wire/strict_in.h"
+#include "agent/profile.h"
+#include "features/failover.h"
 
 #include <stdio.h>
 

@@ -7,6 +7,8 @@
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
 #include "loop/tool_check_in.h"
+#include "features/failover.h"
+#include "agent/profile.h"
 
 /* agent.c: PHI_OK, or words that begin with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);

@@ -1,6 +1,8 @@
 /* agent_info.c - what an agent is, has and waits for, for the host. */
 #include "agent/agent_in.h"
 #include "persist/journal_in.h"
+#include "agent/agent.h"
+#include "agent/agent_info.h"
 
 static void phi__agent_info_ids(const phi__agent *agent, phi_agent_info *info) {
     const phi__journal *journal = agent->thread->journal;

@@ -5,6 +5,7 @@
 #include "features/ask_model_in.h"
 #include "features/failover_in.h"
 #include "history/compact_in.h"
+#include "agent/profile.h"
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */

@@ -18,6 +18,7 @@
 
 #include "agent/agent.h"
 #include "codecs/queries.h"
+#include "model/failure.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,6 +6,8 @@
 #define PHI_AGENT_RESPONSE_H
 
 #include "agent/agent.h"
+#include "history/policy.h"
+#include "model/failure.h"
 
 #ifdef __cplusplus
 extern "C" {

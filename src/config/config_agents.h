@@ -28,6 +28,7 @@
 
 #include "agent/agent.h"
 #include "config/config.h"
+#include "persist/store.h"
 
 #ifdef __cplusplus
 extern "C" {

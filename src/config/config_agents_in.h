@@ -9,6 +9,8 @@
 #include "config/config_section_in.h"
 #include "config/config_tables_in.h"
 #include "subagents/subagents.h"
+#include "loop/provider.h"
+#include "persist/store.h"
 
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */

@@ -1,6 +1,8 @@
 /* config_children.c - sub-agents of the file: tools of agents, with settings of their own. */
 #include "config/config_agents_in.h"
 #include "model/model_in.h"
+#include "loop/hook.h"
+#include "loop/provider.h"
 
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,

@@ -1,5 +1,6 @@
 /* config_failover.c - the models that an agent goes on with when its own fails. */
 #include "config/config_agents_in.h"
+#include "features/failover.h"
 
 static phi_status phi__config_failover_models(phi__config_maker *maker,
                                               const phi__config_texts *names, phi_failover *out) {

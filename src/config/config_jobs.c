@@ -1,5 +1,6 @@
 /* config_jobs.c - the agents of a file, each put together: profile, workspace, prompt, model. */
 #include "config/config_agents_in.h"
+#include "agent/profile.h"
 
 #include <stdio.h>
 

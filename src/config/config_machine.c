@@ -1,5 +1,7 @@
 /* config_machine.c - a reasoning strategy of the file, as a provider. */
 #include "config/config_agents_in.h"
+#include "loop/provider.h"
+#include "strategy/strategy.h"
 
 /* What a strategy borrows as long as its agents live. */
 typedef struct phi__config_machine {

@@ -2,6 +2,8 @@
 #include "config/config_agents_in.h"
 
 #include "io/files_in.h"
+#include "agent/agent.h"
+#include "agent/profile.h"
 #include "agent/profile_in.h"
 
 /* The place of a prompt, and where its files are. */

@@ -6,6 +6,7 @@
 #include "config/config_agents.h"
 #include "config/config_in.h"
 #include "loop/tool_source.h"
+#include "agent/profile.h"
 
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {

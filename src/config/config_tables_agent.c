@@ -1,5 +1,6 @@
 /* config_tables_agent.c - the tables of agents and system prompts. */
 #include "config/config_tables_in.h"
+#include "history/policy.h"
 
 static const phi__config_choice phi__config_tables_keep_choices[] = {
     {"complete", PHI_KEEP_COMPLETE, false}, {"none", PHI_KEEP_NONE, false}, {"", 0, false}};

@@ -10,6 +10,7 @@
 #include "config/config_in.h"
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
+#include "history/policy.h"
 
 typedef struct phi__config_top {
     uint64_t set;

@@ -5,6 +5,7 @@
 #include "io/secret_in.h"
 #include "formats/toml.h"
 #include "formats/yaml.h"
+#include "agent/profile.h"
 #include "agent/agent_in.h"
 
 /* The agent that is written, and the tree so far. */

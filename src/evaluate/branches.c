@@ -6,6 +6,7 @@
 #include "loop/head_in.h"
 #include "model/tokens.h"
 #include "persist/recall_in.h"
+#include "agent/profile.h"
 
 #include <stdio.h>
 

@@ -35,7 +35,7 @@ typedef struct phi_file_store_desc {
 /* Allocates the store and touches no file yet. The caller closes *out; copies of it are the same
    store, and each is a phi_store for phi_thread_attach.
    PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with
-   PHI_NO_FILES or PHI_NO_STORE_FILES.
+   PHI_NO_FILES.
    *out is zeroed then.
    Threads: one at a time for each store. Stores of one directory, in one process or in several,
    exclude each other by their locks. */

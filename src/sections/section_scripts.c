@@ -4,6 +4,11 @@
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PROCESS)
 
 #include "tools/scripts.h"
+#include "agent/agent.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/run.h"
+#include "model/event.h"
 
 enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
 

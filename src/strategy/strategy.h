@@ -22,6 +22,7 @@
 
 #include "agent/agent.h"
 #include "strategy/machine.h"
+#include "loop/provider.h"
 
 #ifdef __cplusplus
 extern "C" {

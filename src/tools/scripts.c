@@ -13,6 +13,7 @@
 #include "base/words_in.h"
 #include "io/process_in.h"
 #include "model/model_in.h"
+#include "agent/agent_info.h"
 
 #include <stdio.h>
 

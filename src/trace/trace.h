@@ -19,6 +19,7 @@
 
 #include "agent/agent.h"
 #include "record/session.h"
+#include "history/policy.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -237,7 +237,7 @@ static phi_str phi__trace_entry_id(const phi_thread *thread) {
 
 PHI__FN void phi__trace_entry_thread(phi_trace *t) {
     phi_thread_info info = phi__about_info(t->thread);
-    phi_usage usage = phi_thread_usage(t->thread);
+    phi_usage usage = phi_thread_get_info(t->thread).usage;
     size_t i;
     phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
     phi__trace_out_whole(t, "id", phi__trace_entry_id(t->thread));

@@ -3,6 +3,8 @@
 #define PHI_TESTS_AGENT_MESSAGES_H
 
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
 
 static inline phi_content text_block(const char *text) {
     phi_content content;

@@ -7,6 +7,11 @@
 #include "model/model.h"
 #include "text/json.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "agent/profile.h"
+#include "log/thread.h"
+#include "loop/input.h"
 #include "support/set.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {

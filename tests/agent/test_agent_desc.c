@@ -3,6 +3,10 @@
 #include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
 
 static phi_flow done_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;

@@ -11,6 +11,8 @@
 #include "agent/one_shot_run.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_info.h"
+#include "features/failover.h"
 
 static bool has(rig *r, size_t i, const char *text) {
     const char *request = rig_request(r, i);

@@ -1,5 +1,7 @@
 /* test_agent_set_job.c - a new compaction for an agent whose compactor is at work: the old job ends once the new one is taken. */
 #include "support/heard.h"
+#include "log/thread.h"
+#include "model/texts.h"
 
 #define LONG "A long answer, of which not every word is needed for ever and a day. "
 

@@ -3,6 +3,9 @@
 #include "agent/response.h"
 #include "loop/events.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 TEST(appended_messages_are_seen_by_the_model) {
     rig *r = rig_new();

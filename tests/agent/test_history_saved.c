@@ -1,6 +1,10 @@
 /* test_history_saved.c - an agent's messages as JSON: saved and restored. */
 #include "agent/messages.h"
 #include "support/ask.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/arena.h"
+#include "log/thread.h"
 
 TEST(an_id_that_was_appended_is_not_given_to_a_later_call) {
     rig *r = rig_new();

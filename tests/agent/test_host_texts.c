@@ -8,6 +8,14 @@
 #include "subagents/subagents.h"
 #include "support/context_tools.h"
 #include "support/rig.h"
+#include "tools/context_tools.h"
+#include "agent/agent_history.h"
+#include "agent/runtime.h"
+#include "history/compact.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "model/event.h"
+#include "model/texts.h"
 #include "history/compact_in.h"
 
 typedef struct world {

@@ -1,6 +1,13 @@
 /* test_leave.c - a runtime that was left in the midst: by a longjmp out of a callback, as by an exception; and one
    that is freed in a child of fork. */
 #include "support/rig.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/provider.h"
+#include "loop/run.h"
+#include "model/event.h"
+#include "model/model.h"
+#include "wire/writer.h"
 
 #include <poll.h>
 #include <setjmp.h>

@@ -2,6 +2,8 @@
    that are freed in the midst, and memory that fails. */
 #include "agent/one_shot.h"
 #include "loop/events.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 TEST(an_agent_freed_in_mid_run_gives_the_thread_back) {
     rig *r = rig_new();

@@ -5,6 +5,10 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/input.h"
+#include "persist/store.h"
 
 TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     rig *r = rig_new();

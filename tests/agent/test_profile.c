@@ -2,6 +2,8 @@
    unset. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "agent/profile.h"
+#include "base/arena.h"
 #include "agent/agent_in.h"
 #include "agent/profile_in.h"
 

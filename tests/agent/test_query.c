@@ -4,6 +4,12 @@
 #include "support/set.h"
 #include "support/test.h"
 #include "support/wires.h"
+#include "agent/agent_history.h"
+#include "history/policy.h"
+#include "io/transport.h"
+#include "loop/provider.h"
+#include "model/event.h"
+#include "model/model.h"
 
 #define KEY "sk-test-0123456789"
 #define BEDROCK_ID "anthropic.claude-sonnet-4-5-20250929-v1:0"

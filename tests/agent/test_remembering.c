@@ -4,6 +4,8 @@
 #include "loop/provider.h"
 #include "persist/introspect.h"
 #include "support/talk.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 /* The model that sums up. It passes on what it reads of Ada, and nothing else of what it reads. */
 typedef struct scribe {

@@ -5,6 +5,12 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "support/request.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "model/event.h"
 
 typedef struct scene {
     rig *r;

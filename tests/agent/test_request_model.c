@@ -8,6 +8,8 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static phi_prompt_desc by(const phi_model *model) {
     phi_prompt_desc desc;

@@ -5,6 +5,9 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 static size_t times_in(const char *text, const char *what) {
     size_t n = 0;

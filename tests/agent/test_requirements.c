@@ -4,6 +4,12 @@
 #include "agent/messages.h"
 #include "support/rig.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "history/compact.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 #include "history/compact_in.h"
 
 /* ---- what a desc sets ---- */

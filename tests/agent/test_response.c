@@ -2,6 +2,12 @@
 #include "agent/response.h"
 #include "support/rig.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/provider.h"
+#include "loop/run.h"
+#include "model/model.h"
 
 static const char *last_words(rig *r) {
     const char *words = NULL;

@@ -8,6 +8,12 @@
 #include "agent/snapshot.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "features/failover.h"
+#include "loop/hook.h"
+#include "loop/provider.h"
+#include "loop/run.h"
+#include "model/event.h"
+#include "wire/writer.h"
 
 static bool has(rig *r, size_t i, const char *text) {
     const char *request = rig_request(r, i);

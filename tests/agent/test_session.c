@@ -3,6 +3,9 @@
 #include "support/ask.h"
 #include "support/heard.h"
 #include "support/rotate.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
 
 TEST(a_new_session_has_a_new_id_no_counters_no_last_loop_and_the_same_history) {
     rig *r = rig_new();

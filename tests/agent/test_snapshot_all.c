@@ -2,6 +2,9 @@
 #include "agent/snapshot.h"
 #include "features/facts.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
 
 enum { VILLAGERS = 4 };
 

@@ -5,6 +5,12 @@
 #include "support/context_tools.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "tools/context_tools.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "model/event.h"
 #include "log/log_in.h"
 
 enum { STEPS_MOST = 200, TOOLS = 5 };

@@ -3,6 +3,7 @@
 #include "support/heard.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_info.h"
 
 TEST(cost_is_tokens_by_rates_over_input_output_and_cache_and_reasoning_is_not_charged_again) {
     phi_cost rates;

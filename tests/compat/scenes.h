@@ -20,6 +20,10 @@
 #include "support/rig.h"
 #include "tools/context_tools.h"
 #include "loop/tool_source.h"
+#include "features/failover.h"
+#include "loop/hook.h"
+#include "model/event.h"
+#include "model/texts.h"
 #include "text/json_in.h"
 
 enum {

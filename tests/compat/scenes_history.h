@@ -4,6 +4,7 @@
 
 #include "support/context_tools.h"
 #include "compat/scenes_host.h"
+#include "agent/agent_history.h"
 #include "support/set.h"
 
 static inline phi_thread *scene_thread(scene *s) { return phi_agent_thread(s->agent); }

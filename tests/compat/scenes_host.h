@@ -3,6 +3,11 @@
 #define PHI_TESTS_COMPAT_SCENES_HOST_H
 
 #include "compat/scenes_loop.h"
+#include "agent/agent_history.h"
+#include "agent/profile.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/run.h"
 
 /* ---- a request with its own tools, policy, format, temperature ---- */
 

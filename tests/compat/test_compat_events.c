@@ -6,6 +6,7 @@
 #include "record/event_json.h"
 #include "compat/scenes_crew.h"
 #include "persist/file_store.h"
+#include "loop/hook.h"
 
 enum { KINDS = PHI_EV_OPAQUE + 1, OF_A_KIND = 2 };
 

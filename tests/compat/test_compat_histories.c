@@ -5,6 +5,7 @@
 #include "agent/query.h"
 #include "compat/compat_wire.h"
 #include "compat/scenes_crew.h"
+#include "agent/agent_history.h"
 #include "support/set.h"
 
 /* The history, sent once more to a model of another protocol. Its answer is no stream of that. */

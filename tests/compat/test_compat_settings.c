@@ -3,6 +3,7 @@
    PHI_COMPAT_WRITE=1 writes missing ones (compat.h). */
 #include "agent/response.h"
 #include "compat/compat_wire.h"
+#include "agent/agent_history.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1},"         \

@@ -5,6 +5,7 @@
    NAME.json: in its midst. NAME_end.json: at its end. NAME_restored.txt: what the agent out of
    NAME.json did and sent from there. */
 #include "compat/scenes_crew.h"
+#include "loop/input.h"
 
 static phi_str snapshot_of(scene *s) {
     phi_str text = PHI_ZERO;

@@ -8,6 +8,7 @@
 #include "compat/scenes_crew.h"
 #include "persist/file_store.h"
 #include "record/session.h"
+#include "agent/agent_history.h"
 
 #include <unistd.h>
 

@@ -5,6 +5,7 @@
    tape must have, too. */
 #include "compat/scenes_crew.h"
 #include "record/replay.h"
+#include "agent/agent_history.h"
 
 static phi_status write_tape(void *user_data, const char *bytes, size_t len) {
     compat_add((compat_text *)user_data, bytes, len);

@@ -1,6 +1,8 @@
 /* test_config_agents.c - agents out of a configuration: models, profiles, prompts, limits. */
 #include "support/problems.h"
 #include "support/made.h"
+#include "agent/profile.h"
+#include "history/policy.h"
 #include "agent/agent_in.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"

@@ -4,6 +4,10 @@
 #include "support/problems.h"
 #include "support/made.h"
 #include "support/store_mem.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "features/failover.h"
+#include "loop/hook.h"
 
 #include <sys/stat.h>
 

@@ -3,6 +3,8 @@
 #include "support/made.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
 #define GROQ                                                                                       \

@@ -1,6 +1,9 @@
 /* test_config_reload.c - a file that was changed takes effect in the midst of conversations. */
 #include "agent/snapshot.h"
 #include "support/made.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 #define PROVIDER                                                                                   \
     "[tools]\nenabled = [\"wait\"]\n[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"

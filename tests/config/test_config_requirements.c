@@ -2,6 +2,7 @@
    is about. */
 #include "support/problems.h"
 #include "support/made.h"
+#include "agent/agent_info.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
 

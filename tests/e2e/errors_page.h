@@ -5,6 +5,7 @@
 #define PHI_TESTS_E2E_ERRORS_PAGE_H
 
 #include "support/crowd.h"
+#include "model/failure.h"
 
 enum { ERRORS_PAGE_CELLS = 12 };
 

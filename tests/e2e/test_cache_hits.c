@@ -9,6 +9,11 @@
 #include "codecs/presets.h"
 #include "model/event_parts.h"
 #include "model/model.h"
+#include "text/json.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
+#include "agent/agent_info.h"
 #include "text/json_in.h"
 #include "support/set.h"
 

@@ -4,6 +4,9 @@
 #include "e2e/e2e.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "agent/agent_info.h"
 #include "support/set.h"
 
 enum { CHECKING = E2E_WIRES, CAST }; /* behind those of both protocols */

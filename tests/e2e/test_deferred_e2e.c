@@ -3,6 +3,7 @@
    shows a model no tool that it has not found or loaded, and checks the prefix of thinking. */
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"
+#include "base/arena.h"
 #include "support/set.h"
 
 typedef struct protocol {

@@ -1,6 +1,8 @@
 /* test_delivery.c - the same conversation however its bytes arrive, and how connections are used.
    */
 #include "e2e/e2e.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 static void check_story(const seen *s) {
     bool same = CHECK_EQ_STR(s->text, "I look.It is 42.");

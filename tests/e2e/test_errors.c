@@ -7,6 +7,11 @@
 #include "e2e/e2e.h"
 #include "base/utf8_in.h"
 #include "e2e/errors_page.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "model/failure.h"
+#include "model/model.h"
 #include "support/set.h"
 
 #include <fcntl.h>

@@ -2,6 +2,9 @@
    request, whichever way the format goes, and the host reads the same tree. */
 #include "e2e/e2e.h"
 #include "wire/structured.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\",\"minimum\":1},"             \

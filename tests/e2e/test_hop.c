@@ -6,6 +6,8 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 #include "support/set.h"
 
 #define PNG                                                                                        \

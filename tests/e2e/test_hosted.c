@@ -6,6 +6,9 @@
 #include "model/citations.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 static void searches(const char *id, const char *path) {
     crowd *c = crowd_new(NULL);

@@ -3,6 +3,8 @@
 #include "agent/query.h"
 #include "e2e/e2e.h"
 #include "codecs/presets.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 #define SIGNED "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:SESSION/TOKEN+EXAMPLE=="
 

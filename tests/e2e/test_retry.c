@@ -5,6 +5,9 @@
 #include "e2e/e2e.h"
 #include "io/http_in.h"
 #include "loop/loop_in.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/arena.h"
 #include "support/set.h"
 
 #include <netinet/in.h>

@@ -5,6 +5,7 @@
 #include "io/http_in.h"
 #include "loop/loop_in.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
 #include "support/set.h"
 
 #define ANSWER "I look.It is 42." /* of the scenario "lookup", with one call between */

@@ -2,16 +2,20 @@
    Bedrock, against the mock's check (tests/mock/binding.py): whatever is changed on the way, no
    request is refused, and none has thinking that would be dropped without a word. Each story says
    how many thinking blocks went, beside those of a client by hand that only ever appends. */
+#include "history/prune_in.h"
 #include "agent/dry_run.h"
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"
 #include "evaluate/evaluate.h"
 #include "features/failover.h"
 #include "features/facts.h"
-#include "history/prune.h"
+#include "history/prune_in.h"
 #include "codecs/presets.h"
 #include "loop/tool_source.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "history/policy.h"
 #include "support/set.h"
 
 enum { MESSAGES, BEDROCK, WIRES };

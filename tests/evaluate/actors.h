@@ -5,6 +5,14 @@
 #include "evaluate/evaluate.h"
 #include "support/heard.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/provider.h"
+#include "model/event.h"
+#include "model/model.h"
+#include "record/session.h"
+#include "wire/writer.h"
 
 enum { ACTORS = 6 };
 

@@ -2,6 +2,12 @@
 #include "support/resumed.h"
 #include "agent/snapshot.h"
 #include "evaluate/actors.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "agent/runtime.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/run.h"
 
 /* ---- memory ---- */
 

@@ -5,6 +5,7 @@
 #include "agent/snapshot.h"
 #include "loop/find_in.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
 #include "support/set.h"
 
 typedef struct thing {

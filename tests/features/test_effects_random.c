@@ -7,6 +7,7 @@
 #include "support/heard.h"
 #include "support/store_mem.h"
 #include "text/json.h"
+#include "agent/agent_history.h"
 
 enum { KEYS = 6, LANES = 5, MARKS = 64, CALLS = 4, ACTIONS = 24, SEEDS = 120 };
 

@@ -7,6 +7,8 @@
 #include "support/heard.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 #define HEAD "[What you know now]"
 

@@ -11,6 +11,10 @@
 #include "support/store_mem.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 #define SSE "Content-Type: text/event-stream\r\n"
 #define HALF                                                                                       \

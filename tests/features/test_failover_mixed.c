@@ -12,6 +12,8 @@
 #include "codecs/presets.h"
 #include "loop/tool_source.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 #define HALF                                                                                       \
     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","       \

@@ -7,6 +7,9 @@
 #include "support/heard.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 #define TOO_LONG                                                                                   \
     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","                           \

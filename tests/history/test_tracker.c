@@ -2,6 +2,7 @@
 #include "support/rig.h"
 
 #include "loop/loop_in.h"
+#include "agent/agent_history.h"
 #include "history/tracker_in.h"
 
 static size_t one(void *user_data, phi_str text) {

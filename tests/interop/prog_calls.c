@@ -15,6 +15,8 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "loop/provider.h"
+#include "wire/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,6 +14,8 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "model/event.h"
+#include "model/failure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,9 @@
 
 #include "support/rig.h"
 #include "loop/wait_tool.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 enum { MOST = 1100 };
 

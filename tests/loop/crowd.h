@@ -11,6 +11,8 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 
 enum { CROWD_MOST = 1000, CROWD_CALLS = 10, CROWD_TEXT = 32 };
 

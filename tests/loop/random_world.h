@@ -11,6 +11,8 @@
 #include "model/model.h"
 #include "support/rotate.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "loop/run.h"
 #include "support/set.h"
 
 enum {

@@ -3,6 +3,8 @@
 #include "support/rig.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 #define EVENTS "content-type: text/event-stream\r\n"
 #define FRAMES "content-type: application/vnd.amazon.eventstream\r\n"

@@ -2,6 +2,14 @@
    and calls; raised by absurd numbers, shared by agents that die, and given back however a run
    ends. In these tests an answer of the rig costs 15 tokens (10 in, 5 out). */
 #include "support/heard.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/run.h"
+#include "model/message.h"
 
 static phi_agent_desc small(void) {
     phi_agent_desc desc = rig_desc();

@@ -1,6 +1,11 @@
 /* test_cache_stats.c - how prompt caching went, counted from what the answers said of it: hits, misses, and
    what had changed where a request missed. */
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "features/caching.h"
+#include "loop/hook.h"
+#include "loop/tool.h"
 #include "support/set.h"
 
 /* An Anthropic answer with these numbers. */

@@ -2,6 +2,12 @@
    at each step of a long run: test_cancel_everywhere.c. */
 #include "loop/act_tool.h"
 #include "support/heard.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "agent/agent_info.h"
 
 TEST(a_run_cancelled_before_it_begins_still_returns_its_prompt) {
     rig *r = rig_new();

@@ -3,6 +3,13 @@
    after another, in every way there is; whatever it was doing, what is left can go on. */
 #include "support/rig.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "model/event.h"
+#include "model/message.h"
 
 enum { LENGTH = 200, CHUNK = 32, PATIENCE = 600 };
 

@@ -5,6 +5,8 @@
 #include "loop/wait_tool.h"
 #include "record/replay.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -1,6 +1,10 @@
 /* test_capture.c - PHI_EV_TURN_REQUEST: what each turn is about to send, and where its messages came from. */
 #include "support/rig.h"
 #include "text/json_in.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "loop/input.h"
+#include "model/message.h"
 
 enum { MOST = 8 };
 

@@ -4,6 +4,9 @@
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
 #include "log/thread.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
 
 #define TOO_LONG                                                                                   \
     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","                           \

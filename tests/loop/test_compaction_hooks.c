@@ -1,5 +1,9 @@
 /* test_compaction_hooks.c - what hooks say to a compaction, and know of it. */
 #include "support/heard.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "loop/hook.h"
 
 #define TOO_LONG                                                                                   \
     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":"               \

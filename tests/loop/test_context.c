@@ -1,5 +1,9 @@
 /* test_context.c - what a model gets to see: the history, as hooks transform and convert it. */
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 typedef struct pipeline {
     phi_content block;

@@ -2,6 +2,8 @@
    nobody had thought of. */
 #include "loop/loop_in.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static phi_verdict say_changed(void *user_data, phi_hook *hook) {
     (void)user_data;

@@ -4,6 +4,8 @@
 
 #include "agent/one_shot_run.h"
 
+#include "tools/context_tools.h"
+#include "agent/agent_history.h"
 /* A token each byte: four times what the estimate says. */
 static size_t bytes_of(void *user_data, phi_str text) {
     if (user_data != NULL) ++*(size_t *)user_data;
@@ -276,7 +278,7 @@ TEST(in_another_lane_what_is_shown_is_counted_anew) {
         (void)snprintf(words, sizeof words, "messages, %u tokens\n",
                        (unsigned)seen_bytes(agent, &arena));
         CHECK(strstr(explained(agent, &arena), words) != NULL);
-        CHECK_EQ_INT(i == 0 ? phi_thread_fresh(thread)
+        CHECK_EQ_INT(i == 0 ? phi_thread_switch(thread, NULL)
                             : phi_thread_switch(thread, PHI_LANE_DEFAULT),
                      PHI_OK);
     }

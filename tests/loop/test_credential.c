@@ -1,6 +1,9 @@
 /* test_credential.c - keys that the host gives for each attempt, and a fresh one where the last was
    refused: tokens that expire in mid-run. */
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 enum { MOST = 8 };
 

@@ -2,6 +2,9 @@
    it: each started call has one result, the first, and the next round takes no more memory. Meant for the
    thread sanitizer. */
 #include "loop/crowd.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,8 @@
 /* test_crowd_tools.c - a thousand agents with ten pending tools each, on one thread: results come in any
    order and stand in call order, and the third time takes no more memory than the second. */
 #include "loop/crowd.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 
 enum { ROUNDS = 3, PATIENCE = 100000 };
 

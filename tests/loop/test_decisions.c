@@ -2,6 +2,13 @@
    never. */
 #include "agent/snapshot.h"
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "model/event.h"
 
 TEST(a_permission_dialog_is_a_hook_that_waits) {
     rig *r = rig_new();

@@ -7,6 +7,9 @@
 #include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 #define ECHO_SCHEMA "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}"
 #define INDEX                                                                                      \

@@ -3,6 +3,8 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "persist/introspect.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static store_mem *store;
 

@@ -2,6 +2,8 @@
    keep, and what waits. */
 #include "loop/tries.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 TEST(events_nobody_pops_stop_the_reading_and_nothing_is_lost) {
     rig *r = rig_new();

@@ -5,6 +5,7 @@
 #include "record/replay.h"
 #include "support/rig.h"
 #include "support/wires.h"
+#include "agent/agent_history.h"
 
 #include <unistd.h>
 

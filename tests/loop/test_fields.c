@@ -2,6 +2,8 @@
    "field block id path=value", "dropped block id", "start block id arguments", and some events between. */
 #include "loop/provider.h"
 #include "support/rig.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 #include "support/set.h"
 
 #define STREAM "Content-Type: text/event-stream\r\n"

@@ -3,6 +3,12 @@
 #include "agent/one_shot_run.h"
 #include "support/heard.h"
 #include "support/request.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "model/event.h"
 
 TEST(filters_see_all_text_blocks_joined_by_line_breaks_and_no_images) {
     rig *r = rig_new();

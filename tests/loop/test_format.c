@@ -7,6 +7,8 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "loop/input.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"]}"

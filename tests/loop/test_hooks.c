@@ -1,6 +1,10 @@
 /* test_hooks.c - the order of hooks, what they may say, and what they are told.
    docs/conformance.md names those that prove a line of the checklist. */
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
 
 /* A tool that says half of its result, then all of it. */
 static phi_flow work_start(void *user_data, phi_call call, phi_str arguments) {

@@ -3,6 +3,13 @@
 #include "agent/response.h"
 #include "support/heard.h"
 #include "support/request.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/run.h"
+#include "model/event.h"
 #include "support/set.h"
 
 /* What the hook does when it is asked at `at`. */

@@ -2,6 +2,7 @@
    threads while the run goes on, ends, and begins again. For the thread sanitizer. */
 #include "loop/loop_in.h"
 #include "support/heard.h"
+#include "agent/agent_info.h"
 
 #include <pthread.h>
 

@@ -4,6 +4,8 @@
 #include "loop/loop_in.h"
 #include "support/heard.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static void expect_turns(phi_input queue, phi_queue_mode mode, const char *want) {
     rig *r = rig_new();

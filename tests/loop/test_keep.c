@@ -1,5 +1,7 @@
 /* test_keep.c - what stays in view of a run that fails or is cancelled: what is complete of it, or nothing. */
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 static phi_agent keeper(rig *r, phi_keep keep, phi_tool *echo) {
     phi_agent_desc desc = rig_desc();

@@ -1,6 +1,10 @@
 /* test_last_event.c - where an answer ends: at its last event, however long the server keeps the
    body open, and a failed one where its usage can have come. */
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/arena.h"
+#include "log/thread.h"
 
 #include <stdio.h>
 

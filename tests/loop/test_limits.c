@@ -1,6 +1,11 @@
 /* test_limits.c - the limits of a run: their defaults, their words, and where they stop it. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 /* Turns of 15 tokens each that call a tool; each takes `turn_ms`. What the run's last message says. */
 static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t turn_ms,

@@ -9,6 +9,7 @@
 #include "support/heard.h"
 #include "support/set.h"
 #include "loop/tool_source.h"
+#include "agent/agent_history.h"
 
 #include <stdlib.h>
 

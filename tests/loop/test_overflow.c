@@ -1,5 +1,9 @@
 /* test_overflow.c - what is too long for a model is made shorter, and tried again. */
 #include "loop/tries.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
 
 /* ---- what is too long ---- */
 static void a_history(rig *r, phi_agent agent, int answers) {

@@ -8,6 +8,9 @@
 #include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "loop/input.h"
 
 #define SSE "content-type: text/event-stream\r\n"
 #define HEAD                                                                                       \

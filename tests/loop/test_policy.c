@@ -5,6 +5,12 @@
 #include "record/event_json.h"
 
 #include "model/tokens.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/arena.h"
+#include "history/policy.h"
+#include "log/thread.h"
+#include "loop/hook.h"
 
 static char filler[1 << 15];
 

@@ -1,6 +1,11 @@
 /* test_posts.c - what must always be heard: aborts, stops and decisions without a text, whatever else was said and
    however little memory there is; and which runs they mean. */
 #include "support/rig.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/run.h"
+#include "model/event.h"
 
 /* Messages of 319 bytes until there is no room for one more. */
 static void fill(phi_agent agent) {

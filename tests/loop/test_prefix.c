@@ -8,6 +8,9 @@
 #include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/arena.h"
 
 #define EVENTS "content-type: text/event-stream\r\n"
 

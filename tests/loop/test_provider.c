@@ -6,6 +6,10 @@
 #include "agent/one_shot_run.h"
 #include "persist/store.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 /* A model that says a word a poll; what it does is scripted in its fields. */
 typedef struct parrot {

@@ -6,6 +6,8 @@
 #include "agent/snapshot.h"
 #include "history/prune.h"
 #include "features/context_edits.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 
 typedef struct world {
     rig *r;

@@ -4,6 +4,8 @@
 #include "record/replay.h"
 #include "support/heard.h"
 #include "record/event_json.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 #include <pthread.h>
 

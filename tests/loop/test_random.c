@@ -6,6 +6,10 @@
 #include "loop/random_world.h"
 #include "record/event_json.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 enum { STEPS = 150, SEEDS = 400, ANSWERS = 600, PATIENCE = 4000, AT_ONCE = 6 };
 

@@ -1,6 +1,11 @@
 /* test_repeat_guard.c - a model that makes the same call again and again: warned of, then stopped, whatever it calls. */
 #include "agent/snapshot.h"
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "model/message.h"
 
 /* Six answers, each with that call. */
 static void call_six_times(rig *r, const char *name, const char *arguments) {

@@ -2,6 +2,10 @@
 #include "support/rig.h"
 
 #include "agent/runtime.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "model/message.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,11 @@
 /* test_retry_seen.c - what the host sees of a call that is tried again, and how it ends the
    waiting. */
 #include "loop/tries.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
 
 /* ---- C 40: what the host sees ---- */
 TEST(a_retry_before_the_first_delta_shows_nothing_but_itself) {

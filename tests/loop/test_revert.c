@@ -6,6 +6,8 @@
 #include "agent/snapshot.h"
 #include "features/context_edits.h"
 #include "history/revert.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 #include "history/revert_in.h"
 
 typedef struct world {

@@ -3,6 +3,11 @@
 #include "loop/echo_x.h"
 #include "support/ask.h"
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 TEST(a_prompt_streams_an_answer_and_the_run_ends) {
     rig *r = rig_new();

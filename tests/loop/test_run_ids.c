@@ -5,6 +5,9 @@
 #include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/input.h"
 
 TEST(missing_ids_are_made_and_can_be_read_back) {
     rig *r = rig_new();

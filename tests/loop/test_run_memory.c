@@ -5,6 +5,8 @@
 #include "loop/loop_in.h"
 #include "loop/tries.h"
 #include "support/request.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static int scenario_prompt_with_tool(rig *r, bool *tripped) {
     phi_agent agent = echo_x_agent(r);

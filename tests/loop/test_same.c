@@ -3,6 +3,8 @@
 #include "record/replay.h"
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 enum { STEPS = 600, CASTS = 3, TELLERS = 3 };
 

@@ -3,6 +3,12 @@
 #include "loop/wait_tool.h"
 #include "support/heard.h"
 #include "record/event_json.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "model/event.h"
 
 #define SKIPPED(id)                                                                                \
     "ToolExecutionStart " id " wait()\n"                                                           \

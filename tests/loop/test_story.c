@@ -3,6 +3,7 @@
    Three turns with parallel tools, an update, steering, a follow-up, a retry before the first delta and
    one after it, and a compaction; then a run that fails for good. Lines "== " are what the host does. */
 #include "support/heard.h"
+#include "loop/input.h"
 
 enum { STORY_MOST = 1 << 16 };
 

@@ -4,6 +4,7 @@
 #include "support/set.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "model/failure.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"deep\":{\"type\":"      \

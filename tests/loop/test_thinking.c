@@ -8,6 +8,11 @@
 #include "support/heard.h"
 #include "support/set.h"
 #include "wire/hash_in.h"
+#include "agent/agent_history.h"
+#include "agent/runtime.h"
+#include "history/policy.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 /* ---- answers that think ---- */
 

@@ -2,6 +2,8 @@
    of their results. */
 #include "loop/act_tool.h"
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 #include "support/set.h"
 
 TEST(parallel_calls_run_at_once_and_results_are_logged_in_call_order) {

@@ -1,6 +1,12 @@
 /* test_tool_retries.c - a tool's calls that fail are started again, as often and as late as the tool says. */
 #include "agent/snapshot.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "model/message.h"
 
 typedef struct digger {
     size_t started, cancelled, fails; /* so many tries fail */

@@ -9,6 +9,7 @@
 #include "record/replay.h"
 #include "subagents/subagents.h"
 #include "support/heard.h"
+#include "agent/agent_info.h"
 #include "support/set.h"
 
 enum { LISTS = 8, TOOLS = 4 };

@@ -2,6 +2,9 @@
    heartbeats. */
 #include "loop/act_tool.h"
 #include "record/event_json.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "log/thread.h"
 
 TEST(updates_are_events_that_the_model_does_not_see_and_progress_is_for_the_person) {
     rig *r = rig_new();

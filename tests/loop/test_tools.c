@@ -2,6 +2,11 @@
    twice. */
 #include "loop/act_tool.h"
 #include "support/ask.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/input.h"
+#include "model/message.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,8 @@
 /* test_tools_reentrant.c - tools that free agents, prompt others and call phi in other ways, from
    every place they are called in. */
 #include "loop/act_tool.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 TEST(a_tool_may_free_its_agent) {
     rig *r = rig_new();

@@ -1,6 +1,10 @@
 /* test_tools_threads.c - other threads finish and abort while calls are cancelled, time out, and go
    with their agents. Meant for the thread sanitizer. */
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
+#include "agent/agent_info.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,6 +4,7 @@
 #include "history/revert.h"
 #include "io/transport.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
 
 #define HEAD "Content-Type: text/event-stream\r\n"
 

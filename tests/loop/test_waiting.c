@@ -2,6 +2,10 @@
 #include "support/rig.h"
 
 #include "agent/response.h"
+#include "agent/agent.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 static const char *waits(phi_agent agent, phi_pending_item *item) {
     static const char *const names[] = {"nothing", "decision", "call", "retry", "budget", "model"};

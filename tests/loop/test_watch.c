@@ -5,6 +5,7 @@
 #include "loop/state_in.h"
 
 #include "support/heard.h"
+#include "agent/agent_info.h"
 
 /* A model in the process that has its answers from an agent below its own: a small strategy. */
 typedef struct thinker {

@@ -3,6 +3,7 @@
 #define PHI_TESTS_LOOP_TRIES_H
 
 #include "support/heard.h"
+#include "model/failure.h"
 
 #define TOO_LONG                                                                                   \
     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is "   \

@@ -4,6 +4,7 @@
 #include "mcp/mcp_asks.h"
 #include "mcp/mcp_asks_in.h"
 #include "support/heard.h"
+#include "agent/agent_info.h"
 
 static const phi__mcp_open_join joins[] = {phi__mcp_asks_join};
 

@@ -3,6 +3,9 @@
 #include "mcp/mcp_asks.h"
 #include "mcp/mcp_in.h"
 #include "mcp/mock_agent.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "model/event.h"
 
 static phi_verdict answer(void *user_data, phi_hook *hook) {
     (void)user_data;

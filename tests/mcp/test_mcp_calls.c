@@ -3,6 +3,7 @@
 
 #include "agent/snapshot.h"
 #include "record/replay.h"
+#include "agent/agent_history.h"
 
 /* A call is under way. */
 static bool calling(tools_kit *t, const char *era, const phi_mcp_desc *desc) {

@@ -4,6 +4,7 @@
 #include "mcp/mcp_offers_in.h"
 #include "mcp/tools.h"
 #include "support/mcp_mock.h"
+#include "agent/agent_info.h"
 
 #include <time.h>
 

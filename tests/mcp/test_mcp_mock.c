@@ -3,6 +3,8 @@
 #include "mcp/mock_agent.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_info.h"
+#include "features/failover.h"
 
 TEST(an_agent_calls_tools_of_a_process_in_each_era) {
     static const char *const eras[] = {"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26",

@@ -6,6 +6,7 @@
 #include "mcp/mcp_asks_in.h"
 #include "mcp/mcp_offers_in.h"
 #include "mcp/tools.h"
+#include "agent/agent_info.h"
 
 enum { AGENTS = 2, STEPS = 60, OPEN = 64 };
 
@@ -223,8 +224,8 @@ static void act(world *w) {
         if (mcp_tool_at(w->k.mcp, 0, &tool)) (void)phi_mcp_accept_tool(w->k.mcp, tool.name.at);
         return;
     case 8: (void)mcp_list_resources(w->k.mcp, on_list, w, NULL); return;
-    case 9: (void)phi_mcp_subscribe(w->k.mcp, "file:///a", NULL, NULL); return;
-    case 10: (void)phi_mcp_unsubscribe(w->k.mcp, "file:///a"); return;
+    case 9: (void)phi_mcp_watch(w->k.mcp, "file:///a", true, NULL, NULL); return;
+    case 10: (void)phi_mcp_watch(w->k.mcp, "file:///a", false, NULL, NULL); return;
     case 11:
         if (w->k.made != NULL && w->k.deed_count < LINK_SAYS - 16)
             link_down(&w->k, PHI_NETWORK, dice(w, 8) == 0, "died");

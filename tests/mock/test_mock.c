@@ -3,6 +3,9 @@
 
 #include "support/rig.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 static phi_agent_desc desc_of(const phi_mock *mock) {
     phi_agent_desc desc;

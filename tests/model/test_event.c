@@ -1,6 +1,9 @@
 /* test_event.c - the id of a model call. */
 #include "agent/agent.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 TEST(a_model_calls_id_is_its_run_and_its_turn) {
     char id[20] = "x";

@@ -5,6 +5,8 @@
 
 #include "agent/snapshot.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 static phi_permissions *make(const phi_permission_rules *rules) {
     phi_permissions_desc desc;

@@ -5,6 +5,7 @@
 
 #include "loop/events.h"
 #include "codecs/presets.h"
+#include "agent/agent_history.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

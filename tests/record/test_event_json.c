@@ -3,6 +3,11 @@
 #include "support/rig.h"
 #include "record/event_json.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 /* The JSON of every event that was popped, a line each. */
 typedef struct lines {

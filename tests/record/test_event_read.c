@@ -3,6 +3,12 @@
 #include "support/test.h"
 #include "record/event_json.h"
 #include "model/event_parts.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "loop/hook.h"
+#include "loop/run.h"
+#include "model/event.h"
+#include "model/failure.h"
 
 static phi_memory memory;
 static phi_arena arena;

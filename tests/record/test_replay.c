@@ -5,6 +5,9 @@
 #include "record/event_json.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "loop/provider.h"
+#include "wire/writer.h"
 
 typedef struct text {
     char *at;

@@ -3,6 +3,8 @@
 #include "base/crc32_in.h"
 #include "record/replay.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
 
 enum { LINES = 100, STEPS = 100000, SUM_BYTES = 18 };
 

@@ -10,6 +10,12 @@
 #include "record/event_json.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "loop/provider.h"
+#include "model/event.h"
+#include "wire/writer.h"
 
 enum { AGENTS = 4, CALLS = 16, TICKETS = 16, TOOLS = 5, STEPS = 160, MOST_STEPS = 4000 };
 

@@ -5,6 +5,7 @@
 #include "support/made.h"
 #include "support/mcp_mock.h"
 #include "support/wires.h"
+#include "agent/agent_info.h"
 
 /* A runtime with a clock and processes of this machine. */
 static phi_runtime *real(void) {

@@ -3,6 +3,7 @@
 #include "sections/sections.h"
 #include "support/problems.h"
 #include "support/made.h"
+#include "loop/hook.h"
 
 #define PROVIDER "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
 #define PETS                                                                                       \

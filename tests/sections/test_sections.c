@@ -5,6 +5,8 @@
 #include "subagents/subagents.h"
 #include "support/problems.h"
 #include "support/made.h"
+#include "agent/agent_info.h"
+#include "agent/profile.h"
 
 #include <unistd.h>
 

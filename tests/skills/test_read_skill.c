@@ -2,6 +2,7 @@
    directory. */
 #include "folders.h"
 #include "tools/calls.h"
+#include "agent/agent_info.h"
 
 typedef struct lesson {
     calls c; /* its agent has read_skill alone */

@@ -26,6 +26,7 @@
 #include "persist/introspect.h"
 #include "tools/context_tools.h"
 #include "loop/tool_source.h"
+#include "loop/hook.h"
 
 enum {
     SEATS = 5,

@@ -4,6 +4,7 @@
 
 #include "support/context_tools.h"
 #include "soak/monkey_lent.h"
+#include "loop/hook.h"
 
 /* ---- agents ---- */
 

@@ -8,6 +8,9 @@
 #include "support/problems.h"
 #include "soak/monkey_agents.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "loop/input.h"
 
 #include <pthread.h>
 

@@ -8,6 +8,12 @@
 #include "soak/monkey_acts.h"
 #include "record/event_json.h"
 #include "loop/events.h"
+#include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/input.h"
+#include "model/event.h"
 #include "support/set.h"
 
 #include <sys/mman.h>

@@ -3,6 +3,8 @@
 
 #include "machine_support.h"
 #include "think.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 static phi__adaptive_choice choose(const phi_adaptive_options *options, const char *prompt) {
     phi_adaptive_options none;

@@ -5,6 +5,8 @@
 #include "record/event_json.h"
 
 #include "record/replay.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 typedef struct text {
     char at[1 << 18];

@@ -5,6 +5,11 @@
 
 #include "agent/snapshot.h"
 #include "text/json_in.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 /* ---- a machine that asks several questions at once and joins the answers ---- */
 

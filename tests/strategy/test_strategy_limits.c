@@ -1,6 +1,8 @@
 /* test_strategy_limits.c - time limits of a strategy's calls, and what reaches the host of their ends:
    stop reasons, statuses, classes of failures. */
 #include "think.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 
 /* A model in the process: answers in order, then silence. */
 typedef struct line {

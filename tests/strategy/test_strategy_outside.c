@@ -4,6 +4,8 @@
 
 #include "loop/question_in.h"
 #include "loop/tool_source.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,8 @@
 
 #include "agent/response.h"
 #include "support/store_mem.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static bool offers(rig *r, size_t i, const char *tool) {
     char name[60];
@@ -157,7 +159,7 @@ TEST(an_agent_that_thinks_stays_within_its_memory_limit_for_ever) {
         CHECK_EQ_INT(t.h.status, PHI_OK);
         rig_forget(t.r);
     }
-    CHECK(phi_thread_lane_count(phi_agent_thread(agent)) < 40);
+    CHECK(phi_thread_get_info(phi_agent_thread(agent)).lane_count < 40);
     CHECK_EQ_STR(think_result(&t, agent, "answer"), "24");
     think_end(&t);
 }

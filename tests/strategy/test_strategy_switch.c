@@ -2,6 +2,9 @@
 #include "think.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
 #include "support/set.h"
 
 static void script_draft(rig *r) { rig_says(r, "10 - 4: 6\n#### (10 - 4) * 4"); }

@@ -4,6 +4,9 @@
 
 #include "agent/snapshot.h"
 #include "features/effects.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "persist/store.h"
 
 typedef struct bench {
     size_t started, resumed;

@@ -4,6 +4,7 @@
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "agent/agent_info.h"
 #include "text/json_in.h"
 
 #include <stdlib.h>

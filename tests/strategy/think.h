@@ -6,6 +6,8 @@
 #include "strategy/strategy.h"
 #include "support/outcome.h"
 #include "support/heard.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
 #include "text/json_in.h"
 
 typedef struct think {

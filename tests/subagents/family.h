@@ -10,6 +10,12 @@
 
 #include "subagents/subagents.h"
 #include "support/heard.h"
+#include "loop/provider.h"
+#include "model/event.h"
+#include "model/model.h"
+#include "record/session.h"
+#include "wire/writer.h"
+#include "log/thread.h"
 
 enum { FAMILY_INPUT = 10, FAMILY_OUTPUT = 5 }; /* tokens of each model call */
 

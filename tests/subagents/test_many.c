@@ -3,6 +3,11 @@
    PHI_SEED picks one. */
 #include "agent/snapshot.h"
 #include "subagents/family.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/arena.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 enum { LEVELS = 3, SEEDS = 4 };
 

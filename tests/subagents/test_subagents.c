@@ -7,6 +7,12 @@
 #include "log/thread.h"
 #include "record/recorder.h"
 #include "subagents/family.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "loop/hook.h"
+#include "loop/provider.h"
+#include "model/event.h"
+#include "wire/writer.h"
 
 typedef struct stage {
     rig *r;

@@ -3,6 +3,7 @@
 #include "loop/find_in.h"
 #include "loop/state_in.h"
 #include "subagents/family.h"
+#include "agent/agent_history.h"
 
 typedef struct stage {
     rig *r;

@@ -1,6 +1,9 @@
 /* test_subagents_saved.c - sub-agents in snapshots, and without memory. */
 #include "agent/snapshot.h"
 #include "subagents/family.h"
+#include "agent/agent_history.h"
+#include "base/arena.h"
+#include "log/thread.h"
 
 typedef struct stage {
     rig *r;

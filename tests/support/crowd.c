@@ -2,6 +2,10 @@
 #include "support/crowd.h"
 #include "loop/events.h"
 #include "codecs/presets.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/failure.h"
+#include "model/message.h"
 
 #include <time.h>
 

@@ -4,6 +4,9 @@
 #define PHI_TESTS_SUPPORT_HEARD_H
 
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 enum { HEARD_TURNS = 16 };
 

@@ -3,6 +3,9 @@
 #define PHI_TESTS_SUPPORT_REQUEST_H
 
 #include "agent/response.h"
+#include "agent/agent_history.h"
+#include "evaluate/evaluate.h"
+#include "loop/input.h"
 
 static inline phi_status prompt_for(phi_agent agent, const char *text, phi_response *response) {
     phi_prompt_desc desc = PHI_ZERO;

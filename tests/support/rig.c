@@ -5,6 +5,10 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "agent/agent.h"
+#include "loop/hook.h"
+#include "loop/run.h"
+#include "model/event.h"
 #include "model/message_in.h"
 
 #include <stdarg.h>

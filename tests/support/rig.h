@@ -10,6 +10,9 @@
 #include "model/event_parts.h"
 #include "agent/agent.h"
 #include "support/test.h"
+#include "agent/agent_history.h"
+#include "loop/hook.h"
+#include "loop/run.h"
 
 typedef struct rig rig;
 

@@ -3,6 +3,8 @@
 #define PHI_TESTS_SUPPORT_ROTATE_H
 
 #include "agent/agent.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 static inline phi_status rotate_session(phi_agent agent, uint64_t threshold_ms, bool *rotated) {
     phi_status status;

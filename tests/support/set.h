@@ -10,7 +10,7 @@ static inline phi_status set_model(phi_agent agent, const phi_model *model) {
     return phi_agent_set(agent, &to, PHI_SET_MODEL);
 }
 
-static inline phi_status set_provider(phi_agent agent, const phi_provider *provider) {
+static inline phi_status set_provider(phi_agent agent, const struct phi_provider *provider) {
     phi_agent_desc to = PHI_ZERO;
     to.provider = provider;
     return phi_agent_set(agent, &to, PHI_SET_PROVIDER);
@@ -36,7 +36,7 @@ static inline phi_status set_format(phi_agent agent, const phi_format *format) {
     return phi_agent_set(agent, &to, PHI_SET_FORMAT);
 }
 
-static inline phi_status set_policy(phi_agent agent, const phi_policy *policy) {
+static inline phi_status set_policy(phi_agent agent, const struct phi_policy *policy) {
     phi_agent_desc to = PHI_ZERO;
     to.policy = policy;
     return phi_agent_set(agent, &to, PHI_SET_POLICY);

@@ -4,6 +4,9 @@
 
 #include "support/heard.h"
 #include "support/rig.h"
+#include "agent/agent_history.h"
+#include "log/thread.h"
+#include "model/message.h"
 
 static const char *const question =
     "How far is it to the old mill, and does the road go by the river?";

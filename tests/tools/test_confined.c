@@ -2,6 +2,7 @@
    workspace and a link that leads out of it; and places that are no regular files. */
 #include "calls.h"
 #include "loop/events.h"
+#include "agent/agent_history.h"
 
 #include <fcntl.h>
 #include <signal.h>

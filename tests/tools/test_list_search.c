@@ -1,5 +1,6 @@
 /* test_list_search.c - the tools that look around: listing and searching. */
 #include "calls.h"
+#include "agent/agent_info.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,6 +3,11 @@
 #include "support/context_tools.h"
 #include "calls.h"
 
+#include "tools/context_tools.h"
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "log/thread.h"
+#include "loop/hook.h"
 /* Returns how many allocations there are. program: rg may search. */
 static int fail_each_of(const char *tool, const char *arguments, bool program) {
     int n = 0, left;

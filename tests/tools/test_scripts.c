@@ -4,6 +4,7 @@
 #include "permissions/permissions.h"
 #include "support/rig.h"
 #include "tools/scripts_in.h"
+#include "agent/agent_history.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -13,6 +13,7 @@
 #include "mcp/mcp_oauth.h"
 #include "mcp/mcp_tools.h"
 #include "loop/events.h"
+#include "loop/hook.h"
 
 #include <curl/curl.h>
 #include <pthread.h>
