@@ -9552,11 +9552,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x7f75484e
+#if PHI__IMP_RECORD != 0x61c66a42
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x7f75484e
+#define PHI__IMP_RECORD 0x61c66a42
 
 /* ---- src/record/event_in.h ---- */
 
@@ -15712,9 +15712,9 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
         phi_tool_result partial = phi__results_given(message);
         (void)phi_call_partial(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
-        (void)phi__call_progress(handle, text);
+        (void)phi__update_progress(handle, text);
     else
-        (void)phi__call_update(handle, text);
+        (void)phi__update_text(handle, text);
     phi_arena_free(&tape->arena);
     tape->arena = arena;
 }
@@ -17129,11 +17129,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xc1ed87da
+#if PHI__IMP_SUBAGENTS != 0x8d59d84e
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xc1ed87da
+#define PHI__IMP_SUBAGENTS 0x8d59d84e
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17809,7 +17809,7 @@ PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
     phi_content content;
-    if (kind == PHI__FORWARD_PROGRESS) return phi__call_progress(call, text);
+    if (kind == PHI__FORWARD_PROGRESS) return phi__update_progress(call, text);
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
@@ -43338,11 +43338,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x1e6d92c0
+#if PHI__IMP_TOOLS != 0x8459a790
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x1e6d92c0
+#define PHI__IMP_TOOLS 0x8459a790
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43785,7 +43785,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
 /* False: the host has no room, or there is no memory; it can be tried again. */
 static bool phi__bash_tell(phi__bash *bash) {
     if (bash->fresh.len == 0) return true;
-    if (phi__call_update(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
+    if (phi__update_text(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
     phi__buf_clear(&bash->fresh);
     return true;
 }
@@ -49567,11 +49567,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x7d585ee1
+#if PHI__IMP_MCP != 0xd70e6472
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x7d585ee1
+#define PHI__IMP_MCP 0xd70e6472
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -53095,7 +53095,7 @@ static void phi__mcp_calls_progress(void *ctx, double progress, double total, ph
             (void)snprintf(words, sizeof words, "%.6g", progress);
         message = phi_str_of(words);
     }
-    (void)phi__call_progress(c->call, message);
+    (void)phi__update_progress(c->call, message);
 }
 
 /* ---- the request ---- */
@@ -77895,11 +77895,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x74dd05c4
+#if PHI__IMP_TRACE != 0x474f27a5
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x74dd05c4
+#define PHI__IMP_TRACE 0x474f27a5
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78552,7 +78552,7 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
 static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi__stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
         phi__trace_out_some(t, "model", m->model);
         phi__trace_out_some(t, "provider", m->provider);
         phi__trace_out_usage(t, &m->usage);
@@ -79767,7 +79767,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
 
 static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
     phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
-                                              : phi_str_of(phi__stop_reason_text(m->stop_reason));
+                                              : phi_str_of(phi__message_stop_text(m->stop_reason));
     phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
     phi__trace_span_text(t, "gen_ai.request.model", m->model);
     phi__trace_span_usage(t, &m->usage);

@@ -86,7 +86,7 @@ static void phi__describe_who(phi__buf *out, const phi_message *m) {
     case PHI_ROLE_ASSISTANT:
         phi__buf_text(out, "answer");
         if (m->stop_reason > PHI_STOP_REASON_TOOL_USE || m->stop_reason == PHI_STOP_REASON_LENGTH)
-            phi__buf_printf(out, " (%s)", phi__stop_reason_text(m->stop_reason));
+            phi__buf_printf(out, " (%s)", phi__message_stop_text(m->stop_reason));
         return;
     case PHI_ROLE_TOOL_RESULT:
         phi__buf_text(out, m->is_error ? "failed result of " : "result of ");

@@ -47,7 +47,7 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
 static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi__stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
         phi__trace_out_some(t, "model", m->model);
         phi__trace_out_some(t, "provider", m->provider);
         phi__trace_out_usage(t, &m->usage);
