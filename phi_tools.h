@@ -58,7 +58,7 @@
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x508128a8
+#if PHI__PUB_PHI_3 != 0xded0bace
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -313,11 +313,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x6f6d00ba
+#if PHI__PUB_PHI_TOOLS_1 != 0x4b97e4c1
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x6f6d00ba
+#define PHI__PUB_PHI_TOOLS_1 0x4b97e4c1
 
 #ifdef __cplusplus
 extern "C" {
@@ -608,7 +608,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
        phi_recorder *recorder = phi_recorder_new(NULL);
        while (phi_next_event(rt, &event)) phi_recorder_add(recorder, &event);
        ...
-       phi_recorder_flush(recorder);
+       phi_recorder_flush(recorder, PHI_FLUSH_ALL);
        while ((session = phi_recorder_drain(recorder)) != NULL) {
            phi_session_save(&store, session, 0, NULL, 0);
            phi_session_free(session);
@@ -616,7 +616,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 
    Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows
    no runtime and takes no memory of one. A session is open while one of its loops runs, else
-   phi_recorder_checkpoint and phi_recorder_flush make it a completed one, and phi_recorder_drain
+   phi_recorder_flush makes it a completed one, and phi_recorder_drain
    hands it over. A completed session that continues is open again. Links to the runs of sub-agents
    do not depend on the order of the events.
    Threads: one at a time. */
@@ -676,11 +676,16 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
 /* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
 PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
 
-/* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
-   wait for their first loop; returns how many. */
-PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
-/* Completes all: loops that run or are pending become ABORTED. */
-PHI_API void phi_recorder_flush(phi_recorder *recorder);
+/* PHI_FLUSH_IDLE: now and then, on a server. */
+typedef enum phi_flush {
+    PHI_FLUSH_ALL = 0, /* all sessions: loops that run or are pending become ABORTED */
+    /* sessions of which no loop runs or is pending, but for those begun by hand that wait for their
+       first loop; after_task_fn is not called */
+    PHI_FLUSH_IDLE
+} phi_flush;
+
+/* Completes sessions; returns how many. */
+PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which);
 /* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is
    none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
@@ -2444,14 +2449,13 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
 
-/* PHI_MCP_EV_RESOURCE_UPDATED reports each change from now on, also when the server was started
-   again meanwhile. `done`, where given, is called once: with the server's answer, or in the era
-   2026-07-28, where a stream has all subscriptions, when the stream was opened. A resource that is
-   watched already: PHI_OK, and `done` is not called. At most 256. Statuses: as phi_mcp_get. */
-PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
-                                     void *user_data);
-/* PHI_NOT_FOUND: it is not watched. */
-PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
+/* Watches a resource, or stops that (on: false). PHI_MCP_EV_RESOURCE_UPDATED reports each change
+   from now on, also when the server was started again meanwhile. `done`, where given, is called
+   once: with the server's answer, or in the era 2026-07-28, where a stream has all subscriptions,
+   when the stream was opened; not for a resource that is watched already, nor for `on` at false. At
+   most 256. Statuses: as phi_mcp_get; PHI_NOT_FOUND: it is not watched. */
+PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
+                                 void *user_data);
 
 /* ---- src/mcp/mcp_oauth.h ---- */
 
@@ -2570,12 +2574,11 @@ struct phi_mcp_oauth_desc {
    belongs to another authorization, and this one still waits.
    PHI_MCP_GRANT_ASSERTION: the token that want_assertion was called for. Safe inside it.
    PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
+   NULL signs out: the tokens are forgotten, here and in the store; the registration stays. An
+   authorization that is under way ends with PHI_CANCELLED.
    PHI_MISUSE: nothing is waited for, or the connection has no oauth; PHI_NO_MEMORY. phi_last_error
    has the message. */
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
-/* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
-   way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
-PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
 
 /* ---- src/mcp/mcp_serve.h ---- */
 
@@ -3066,7 +3069,7 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
    tool read_skill, or by read_file at the place that the prompt names.
 
    Loading is for start-up: phi_skills_load and its like read the disk until they are done, about
-   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_begin. A skill
+   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_dir. A skill
    that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both kinds. The
    other skills are not touched by it.
 
@@ -3125,15 +3128,16 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
 
-/* One directory, in slices: begin, then advance until it is not PHI_BUSY; SIZE_MAX units are the
-   whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at most. Skills
-   appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A path that ends
-   in "/SKILL.md" is one skill, loaded by begin. begin: PHI_NOT_FOUND, PHI_IO: the directory, or
-   SKILL.md in it, does not exist or cannot be read;
-   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: another
-   load is under way; PHI_BAD_ARG. Both: PHI_NO_MEMORY, PHI_TOO_BIG. */
-PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label);
-PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units);
+/* One directory, in slices: call it with the same arguments until it is not PHI_BUSY; SIZE_MAX
+   units are the whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at
+   most. Skills appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A
+   path that ends in "/SKILL.md" is one skill.
+   PHI_NOT_FOUND, PHI_IO: the directory, or SKILL.md in it, does not exist or cannot be read;
+   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: the
+   load
+   of another directory is under way; PHI_BAD_ARG, PHI_NO_MEMORY, PHI_TOO_BIG. */
+PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
+                                       size_t units);
 
 /* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);
@@ -9548,11 +9552,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x52667940
+#if PHI__IMP_RECORD != 0x61c66a42
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x52667940
+#define PHI__IMP_RECORD 0x61c66a42
 
 /* ---- src/record/event_in.h ---- */
 
@@ -11799,10 +11803,9 @@ static bool phi__recorder_waits(const phi__session_box *box) {
            box->pub.loop_count == 0;
 }
 
-PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
+static size_t phi__recorder_checkpoint(phi_recorder *recorder) {
     phi__link *link, *next;
     size_t n = 0;
-    if (recorder == NULL || recorder->busy) return 0;
     for (link = recorder->open.first; link != NULL; link = next) {
         phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
         next = link->next;
@@ -11813,9 +11816,11 @@ PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
     return n;
 }
 
-PHI_API void phi_recorder_flush(phi_recorder *recorder) {
-    if (recorder == NULL || recorder->busy) return;
-    while (recorder->open.first != NULL) {
+PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which) {
+    size_t n = 0;
+    if (recorder == NULL || recorder->busy) return 0;
+    if (which == PHI_FLUSH_IDLE) return phi__recorder_checkpoint(recorder);
+    for (; recorder->open.first != NULL; n++) {
         phi__session_box *box = PHI__OWNER(recorder->open.first, phi__session_box, link);
         phi__recorder_known_abort(recorder, box);
         phi__recorder_known_move(recorder, box, true);
@@ -11824,6 +11829,7 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder) {
         recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
         recorder->busy = false;
     }
+    return n;
 }
 
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
@@ -12333,16 +12339,17 @@ static bool phi__session_blocks_is_here(const phi__session_blocks *s, const phi_
 
 /* The parent of a lane begins before it in the log, so one way back finds them all. */
 static phi_status phi__session_blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
-    size_t most = phi__max(phi_thread_lane_count(s->thread), 1);
+    phi_thread_info info = phi_thread_get_info(s->thread);
+    size_t most = phi__max(info.lane_count, 1);
     phi_entry entry;
     phi_status status = PHI_OK;
     s->lanes =
         (phi__session_blocks_lane *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->lanes));
     if (s->lanes == NULL) return PHI_NO_MEMORY;
-    s->lanes[0].name = phi_thread_lane(s->thread);
+    s->lanes[0].name = info.lane;
     s->lanes[0].upto = UINT64_MAX;
     s->lane_count = 1;
-    while (count-- > phi_thread_first(s->thread) && s->lane_count < most) {
+    while (count-- > info.first && s->lane_count < most) {
         phi__session_blocks_lane *last = &s->lanes[s->lane_count - 1];
         status = phi_thread_entry(s->thread, count, &entry);
         if (status != PHI_OK) return status;
@@ -12406,7 +12413,7 @@ static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t coun
     uint64_t seq, messages = 0, ops = 0;
     phi_entry entry;
     phi_status status = PHI_OK;
-    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         messages += status == PHI_OK && entry.kind == PHI_ENTRY_MESSAGE;
         ops += status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE;
@@ -12418,7 +12425,7 @@ static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t coun
     s->ops = (phi__session_blocks_op *)phi__arena_zero(&s->scratch,
                                                        phi__mul((size_t)ops, sizeof *s->ops));
     if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
-    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         if (status != PHI_OK) break;
         if (entry.kind == PHI_ENTRY_MESSAGE) phi__session_blocks_say(s, &entry);
@@ -14429,12 +14436,12 @@ static bool phi__session_log_prune(phi__session_box *box, phi__loop_box *loop,
 /* Takes the event of a prune that was revoked away again. */
 static phi_status phi__session_log_revoke(phi__session_box *box, const phi_thread *thread,
                                           const phi_entry *entry) {
-    uint64_t seq = entry->seq;
+    uint64_t seq = entry->seq, first = phi_thread_get_info(thread).first;
     phi_entry was;
     phi_status status = PHI_OK;
     phi__loop_box *loop;
     size_t i, n;
-    while (seq-- > phi_thread_first(thread)) {
+    while (seq-- > first) {
         status = phi_thread_entry(thread, seq, &was);
         if (status != PHI_OK) return status;
         if (was.kind == PHI_ENTRY_REWRITE && was.rewrite->op_id != NULL &&
@@ -14483,7 +14490,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     box = phi__session_make(allocator, 0, NULL);
     if (box == NULL) return PHI_NO_MEMORY;
     count = phi_thread_count(thread);
-    for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
+    for (seq = phi_thread_get_info(thread).first; status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__session_log_entry(box, &entry)) status = PHI_NO_MEMORY;
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
@@ -15381,7 +15388,7 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi_entry entry;
     uint64_t i, seq, n = 0, count = phi_thread_count(thread);
     phi__sha256_begin(&sha);
-    for (seq = phi_thread_first(thread); seq < count; seq++) {
+    for (seq = phi_thread_get_info(thread).first; seq < count; seq++) {
         if (phi_thread_entry(thread, seq, &entry) != PHI_OK) return 0;
         phi__tape_hash_entry(&sha, &entry);
     }
@@ -15705,9 +15712,9 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
         phi_tool_result partial = phi__results_given(message);
         (void)phi_call_partial(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
-        (void)phi__call_progress(handle, text);
+        (void)phi__update_progress(handle, text);
     else
-        (void)phi__call_update(handle, text);
+        (void)phi__update_text(handle, text);
     phi_arena_free(&tape->arena);
     tape->arena = arena;
 }
@@ -17122,11 +17129,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xc1ed87da
+#if PHI__IMP_SUBAGENTS != 0x8d59d84e
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xc1ed87da
+#define PHI__IMP_SUBAGENTS 0x8d59d84e
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17802,7 +17809,7 @@ PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
     phi_content content;
-    if (kind == PHI__FORWARD_PROGRESS) return phi__call_progress(call, text);
+    if (kind == PHI__FORWARD_PROGRESS) return phi__update_progress(call, text);
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
@@ -43331,11 +43338,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x1e6d92c0
+#if PHI__IMP_TOOLS != 0x8459a790
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x1e6d92c0
+#define PHI__IMP_TOOLS 0x8459a790
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43778,7 +43785,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
 /* False: the host has no room, or there is no memory; it can be tried again. */
 static bool phi__bash_tell(phi__bash *bash) {
     if (bash->fresh.len == 0) return true;
-    if (phi__call_update(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
+    if (phi__update_text(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
     phi__buf_clear(&bash->fresh);
     return true;
 }
@@ -49560,11 +49567,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x16a55345
+#if PHI__IMP_MCP != 0xd70e6472
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x16a55345
+#define PHI__IMP_MCP 0xd70e6472
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -50253,7 +50260,7 @@ PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers);
    empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
 PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
                                             phi_str sent);
-/* As phi_mcp_authorize (a URL, a token) and phi_mcp_sign_out. */
+/* As phi_mcp_authorize: a URL, a token, NULL. */
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
@@ -52862,21 +52869,13 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
     oauth = phi__mcp_authorized_of(mcp);
     if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorize");
+    if (given == NULL) {
+        phi__mcp_oauth_sign_out(oauth);
+        return PHI_OK;
+    }
     if (phi__mcp_session_desc(mcp)->oauth->grant == PHI_MCP_GRANT_ASSERTION)
         return phi__mcp_oauth_asserted(oauth, phi_str_of(given));
-    if (given == NULL)
-        return phi__error(phi__mcp_session_runtime(mcp), PHI_BAD_ARG,
-                          "phi_mcp_authorize: the url is NULL");
     return phi__mcp_oauth_redirected(oauth, phi_str_of(given));
-}
-
-PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
-    phi__mcp_oauth *oauth;
-    if (mcp == NULL) return PHI_BAD_ARG;
-    oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_sign_out");
-    phi__mcp_oauth_sign_out(oauth);
-    return PHI_OK;
 }
 
 /* ---- src/mcp/mcp_calls.c ---- */
@@ -53096,7 +53095,7 @@ static void phi__mcp_calls_progress(void *ctx, double progress, double total, ph
             (void)snprintf(words, sizeof words, "%.6g", progress);
         message = phi_str_of(words);
     }
-    (void)phi__call_progress(c->call, message);
+    (void)phi__update_progress(c->call, message);
 }
 
 /* ---- the request ---- */
@@ -59372,23 +59371,25 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     }
 }
 
-PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
-                                     void *user_data) {
+static phi_status phi__mcp_offers_unwatch(phi_mcp *mcp, const char *uri) {
+    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
+    if (o == NULL || uri == NULL) return PHI_BAD_ARG;
+    return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
+}
+
+PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
+                                 void *user_data) {
     const phi_json *resources;
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_subscribe", "resources");
+    phi_status status;
+    if (!on) return phi__mcp_offers_unwatch(mcp, uri);
+    status = phi__mcp_offers_check(mcp, "phi_mcp_watch", "resources");
     if (status != PHI_OK) return status;
     if (uri == NULL || uri[0] == '\0') return PHI_BAD_ARG;
     resources = phi_json_get(phi__mcp_session_capabilities(mcp), "resources");
     if (!phi_json_bool(phi_json_get(resources, "subscribe"), false))
         return phi__error(phi__mcp_session_runtime(mcp), PHI_UNSUPPORTED,
-                          "phi_mcp_subscribe: the server offers no subscriptions");
+                          "phi_mcp_watch: the server offers no subscriptions");
     return phi__mcp_watch_add(&phi__mcp_offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
-}
-
-PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
-    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
-    if (o == NULL || uri == NULL) return PHI_BAD_ARG;
-    return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
 }
 #undef PHI__MCP_OFFERS_ID
 
@@ -74262,11 +74263,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x6e9e211d
+#if PHI__IMP_SKILLS != 0x5b909cf5
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x6e9e211d
+#define PHI__IMP_SKILLS 0x5b909cf5
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -74313,8 +74314,6 @@ PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_proble
 
 /* ---- skills_load.c ---- */
 
-/* One directory, at once, as phi_skills_load_begin and phi_skills_load_advance. */
-PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label);
 /* The skill of this directory. */
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
 
@@ -75588,13 +75587,9 @@ static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const 
     return phi__skills_load_one(skills, dir.at, label);
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
+static phi_status phi__skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
     phi__words words;
     phi_status status;
-    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
-    if (skills->load.walk != NULL) return PHI_MISUSE;
     if (phi__skills_load_is_file(phi_str_of(dir)))
         return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
@@ -75606,11 +75601,10 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
     return phi__skills_load_failed(skills, dir, words.text, status);
 }
 
-PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
+static phi_status phi__skills_load_advance(phi_skills *skills, size_t units) {
     phi__walk_entry entry;
     phi_status status = PHI_OK;
-    if (skills == NULL) return PHI_BAD_ARG;
-    if (skills->load.walk == NULL) return PHI_OK;
+    if (skills->load.walk == NULL) return PHI_OK; /* it was one skill */
     if (units == 0) units = 1;
     while (units-- > 0) {
         status = phi__walk_next(skills->load.walk, &entry);
@@ -75623,9 +75617,17 @@ PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
     return PHI_BUSY;
 }
 
-PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
-    phi_status status = phi_skills_load_begin(skills, dir, label);
-    return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
+/* ---- public ---- */
+
+PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
+                                       size_t units) {
+    phi_status status = PHI_OK;
+    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
+    if (skills->load.walk == NULL)
+        status = phi__skills_load_begin(skills, dir, label);
+    else if (!phi__str_is(skills->load.dir, dir))
+        return PHI_MISUSE;
+    return status == PHI_OK ? phi__skills_load_advance(skills, units) : status;
 }
 
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count) {
@@ -75638,7 +75640,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         if (dirs[i] == NULL) return PHI_BAD_ARG;
         if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi__skills_load_dir(skills, dirs[i], label);
+        status = phi_skills_load_dir(skills, dirs[i], label, SIZE_MAX);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
     }
     return PHI_OK;
@@ -75751,11 +75753,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x17d86622
+#if PHI__IMP_SECTIONS != 0x387a1c5a
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x17d86622
+#define PHI__IMP_SECTIONS 0x387a1c5a
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -77502,7 +77504,7 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
-        status = phi__skills_load_dir(s->all, dir, s->taken.directories.at[i]);
+        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i], SIZE_MAX);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
         phi__config_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
@@ -77893,11 +77895,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x3ef1fa95
+#if PHI__IMP_TRACE != 0x474f27a5
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x3ef1fa95
+#define PHI__IMP_TRACE 0x474f27a5
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78159,7 +78161,7 @@ static phi_status phi__trace_tail(phi_trace *t) {
 
 static phi_status phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
-    t->seq = t->base = phi_thread_first(t->thread);
+    t->seq = t->base = phi__thread_first(t->thread);
     t->lane = 0;
     t->prompt = 0;
     phi__buf_clear(&t->loop_buf);
@@ -78550,7 +78552,7 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
 static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi__stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
         phi__trace_out_some(t, "model", m->model);
         phi__trace_out_some(t, "provider", m->provider);
         phi__trace_out_usage(t, &m->usage);
@@ -78740,7 +78742,7 @@ static phi_str phi__trace_entry_id(const phi_thread *thread) {
 
 PHI__FN void phi__trace_entry_thread(phi_trace *t) {
     phi_thread_info info = phi__about_info(t->thread);
-    phi_usage usage = phi_thread_usage(t->thread);
+    phi_usage usage = phi_thread_get_info(t->thread).usage;
     size_t i;
     phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
     phi__trace_out_whole(t, "id", phi__trace_entry_id(t->thread));
@@ -79765,7 +79767,7 @@ PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run,
 
 static void phi__trace_span_answer(phi_trace *t, const phi_message *m) {
     phi_str stop = m->raw_stop_reason.len > 0 ? m->raw_stop_reason
-                                              : phi_str_of(phi__stop_reason_text(m->stop_reason));
+                                              : phi_str_of(phi__message_stop_text(m->stop_reason));
     phi__trace_span_text(t, "gen_ai.provider.name", phi__trace_span_provider(m->provider));
     phi__trace_span_text(t, "gen_ai.request.model", m->model);
     phi__trace_span_usage(t, &m->usage);

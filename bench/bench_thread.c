@@ -99,7 +99,7 @@ static void bench_branches(void) {
     bench_line("thread_branch_switch_and_turn", (double)(bench_cpu_ns() - began) / 1e3 / BRANCHES,
                "us");
     grown = phi_memory_used(rt, NULL);
-    need(phi_thread_lane_count(thread) == BRANCHES + 1, "lanes are missing");
+    need(phi_thread_get_info(thread).lane_count == BRANCHES + 1, "lanes are missing");
     bench_line("thread_of_1000_entries", (double)(full - empty), "bytes");
     bench_line("thread_branch_bytes", (double)(forked - full) / BRANCHES, "bytes");
     bench_line("thread_branch_with_a_turn_bytes", (double)(grown - full) / BRANCHES, "bytes");

@@ -449,7 +449,7 @@ static void submit(app *a, const char *words) {
 }
 
 static void fresh_lane(app *a) {
-    phi_status status = phi_thread_fresh(phi_agent_thread(a->agent));
+    phi_status status = phi_thread_switch(phi_agent_thread(a->agent), NULL);
     if (status == PHI_OK)
         note(a, STYLE_DIM, "(a fresh lane: the model sees nothing of before; the log keeps it)");
     else

@@ -1,7 +1,7 @@
 /* testing.c - tests of an agent: a scripted model, no network, no key, and the same each time.
 
-   The smith looks at a place before he answers. A test writes the model's part, and checks the requests that the model
-   got and the answer that the player heard. */
+   The smith looks at a place before he answers. A test writes the model's part, and checks the requests of the model
+   and the answer to the player. */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 

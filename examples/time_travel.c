@@ -62,7 +62,7 @@ int main(void) {
     if (phi_thread_switch(thread, PHI_LANE_DEFAULT) != PHI_OK) return 1;
     show("before", agent);
     printf("%d entries, %d lanes, all in one log\n", (int)phi_thread_count(thread),
-           (int)phi_thread_lane_count(thread));
+           (int)phi_thread_get_info(thread).lane_count);
     phi_runtime_free(rt);
     return 0;
 }

@@ -345,7 +345,7 @@ int main(""")
     desc.system_prompt =""", 1)
 
 
-HELLO_MOST = 372_000  # bytes; where they go: scripts/sizes.py
+HELLO_MOST = 373_000  # bytes; where they go: scripts/sizes.py
 
 
 def job_sizes():

@@ -46,7 +46,7 @@ static inline void status_agent(text *out, phi_agent agent, phi_str name) {
 /* The tokens are the log's: they survive a crash, and other processes. The dollars are what this process spent: the log
    may have answers of models whose rates nobody knows any more. */
 static inline void status_tokens(text *out, phi_agent agent, bool brief, bool asking) {
-    phi_usage all = phi_thread_usage(phi_agent_thread(agent));
+    phi_usage all = phi_thread_get_info(phi_agent_thread(agent)).usage;
     uint64_t in = all.input + all.cache_read + all.cache_write;
     double cost = phi_agent_get_info(agent).cost;
     if (!brief) text_say(out, "Tokens: ");

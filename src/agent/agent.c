@@ -236,7 +236,7 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
     if (agent->thread->journal == NULL)
         return phi__line_renew(agent, phi_str_of(made)) ? PHI_OK : PHI_NO_MEMORY;
     session = phi__session_take(sessions, phi_str_of(made));
-    if (session == NULL || phi_thread_fresh(agent->thread) != PHI_OK) {
+    if (session == NULL || phi_thread_switch(agent->thread, NULL) != PHI_OK) {
         phi__session_drop(sessions, session);
         return PHI_NO_MEMORY;
     }

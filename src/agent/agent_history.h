@@ -14,7 +14,7 @@ extern "C" {
 /* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
    has no parent. The new log begins with copies of the messages in the active lane's view, durable
    ones durable still, so that the next request is the same; with `empty` it begins with nothing.
-   Runs, lanes, rewrites, notes and entries outside of the view stay behind, and phi_thread_usage
+   Runs, lanes, rewrites, notes and entries outside of the view stay behind, and phi_thread_info.usage
    begins at zero; the agent's own usage, its budget and its queues continue.
    The old log is freed, queued events are purged, responses are stale, and pointers out of popped
    events are invalid. A log in a store is saved there and left, whole, under its id; the new log is

@@ -110,7 +110,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entries = phi__history_draft(thread, messages, count, 0, 2);
-    if (entries == NULL || phi_thread_fresh(thread) != PHI_OK) {
+    if (entries == NULL || phi_thread_switch(thread, NULL) != PHI_OK) {
         phi_arena_reset(room, mark);
         return false;
     }

@@ -28,7 +28,7 @@ PHI__FN const phi__profile_slot *phi__profile_slots_minimal(size_t *count);
    arena (terminated). A slot without a block, and a block without a slot, are left out; of two
    blocks with one name the last counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
 PHI__FN phi_status phi__profile_compose(const phi__profile_slot *slots, size_t slot_count,
-                                      const phi__profile_block *blocks, size_t block_count,
-                                      phi_arena *arena, phi_str *out);
+                                        const phi__profile_block *blocks, size_t block_count,
+                                        phi_arena *arena, phi_str *out);
 
 #endif

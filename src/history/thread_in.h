@@ -20,7 +20,7 @@
 /* append.c: what it counts of the entries that it attaches. */
 typedef struct phi__counted {
     phi__hashes ids;    /* of the tool call ids so far */
-    phi_usage usage;    /* phi_thread_usage */
+    phi_usage usage;    /* phi_thread_info */
     phi_usage of_turns; /* of the active run: its turns that ended, in `usage` already */
 } phi__counted;
 
@@ -78,6 +78,7 @@ static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
     return phi__segments_roll(&thread->log, carried);
 }
 static inline void phi__thread_evictable(phi_thread *thread) { phi__log_left(&thread->log); }
+static inline uint64_t phi__thread_first(const phi_thread *thread) { return thread->log.base; }
 /* 1 where there is only the default one. */
 static inline size_t phi__thread_lanes(const phi_thread *thread) {
     return phi__max(thread->lanes.count, 1);

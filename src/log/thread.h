@@ -75,7 +75,7 @@ typedef struct phi_span {
     bool lines;   /* ... in a line each: phi's next plan may leave out the oldest of these */
 } phi_span;
 
-/* The model that wrote a rewrite's messages, and its usage, which phi_thread_usage counts. */
+/* The model that wrote a rewrite's messages, and its usage, which phi_thread_info.usage counts. */
 typedef struct phi_written {
     const char *model; /* its id (default: not known) */
     phi_usage usage;
@@ -131,20 +131,11 @@ typedef struct phi_entry {
     const phi_forgotten *forgotten;                        /* FORGOTTEN; then usage is all runs' */
 } phi_entry;
 
-/* One more than the last entry's seq; also the revision. And the first entry's seq: 0, but of a log
-   that has forgotten entries (phi_agent_desc.memory.at_limit) that of its FORGOTTEN entry. */
+/* One more than the last entry's seq; also the revision. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
-PHI_API uint64_t phi_thread_first(const phi_thread *thread);
 /* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; the store's status, when it cannot be
    recalled. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
-/* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as
-   phi_thread_entry gives it; none where there are none. PHI_BAD_ARG: from is larger than to;
-   PHI_NOT_FOUND:
-   some are forgotten; PHI_NO_MEMORY; the store's status. */
-PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
-                                    phi_arena *arena, const phi_entry **out, size_t *count);
-
 /* The messages of the active lane, its parents' up to the fork too, as they came: including those
    that a rewrite replaced, without those that it made. Message i, from 0, is the i-th, oldest
    first; NULL past the end. A thread that has forgotten (phi_agent_desc.memory.at_limit) counts
@@ -185,10 +176,19 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 
 /* ---- a thread's info ---- */
 
+/* Strings are the thread's, valid until its title or metadata or its active lane change, or it goes
+   into a store or out of one, or is freed or begins anew. */
 typedef struct phi_thread_info {
-    /* Of a thread in a store, its id there. Else a UUID, made at the first use, and kept in
-       snapshots and texts. */
-    phi_str id;
+    uint64_t count; /* as phi_thread_count */
+    /* the first entry's seq: 0, but of a log that has forgotten entries
+       (phi_agent_desc.memory.at_limit) that of its FORGOTTEN entry */
+    uint64_t first;
+    uint64_t stored; /* entries that its store has; 0 where it is in none */
+    phi_str lane;    /* the active one's name */
+    size_t lane_count;
+    /* the sum over all ended turns, of killed runs as well, in all lanes; for ended runs also of
+       discarded attempts; and of summaries that a model wrote */
+    phi_usage usage;
     /* Unix time, 0: it has no entry. Of its making, or its first entry; of the last entry. */
     int64_t made_ms, changed_ms;
     phi_str title;       /* empty: none */
@@ -197,15 +197,16 @@ typedef struct phi_thread_info {
     uint64_t forked_at;  /* the last entry of the original in this thread; UINT64_MAX: none */
 } phi_thread_info;
 
-/* Strings are the thread's, valid until its title or metadata change, or it goes into a store or
-   out of one, or is freed or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
-PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out);
-/* Copied, and a note of the log (PHI_NOTE_THREAD); allowed during a run. A thread that begins anew
+/* Zero, with empty strings, for NULL. */
+PHI_API phi_thread_info phi_thread_get_info(const phi_thread *thread);
+/* Its id in its store; else a UUID, made at the first use, and kept in snapshots and texts. Valid
+   as the info's strings. Empty: NULL, or no memory. */
+PHI_API phi_str phi_thread_id(phi_thread *thread);
+/* Sets title and metadata, an object of JSON, where given; NULL: it stays, "": none. Copied, and a
+   note of the log (PHI_NOTE_THREAD); allowed during a run. A thread that begins anew
    (phi_agent_thread) has neither; a thread that forgets entries, or whose messages are replaced,
-   keeps both. title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or
-   no object; PHI_NO_MEMORY: nothing changed. */
-PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
-PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json);
+   keeps both. PHI_BAD_ARG: not UTF-8, or no object; PHI_NO_MEMORY: nothing changed. */
+PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, const char *metadata);
 /* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the
    last run), empty where it had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one,
    or it is forgotten; PHI_BAD_ARG; the store's status. */
@@ -213,10 +214,8 @@ PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t s
 
 /* ---- lanes ---- */
 
-/* Names are the thread's, valid as long as an entry's strings. */
-PHI_API phi_str phi_thread_lane(const phi_thread *thread); /* the active one's name */
-PHI_API size_t phi_thread_lane_count(const phi_thread *thread);
-PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* empty past the end */
+/* The name of lane i, from 0, valid as long as an entry's strings; empty past the end. */
+PHI_API phi_str phi_thread_lane_at(const phi_thread *thread, size_t i);
 
 /* Begins a lane with the view that lane `parent` (NULL: the active one) had after entry at_seq, cut
    back to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all
@@ -225,11 +224,10 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
    UTF-8; PHI_BUSY, PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Activates a lane; a new lane begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY,
-   PHI_NO_MEMORY, the store's status: nothing changed. */
+/* Activates a lane; a new lane begins empty. name NULL: a fresh lane, whose name phi makes
+   (phi_thread_info.lane). PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY, the store's
+   status: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
-/* Switches to a fresh empty lane. phi makes its name; phi_thread_lane returns it. */
-PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
 
@@ -258,13 +256,9 @@ typedef struct phi_view_item {
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
-/* The sum over all ended turns, of killed runs as well, in all lanes; for ended runs also of
-   discarded attempts; and of summaries that a model wrote. */
-PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
-
 /* A new thread in the same runtime. Its messages are the active lane's view after entry at_seq (as
    phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it); a note behind them
-   names its origin (phi_thread_get_info). Shares nothing; runs, rewrites, lanes, title and notes
+   names its origin (phi_thread_info). Shares nothing; runs, rewrites, lanes, title and notes
    are not copied. Allowed during a run. NULL: no memory, or a failure of the store: phi_last_error.
    Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);

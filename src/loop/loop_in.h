@@ -97,8 +97,8 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt);
 PHI__FN void phi__call_has_work(phi_runtime *rt);
 
 /* update.c: phi_call_update and phi_call_progress of a text that may not be terminated */
-PHI__FN phi_status phi__call_update(phi_call call, phi_str text);
-PHI__FN phi_status phi__call_progress(phi_call call, phi_str text);
+PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
+PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* hooks.c */
 PHI__FN void phi__hooks_decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);

@@ -85,7 +85,7 @@ static void phi__update_tape(phi__toolcall *call, const phi__update *update,
     if (tape != NULL) tape->ops->said(tape, call, update->text, partial, progress);
 }
 
-PHI__FN phi_status phi__call_update(phi_call handle, phi_str text) {
+PHI__FN phi_status phi__update_text(phi_call handle, phi_str text) {
     phi__toolcall *call = phi__call_find(handle);
     phi__update update;
     if (call == NULL) return PHI_STALE;
@@ -96,7 +96,7 @@ PHI__FN phi_status phi__call_update(phi_call handle, phi_str text) {
     return phi__update_make(handle, &update);
 }
 
-PHI__FN phi_status phi__call_progress(phi_call handle, phi_str text) {
+PHI__FN phi_status phi__update_progress(phi_call handle, phi_str text) {
     phi__toolcall *call = phi__call_find(handle);
     phi__update update;
     memset(&update, 0, sizeof update);
@@ -135,12 +135,12 @@ PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *give
 
 PHI_API phi_status phi_call_update(phi_call handle, const char *text) {
     if (handle.rt == NULL || text == NULL) return PHI_BAD_ARG;
-    return phi__call_update(handle, phi_str_of(text));
+    return phi__update_text(handle, phi_str_of(text));
 }
 
 PHI_API phi_status phi_call_progress(phi_call handle, const char *text) {
     if (handle.rt == NULL || text == NULL) return PHI_BAD_ARG;
-    return phi__call_progress(handle, phi_str_of(text));
+    return phi__update_progress(handle, phi_str_of(text));
 }
 
 /* ---- about a call ---- */

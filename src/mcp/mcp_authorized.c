@@ -23,19 +23,11 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
     oauth = phi__mcp_authorized_of(mcp);
     if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorize");
+    if (given == NULL) {
+        phi__mcp_oauth_sign_out(oauth);
+        return PHI_OK;
+    }
     if (phi__mcp_session_desc(mcp)->oauth->grant == PHI_MCP_GRANT_ASSERTION)
         return phi__mcp_oauth_asserted(oauth, phi_str_of(given));
-    if (given == NULL)
-        return phi__error(phi__mcp_session_runtime(mcp), PHI_BAD_ARG,
-                          "phi_mcp_authorize: the url is NULL");
     return phi__mcp_oauth_redirected(oauth, phi_str_of(given));
-}
-
-PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
-    phi__mcp_oauth *oauth;
-    if (mcp == NULL) return PHI_BAD_ARG;
-    oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_sign_out");
-    phi__mcp_oauth_sign_out(oauth);
-    return PHI_OK;
 }

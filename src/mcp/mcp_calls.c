@@ -220,7 +220,7 @@ static void phi__mcp_calls_progress(void *ctx, double progress, double total, ph
             (void)snprintf(words, sizeof words, "%.6g", progress);
         message = phi_str_of(words);
     }
-    (void)phi__call_progress(c->call, message);
+    (void)phi__update_progress(c->call, message);
 }
 
 /* ---- the request ---- */

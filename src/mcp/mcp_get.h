@@ -97,14 +97,13 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
 
-/* PHI_MCP_EV_RESOURCE_UPDATED reports each change from now on, also when the server was started
-   again meanwhile. `done`, where given, is called once: with the server's answer, or in the era
-   2026-07-28, where a stream has all subscriptions, when the stream was opened. A resource that is
-   watched already: PHI_OK, and `done` is not called. At most 256. Statuses: as phi_mcp_get. */
-PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
-                                     void *user_data);
-/* PHI_NOT_FOUND: it is not watched. */
-PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
+/* Watches a resource, or stops that (on: false). PHI_MCP_EV_RESOURCE_UPDATED reports each change
+   from now on, also when the server was started again meanwhile. `done`, where given, is called
+   once: with the server's answer, or in the era 2026-07-28, where a stream has all subscriptions,
+   when the stream was opened; not for a resource that is watched already, nor for `on` at false. At
+   most 256. Statuses: as phi_mcp_get; PHI_NOT_FOUND: it is not watched. */
+PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
+                                 void *user_data);
 
 #ifdef __cplusplus
 }

@@ -122,12 +122,11 @@ struct phi_mcp_oauth_desc {
    belongs to another authorization, and this one still waits.
    PHI_MCP_GRANT_ASSERTION: the token that want_assertion was called for. Safe inside it.
    PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
+   NULL signs out: the tokens are forgotten, here and in the store; the registration stays. An
+   authorization that is under way ends with PHI_CANCELLED.
    PHI_MISUSE: nothing is waited for, or the connection has no oauth; PHI_NO_MEMORY. phi_last_error
    has the message. */
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
-/* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
-   way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
-PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
 
 #ifdef __cplusplus
 }

@@ -60,7 +60,7 @@ PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers);
    empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
 PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
                                             phi_str sent);
-/* As phi_mcp_authorize (a URL, a token) and phi_mcp_sign_out. */
+/* As phi_mcp_authorize: a URL, a token, NULL. */
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);

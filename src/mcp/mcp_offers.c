@@ -223,21 +223,23 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     }
 }
 
-PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
-                                     void *user_data) {
+static phi_status phi__mcp_offers_unwatch(phi_mcp *mcp, const char *uri) {
+    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
+    if (o == NULL || uri == NULL) return PHI_BAD_ARG;
+    return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
+}
+
+PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
+                                 void *user_data) {
     const phi_json *resources;
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_subscribe", "resources");
+    phi_status status;
+    if (!on) return phi__mcp_offers_unwatch(mcp, uri);
+    status = phi__mcp_offers_check(mcp, "phi_mcp_watch", "resources");
     if (status != PHI_OK) return status;
     if (uri == NULL || uri[0] == '\0') return PHI_BAD_ARG;
     resources = phi_json_get(phi__mcp_session_capabilities(mcp), "resources");
     if (!phi_json_bool(phi_json_get(resources, "subscribe"), false))
         return phi__error(phi__mcp_session_runtime(mcp), PHI_UNSUPPORTED,
-                          "phi_mcp_subscribe: the server offers no subscriptions");
+                          "phi_mcp_watch: the server offers no subscriptions");
     return phi__mcp_watch_add(&phi__mcp_offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
-}
-
-PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
-    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
-    if (o == NULL || uri == NULL) return PHI_BAD_ARG;
-    return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
 }

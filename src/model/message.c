@@ -253,7 +253,7 @@ static void phi__message_put_prefix(phi__buf *out, const phi_message *message) {
 static void phi__message_put_assistant(phi__buf *out, const phi_message *message) {
     phi_stop_reason reason = message->stop_reason;
     if (reason == PHI_STOP_REASON_NONE) reason = PHI_STOP_REASON_STOP;
-    phi__message_put_member(out, "stopReason", phi_str_of(phi__stop_reason_text(reason)));
+    phi__message_put_member(out, "stopReason", phi_str_of(phi__message_stop_text(reason)));
     phi__message_put_member(out, "model", message->model);
     phi__message_put_member(out, "provider", message->provider);
     phi__message_put_optional(out, "api", message->protocol);
@@ -317,7 +317,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
 
 /* ---- public ---- */
 
-PHI__FN const char *phi__stop_reason_text(phi_stop_reason reason) {
+PHI__FN const char *phi__message_stop_text(phi_stop_reason reason) {
     switch (reason) {
 #define PHI_X(name, value, text)                                                                   \
     case PHI_STOP_REASON_##name: return text;

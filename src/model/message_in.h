@@ -54,6 +54,6 @@ PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena,
 PHI__FN const char *phi__message_read_api(phi_str protocol);
 
 /* The text of the JSON; "" for none. Static. */
-PHI__FN const char *phi__stop_reason_text(phi_stop_reason reason);
+PHI__FN const char *phi__message_stop_text(phi_stop_reason reason);
 
 #endif

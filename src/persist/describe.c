@@ -86,7 +86,7 @@ static void phi__describe_who(phi__buf *out, const phi_message *m) {
     case PHI_ROLE_ASSISTANT:
         phi__buf_text(out, "answer");
         if (m->stop_reason > PHI_STOP_REASON_TOOL_USE || m->stop_reason == PHI_STOP_REASON_LENGTH)
-            phi__buf_printf(out, " (%s)", phi__stop_reason_text(m->stop_reason));
+            phi__buf_printf(out, " (%s)", phi__message_stop_text(m->stop_reason));
         return;
     case PHI_ROLE_TOOL_RESULT:
         phi__buf_text(out, m->is_error ? "failed result of " : "result of ");
@@ -340,12 +340,12 @@ static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, ui
 
 static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint64_t end,
                                const phi_lane_figures *f) {
-    phi_usage usage = phi_thread_usage(thread);
+    phi_usage usage = phi_thread_get_info(thread).usage;
     phi__describe_n(d->out, end, "entry", "entries");
     if (end < phi_thread_count(thread))
         phi__buf_printf(d->out, " of %llu", (unsigned long long)phi_thread_count(thread));
     phi__buf_text(d->out, ", ");
-    phi__describe_n(d->out, phi_thread_lane_count(thread), "lane", "lanes");
+    phi__describe_n(d->out, phi__thread_lanes(thread), "lane", "lanes");
     if (end == phi_thread_count(thread)) {
         phi__buf_text(d->out, "; runs that ended took ");
         phi__describe_usage(d->out, &usage);
@@ -402,7 +402,7 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     uint64_t end = wanted->before != 0 && wanted->before < count ? wanted->before : count;
     uint64_t most = wanted->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : wanted->last;
     uint64_t first = wanted->last != PHI_UNLIMITED && end > most ? end - most : 0;
-    uint64_t base = phi_thread_first(thread);
+    uint64_t base = phi__thread_first(thread);
     const phi_view_item *items;
     phi__open_calls open;
     phi_lane_figures figures;
@@ -422,7 +422,7 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     d->item_count = n;
     d->open = &open;
     d->open_at = open.count;
-    d->lane = wanted->lane != NULL ? phi_str_of(wanted->lane) : phi_thread_lane(thread);
+    d->lane = wanted->lane != NULL ? phi_str_of(wanted->lane) : phi_thread_get_info(thread).lane;
     d->text_bytes = wanted->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : wanted->text_bytes;
     if (wanted->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
     phi__describe_head(d, thread, end, &figures);

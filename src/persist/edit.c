@@ -67,26 +67,27 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
                          &lane);
 }
 
+/* A host may have taken the name. */
+static phi_status phi__edit_fresh(phi_thread *thread) {
+    char name[32];
+    size_t n;
+    for (n = phi__thread_lanes(thread);; n++) {
+        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
+        if (phi__lane_find(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
+    }
+    return phi__lane_switch_new(thread, phi_str_of(name));
+}
+
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
     phi_status status;
     uint32_t lane;
-    if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
+    if (thread == NULL || (name != NULL && !phi__edit_name_fits(name))) return PHI_BAD_ARG;
     if (thread->user != NULL) return PHI_BUSY;
+    if (name == NULL) return phi__edit_fresh(thread);
     lane = phi__lane_find(thread, phi_str_of(name));
     if (lane == PHI__LANE_NONE) return phi__lane_switch_new(thread, phi_str_of(name));
     status = phi__recall_view(thread, lane, UINT64_MAX);
     return status == PHI_OK ? phi__lane_switch(thread, lane) : status;
-}
-
-PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
-    char name[32];
-    size_t n;
-    if (thread == NULL) return PHI_BAD_ARG;
-    for (n = phi__thread_lanes(thread);; n++) { /* a host may have taken the name */
-        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
-        if (phi__lane_find(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
-    }
-    return phi_thread_switch(thread, name);
 }
 
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,

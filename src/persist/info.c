@@ -36,37 +36,39 @@ PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) 
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
-    phi_str id;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    id = phi__info_id(thread);
-    if (id.len == 0) return PHI_NO_MEMORY;
-    *out = phi__about_info(thread);
-    out->id = id;
-    out->made_ms = thread->log.made_ms;
-    out->changed_ms = thread->log.changed_ms;
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
+PHI_API phi_thread_info phi_thread_get_info(const phi_thread *thread) {
     phi_thread_info info;
-    phi_str text = phi_str_of(title);
-    if (thread == NULL || !phi__check_id_fits(text)) return PHI_BAD_ARG;
+    memset(&info, 0, sizeof info);
+    info.lane = info.title = info.metadata = info.forked_from = phi__str("", 0);
+    if (thread == NULL) return info;
     info = phi__about_info(thread);
-    if (phi_str_equal(info.title, text)) return PHI_OK;
-    info.title = text;
-    return phi__about_set(thread, &info);
+    info.count = thread->log.count;
+    info.first = thread->log.base;
+    info.stored = thread->journal != NULL ? thread->journal->stored : 0;
+    info.lane = phi__lane_name(thread, thread->lanes.active);
+    info.lane_count = phi__thread_lanes(thread);
+    info.usage = thread->counted.usage;
+    info.made_ms = thread->log.made_ms;
+    info.changed_ms = thread->log.changed_ms;
+    return info;
 }
 
-PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
-    phi_thread_info info;
-    phi_status status;
-    if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
-    status = phi__about_is_object(thread, json);
+PHI_API phi_str phi_thread_id(phi_thread *thread) {
+    return thread != NULL ? phi__info_id(thread) : phi__str("", 0);
+}
+
+PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title,
+                                       const char *metadata) {
+    phi_thread_info info, before;
+    phi_status status = PHI_OK;
+    if (thread == NULL || !phi__check_id_fits(phi_str_of(title))) return PHI_BAD_ARG;
+    if (metadata != NULL) status = phi__about_is_object(thread, phi_str_of(metadata));
     if (status != PHI_OK) return status;
-    info = phi__about_info(thread);
-    if (phi_str_equal(info.metadata, json)) return PHI_OK;
-    info.metadata = json;
+    before = info = phi__about_info(thread);
+    if (title != NULL) info.title = phi_str_of(title);
+    if (metadata != NULL) info.metadata = phi_str_of(metadata);
+    if (phi_str_equal(info.title, before.title) && phi_str_equal(info.metadata, before.metadata))
+        return PHI_OK;
     return phi__about_set(thread, &info);
 }
 

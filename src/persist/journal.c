@@ -346,7 +346,3 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
     phi__journal_free(thread);
     return status;
 }
-
-PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
-    return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
-}

@@ -91,7 +91,6 @@ PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words
 /* Syncs and detaches; also when the sync fails, and keeps the id. Before, it recalls evicted
    entries: where that fails the thread stays attached. */
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
-PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
 /* ---- a thread as text ---- */
 

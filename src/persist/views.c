@@ -52,10 +52,6 @@ PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
     return thread != NULL ? (thread)->log.count : 0;
 }
 
-PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
-    return thread != NULL ? (thread)->log.base : 0;
-}
-
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
     phi_status status = PHI_OK;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
@@ -63,40 +59,6 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     if (phi__thread_at(thread, seq) == NULL) status = phi__recall(thread);
     if (status == PHI_OK) phi__views_entry(thread, phi__thread_at(thread, seq), out);
     return status;
-}
-
-/* Whether all of these are in memory. */
-static bool phi__views_holds(const phi_thread *thread, uint64_t from, uint64_t to) {
-    if (phi__thread_whole(thread)) return true;
-    while (from < to && phi__thread_at(thread, from) != NULL) from++;
-    return from == to;
-}
-
-PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
-                                    phi_arena *arena, const phi_entry **out, size_t *count) {
-    phi_status status = PHI_OK;
-    phi_entry *list;
-    size_t i, n;
-    if (thread == NULL || arena == NULL || out == NULL || count == NULL || from > to)
-        return PHI_BAD_ARG;
-    if (to > thread->log.count) to = thread->log.count;
-    if (from > to) from = to;
-    if (from < to && from < thread->log.base) return PHI_NOT_FOUND;
-    n = (size_t)(to - from);
-    list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
-    if (list == NULL) return PHI_NO_MEMORY;
-    if (!phi__views_holds(thread, from, to)) status = phi__recall(thread);
-    if (status != PHI_OK) return status;
-    for (i = 0; i < n; i++) phi__views_entry(thread, phi__thread_at(thread, from + i), &list[i]);
-    *out = list;
-    *count = n;
-    return PHI_OK;
-}
-
-PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
-    phi_usage none;
-    memset(&none, 0, sizeof none);
-    return thread != NULL ? thread->counted.usage : none;
 }
 
 /* ---- views ---- */
@@ -148,15 +110,7 @@ PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *l
     return status == PHI_OK ? phi__tool_state_fold(thread, at, seq, arena, out) : status;
 }
 
-PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    return thread != NULL ? phi__lane_name(thread, thread->lanes.active) : phi__str("", 0);
-}
-
-PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lanes(thread) : 0;
-}
-
-PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
-    return i < phi_thread_lane_count(thread) ? phi__lane_name(thread, (uint32_t)i)
-                                             : phi__str("", 0);
+PHI_API phi_str phi_thread_lane_at(const phi_thread *thread, size_t i) {
+    return thread != NULL && i < phi__thread_lanes(thread) ? phi__lane_name(thread, (uint32_t)i)
+                                                           : phi__str("", 0);
 }

@@ -497,10 +497,9 @@ static bool phi__recorder_waits(const phi__session_box *box) {
            box->pub.loop_count == 0;
 }
 
-PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
+static size_t phi__recorder_checkpoint(phi_recorder *recorder) {
     phi__link *link, *next;
     size_t n = 0;
-    if (recorder == NULL || recorder->busy) return 0;
     for (link = recorder->open.first; link != NULL; link = next) {
         phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
         next = link->next;
@@ -511,9 +510,11 @@ PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
     return n;
 }
 
-PHI_API void phi_recorder_flush(phi_recorder *recorder) {
-    if (recorder == NULL || recorder->busy) return;
-    while (recorder->open.first != NULL) {
+PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which) {
+    size_t n = 0;
+    if (recorder == NULL || recorder->busy) return 0;
+    if (which == PHI_FLUSH_IDLE) return phi__recorder_checkpoint(recorder);
+    for (; recorder->open.first != NULL; n++) {
         phi__session_box *box = PHI__OWNER(recorder->open.first, phi__session_box, link);
         phi__recorder_known_abort(recorder, box);
         phi__recorder_known_move(recorder, box, true);
@@ -522,6 +523,7 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder) {
         recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
         recorder->busy = false;
     }
+    return n;
 }
 
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {

@@ -3,7 +3,7 @@
        phi_recorder *recorder = phi_recorder_new(NULL);
        while (phi_next_event(rt, &event)) phi_recorder_add(recorder, &event);
        ...
-       phi_recorder_flush(recorder);
+       phi_recorder_flush(recorder, PHI_FLUSH_ALL);
        while ((session = phi_recorder_drain(recorder)) != NULL) {
            phi_session_save(&store, session, 0, NULL, 0);
            phi_session_free(session);
@@ -11,7 +11,7 @@
 
    Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows
    no runtime and takes no memory of one. A session is open while one of its loops runs, else
-   phi_recorder_checkpoint and phi_recorder_flush make it a completed one, and phi_recorder_drain
+   phi_recorder_flush makes it a completed one, and phi_recorder_drain
    hands it over. A completed session that continues is open again. Links to the runs of sub-agents
    do not depend on the order of the events.
    Threads: one at a time. */
@@ -79,11 +79,16 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
 /* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
 PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
 
-/* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
-   wait for their first loop; returns how many. */
-PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
-/* Completes all: loops that run or are pending become ABORTED. */
-PHI_API void phi_recorder_flush(phi_recorder *recorder);
+/* PHI_FLUSH_IDLE: now and then, on a server. */
+typedef enum phi_flush {
+    PHI_FLUSH_ALL = 0, /* all sessions: loops that run or are pending become ABORTED */
+    /* sessions of which no loop runs or is pending, but for those begun by hand that wait for their
+       first loop; after_task_fn is not called */
+    PHI_FLUSH_IDLE
+} phi_flush;
+
+/* Completes sessions; returns how many. */
+PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which);
 /* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is
    none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);

@@ -67,16 +67,17 @@ static bool phi__session_blocks_is_here(const phi__session_blocks *s, const phi_
 
 /* The parent of a lane begins before it in the log, so one way back finds them all. */
 static phi_status phi__session_blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
-    size_t most = phi__max(phi_thread_lane_count(s->thread), 1);
+    phi_thread_info info = phi_thread_get_info(s->thread);
+    size_t most = phi__max(info.lane_count, 1);
     phi_entry entry;
     phi_status status = PHI_OK;
     s->lanes =
         (phi__session_blocks_lane *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->lanes));
     if (s->lanes == NULL) return PHI_NO_MEMORY;
-    s->lanes[0].name = phi_thread_lane(s->thread);
+    s->lanes[0].name = info.lane;
     s->lanes[0].upto = UINT64_MAX;
     s->lane_count = 1;
-    while (count-- > phi_thread_first(s->thread) && s->lane_count < most) {
+    while (count-- > info.first && s->lane_count < most) {
         phi__session_blocks_lane *last = &s->lanes[s->lane_count - 1];
         status = phi_thread_entry(s->thread, count, &entry);
         if (status != PHI_OK) return status;
@@ -140,7 +141,7 @@ static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t coun
     uint64_t seq, messages = 0, ops = 0;
     phi_entry entry;
     phi_status status = PHI_OK;
-    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         messages += status == PHI_OK && entry.kind == PHI_ENTRY_MESSAGE;
         ops += status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE;
@@ -152,7 +153,7 @@ static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t coun
     s->ops = (phi__session_blocks_op *)phi__arena_zero(&s->scratch,
                                                        phi__mul((size_t)ops, sizeof *s->ops));
     if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
-    for (seq = phi_thread_first(s->thread); seq < count && status == PHI_OK; seq++) {
+    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         if (status != PHI_OK) break;
         if (entry.kind == PHI_ENTRY_MESSAGE) phi__session_blocks_say(s, &entry);

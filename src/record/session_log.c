@@ -171,12 +171,12 @@ static bool phi__session_log_prune(phi__session_box *box, phi__loop_box *loop,
 /* Takes the event of a prune that was revoked away again. */
 static phi_status phi__session_log_revoke(phi__session_box *box, const phi_thread *thread,
                                           const phi_entry *entry) {
-    uint64_t seq = entry->seq;
+    uint64_t seq = entry->seq, first = phi_thread_get_info(thread).first;
     phi_entry was;
     phi_status status = PHI_OK;
     phi__loop_box *loop;
     size_t i, n;
-    while (seq-- > phi_thread_first(thread)) {
+    while (seq-- > first) {
         status = phi_thread_entry(thread, seq, &was);
         if (status != PHI_OK) return status;
         if (was.kind == PHI_ENTRY_REWRITE && was.rewrite->op_id != NULL &&
@@ -225,7 +225,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     box = phi__session_make(allocator, 0, NULL);
     if (box == NULL) return PHI_NO_MEMORY;
     count = phi_thread_count(thread);
-    for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
+    for (seq = phi_thread_get_info(thread).first; status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__session_log_entry(box, &entry)) status = PHI_NO_MEMORY;
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)

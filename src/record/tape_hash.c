@@ -153,7 +153,7 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi_entry entry;
     uint64_t i, seq, n = 0, count = phi_thread_count(thread);
     phi__sha256_begin(&sha);
-    for (seq = phi_thread_first(thread); seq < count; seq++) {
+    for (seq = phi_thread_get_info(thread).first; seq < count; seq++) {
         if (phi_thread_entry(thread, seq, &entry) != PHI_OK) return 0;
         phi__tape_hash_entry(&sha, &entry);
     }

@@ -122,9 +122,9 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
         phi_tool_result partial = phi__results_given(message);
         (void)phi_call_partial(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
-        (void)phi__call_progress(handle, text);
+        (void)phi__update_progress(handle, text);
     else
-        (void)phi__call_update(handle, text);
+        (void)phi__update_text(handle, text);
     phi_arena_free(&tape->arena);
     tape->arena = arena;
 }

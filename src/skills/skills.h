@@ -11,7 +11,7 @@
    tool read_skill, or by read_file at the place that the prompt names.
 
    Loading is for start-up: phi_skills_load and its like read the disk until they are done, about
-   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_begin. A skill
+   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_dir. A skill
    that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both kinds. The
    other skills are not touched by it.
 
@@ -79,15 +79,16 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
 
-/* One directory, in slices: begin, then advance until it is not PHI_BUSY; SIZE_MAX units are the
-   whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at most. Skills
-   appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A path that ends
-   in "/SKILL.md" is one skill, loaded by begin. begin: PHI_NOT_FOUND, PHI_IO: the directory, or
-   SKILL.md in it, does not exist or cannot be read;
-   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: another
-   load is under way; PHI_BAD_ARG. Both: PHI_NO_MEMORY, PHI_TOO_BIG. */
-PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label);
-PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units);
+/* One directory, in slices: call it with the same arguments until it is not PHI_BUSY; SIZE_MAX
+   units are the whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at
+   most. Skills appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A
+   path that ends in "/SKILL.md" is one skill.
+   PHI_NOT_FOUND, PHI_IO: the directory, or SKILL.md in it, does not exist or cannot be read;
+   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: the
+   load
+   of another directory is under way; PHI_BAD_ARG, PHI_NO_MEMORY, PHI_TOO_BIG. */
+PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
+                                       size_t units);
 
 /* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);

@@ -49,8 +49,6 @@ PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_proble
 
 /* ---- skills_load.c ---- */
 
-/* One directory, at once, as phi_skills_load_begin and phi_skills_load_advance. */
-PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label);
 /* The skill of this directory. */
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
 

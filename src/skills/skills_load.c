@@ -65,13 +65,9 @@ static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const 
     return phi__skills_load_one(skills, dir.at, label);
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
+static phi_status phi__skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
     phi__words words;
     phi_status status;
-    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
-    if (skills->load.walk != NULL) return PHI_MISUSE;
     if (phi__skills_load_is_file(phi_str_of(dir)))
         return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
@@ -83,11 +79,10 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
     return phi__skills_load_failed(skills, dir, words.text, status);
 }
 
-PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
+static phi_status phi__skills_load_advance(phi_skills *skills, size_t units) {
     phi__walk_entry entry;
     phi_status status = PHI_OK;
-    if (skills == NULL) return PHI_BAD_ARG;
-    if (skills->load.walk == NULL) return PHI_OK;
+    if (skills->load.walk == NULL) return PHI_OK; /* it was one skill */
     if (units == 0) units = 1;
     while (units-- > 0) {
         status = phi__walk_next(skills->load.walk, &entry);
@@ -100,9 +95,17 @@ PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
     return PHI_BUSY;
 }
 
-PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
-    phi_status status = phi_skills_load_begin(skills, dir, label);
-    return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
+/* ---- public ---- */
+
+PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
+                                       size_t units) {
+    phi_status status = PHI_OK;
+    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
+    if (skills->load.walk == NULL)
+        status = phi__skills_load_begin(skills, dir, label);
+    else if (!phi__str_is(skills->load.dir, dir))
+        return PHI_MISUSE;
+    return status == PHI_OK ? phi__skills_load_advance(skills, units) : status;
 }
 
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count) {
@@ -115,7 +118,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         if (dirs[i] == NULL) return PHI_BAD_ARG;
         if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi__skills_load_dir(skills, dirs[i], label);
+        status = phi_skills_load_dir(skills, dirs[i], label, SIZE_MAX);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
     }
     return PHI_OK;

@@ -85,7 +85,7 @@ PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
     phi_content content;
-    if (kind == PHI__FORWARD_PROGRESS) return phi__call_progress(call, text);
+    if (kind == PHI__FORWARD_PROGRESS) return phi__update_progress(call, text);
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;

@@ -125,7 +125,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
 /* False: the host has no room, or there is no memory; it can be tried again. */
 static bool phi__bash_tell(phi__bash *bash) {
     if (bash->fresh.len == 0) return true;
-    if (phi__call_update(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
+    if (phi__update_text(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
     phi__buf_clear(&bash->fresh);
     return true;
 }

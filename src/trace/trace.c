@@ -60,7 +60,7 @@ static phi_status phi__trace_tail(phi_trace *t) {
 
 static phi_status phi__trace_thread_begin(phi_trace *t) {
     t->thread = phi__trace_thread(t, t->at);
-    t->seq = t->base = phi_thread_first(t->thread);
+    t->seq = t->base = phi__thread_first(t->thread);
     t->lane = 0;
     t->prompt = 0;
     phi__buf_clear(&t->loop_buf);

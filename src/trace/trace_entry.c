@@ -47,7 +47,7 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
 static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
     switch (m->role) {
     case PHI_ROLE_ASSISTANT:
-        phi__trace_out_some(t, "stop", phi_str_of(phi__stop_reason_text(m->stop_reason)));
+        phi__trace_out_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
         phi__trace_out_some(t, "model", m->model);
         phi__trace_out_some(t, "provider", m->provider);
         phi__trace_out_usage(t, &m->usage);
@@ -237,7 +237,7 @@ static phi_str phi__trace_entry_id(const phi_thread *thread) {
 
 PHI__FN void phi__trace_entry_thread(phi_trace *t) {
     phi_thread_info info = phi__about_info(t->thread);
-    phi_usage usage = phi_thread_usage(t->thread);
+    phi_usage usage = phi_thread_get_info(t->thread).usage;
     size_t i;
     phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
     phi__trace_out_whole(t, "id", phi__trace_entry_id(t->thread));

@@ -44,7 +44,7 @@ static phi_status phi__structured_parse(phi_str text, phi_arena *arena, phi_json
     return status;
 }
 
-/* PHI_OK: the value fits; else words say why not. `arena` is for the schema's tree, and given back. */
+/* PHI_OK: the value fits; else words say why not. The arena is given back as it was. */
 static phi_status phi__structured_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                         char *words, size_t words_size) {
     phi_arena_mark mark;

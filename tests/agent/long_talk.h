@@ -386,15 +386,15 @@ static inline uint64_t talk_fork(phi_agent agent, uint64_t at_seq, phi_status *s
 /* What is known without the store: counts, names, and what is shown. */
 static inline uint64_t talk_face(phi_agent agent) {
     const phi_thread *thread = phi_agent_thread(agent);
-    phi_usage usage = phi_thread_usage(thread), all = phi_agent_get_info(agent).usage;
+    phi_usage usage = phi_thread_get_info(thread).usage, all = phi_agent_get_info(agent).usage;
     uint64_t sum =
         talk_mix(phi_thread_count(thread), phi_thread_message_count(phi_agent_thread(agent)));
     size_t i;
     sum = talk_mix_usage(talk_mix_usage(sum, &usage), &all);
-    sum =
-        talk_mix_str(talk_mix_str(sum, phi_thread_lane(thread)), phi_agent_get_info(agent).loop_id);
-    for (i = 0; i < phi_thread_lane_count(thread); i++)
-        sum = talk_mix_str(sum, phi_thread_lane_name(thread, i));
+    sum = talk_mix_str(talk_mix_str(sum, phi_thread_get_info(thread).lane),
+                       phi_agent_get_info(agent).loop_id);
+    for (i = 0; i < phi_thread_get_info(thread).lane_count; i++)
+        sum = talk_mix_str(sum, phi_thread_lane_at(thread, i));
     return talk_mix(sum, talk_view(thread, NULL, UINT64_MAX, NULL));
 }
 

@@ -11,9 +11,8 @@
 #include "agent/agent_info.h"
 
 static phi_thread_info info_of(phi_thread *thread) {
-    phi_thread_info info = PHI_ZERO;
-    CHECK_EQ_INT(phi_thread_get_info(thread, &info), PHI_OK);
-    return info;
+    CHECK(phi_thread_id(thread).len > 0);
+    return phi_thread_get_info(thread);
 }
 
 static void says_of_itself(phi_thread *thread, const char *title, const char *metadata) {
@@ -35,7 +34,7 @@ static size_t notes(const phi_thread *thread) {
     size_t n = 0;
     uint64_t i;
     phi_entry e;
-    for (i = phi_thread_first(thread); i < phi_thread_count(thread); i++)
+    for (i = phi_thread_get_info(thread).first; i < phi_thread_count(thread); i++)
         n += phi_thread_entry(thread, i, &e) == PHI_OK && e.kind == PHI_ENTRY_NOTE;
     return n;
 }
@@ -48,16 +47,16 @@ TEST(a_thread_in_memory_has_an_id_that_stays) {
     phi_thread *other = phi_thread_new(rig_runtime(r), 0);
     phi_thread_info info = info_of(thread);
     char id[64];
-    CHECK_EQ_INT((int)info.id.len, 36);
+    CHECK_EQ_INT((int)phi_thread_id(thread).len, 36);
     CHECK(info.made_ms == 0 && info.changed_ms == 0 && info.title.len == 0);
     CHECK(info.metadata.len == 0 && info.forked_from.len == 0);
-    heard_copy(id, sizeof id, info.id);
+    heard_copy(id, sizeof id, phi_thread_id(thread));
     CHECK_EQ_INT(phi_thread_note(thread, "mine", phi_str_of("1"), NULL), PHI_OK);
-    CHECK_EQ_INT(phi_thread_set_title(thread, "At the forge"), PHI_OK);
-    CHECK_STR(info_of(thread).id, id);
-    CHECK(!phi_str_equal(info_of(other).id, info_of(thread).id));
-    CHECK_EQ_INT(phi_thread_get_info(NULL, &info), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_get_info(thread, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "At the forge", NULL), PHI_OK);
+    CHECK_STR(phi_thread_id(thread), id);
+    CHECK(!phi_str_equal(phi_thread_id(other), phi_thread_id(thread)));
+    CHECK_STR(phi_thread_id(NULL), "");
+    CHECK_EQ_INT(phi_thread_get_info(NULL).count, 0);
     rig_free(r);
 }
 
@@ -140,14 +139,14 @@ TEST(it_knows_when_it_was_made_and_changed) {
 TEST(a_title_and_metadata_are_notes_of_the_log_and_said_once) {
     rig *r = rig_new();
     phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
-    CHECK_EQ_INT(phi_thread_set_title(thread, "At the forge"), PHI_OK);
-    CHECK_EQ_INT(phi_thread_set_title(thread, "At the forge"), PHI_OK);
-    CHECK_EQ_INT(phi_thread_set_metadata(thread, phi_str_of("{\"save\": 3}")), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "At the forge", NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "At the forge", NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, NULL, "{\"save\": 3}"), PHI_OK);
     CHECK_EQ_INT((int)notes(thread), 2);
     says_of_itself(thread, "At the forge", "{\"save\": 3}");
-    CHECK_EQ_INT(phi_thread_set_title(thread, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "", NULL), PHI_OK);
     says_of_itself(thread, "", "{\"save\": 3}");
-    CHECK_EQ_INT(phi_thread_set_metadata(thread, phi_str_of("")), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, NULL, ""), PHI_OK);
     says_of_itself(thread, "", "");
     rig_free(r);
 }
@@ -155,12 +154,12 @@ TEST(a_title_and_metadata_are_notes_of_the_log_and_said_once) {
 TEST(what_is_no_title_or_no_metadata_is_refused_and_phi_s_names_are_phi_s) {
     rig *r = rig_new();
     phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
-    CHECK_EQ_INT(phi_thread_set_title(thread, "\xff"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_set_title(NULL, "x"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_set_metadata(thread, phi_str_of("[1]")), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_set_metadata(thread, phi_str_of("{")), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_set_metadata(thread, phi_str_of("{\"a\":\"\xff\"}")), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_set_metadata(NULL, phi_str_of("{}")), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "\xff", NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_set_info(NULL, "x", NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_set_info(thread, NULL, "[1]"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_set_info(thread, NULL, "{"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_set_info(thread, NULL, "{\"a\":\"\xff\"}"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_set_info(NULL, NULL, "{}"), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_thread_note(thread, PHI_NOTE_THREAD, phi_str_of("{}"), NULL), PHI_BAD_ARG);
     CHECK_EQ_INT((int)phi_thread_count(thread), 0);
     rig_free(r);
@@ -177,24 +176,24 @@ TEST(a_fork_says_where_it_came_from) {
     talk_begin(&t, r, &desc);
     thread = phi_agent_thread(t.agent);
     CHECK(exchange(&t) == PHI_OK);
-    CHECK_EQ_INT(phi_thread_set_title(thread, "the first"), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "the first", NULL), PHI_OK);
     rig_pass_ms(r, 5000);
     fork = phi_thread_fork(thread, 3);
     REQUIRE(fork != NULL);
     info = info_of(fork);
     CHECK_STR(info.title, "");
-    CHECK(phi_str_equal(info.forked_from, info_of(thread).id));
-    CHECK(!phi_str_equal(info.id, info.forked_from));
+    CHECK(phi_str_equal(info.forked_from, phi_thread_id(thread)));
+    CHECK(!phi_str_equal(phi_thread_id(fork), info.forked_from));
     CHECK_EQ_INT((int)info.forked_at, 3);
     CHECK(info.made_ms >= info_of(thread).made_ms + 5000);
     again = phi_thread_fork(fork, UINT64_MAX);
     REQUIRE(again != NULL);
-    CHECK(phi_str_equal(info_of(again).forked_from, info.id));
+    CHECK(phi_str_equal(info_of(again).forked_from, phi_thread_id(fork)));
     empty = phi_thread_new(rig_runtime(r), 0);
     fork = phi_thread_fork(empty, UINT64_MAX);
     REQUIRE(fork != NULL);
     CHECK(info_of(fork).forked_at == UINT64_MAX);
-    CHECK(phi_str_equal(info_of(fork).forked_from, info_of(empty).id));
+    CHECK(phi_str_equal(info_of(fork).forked_from, phi_thread_id(empty)));
     rig_free(r);
 }
 
@@ -258,12 +257,12 @@ TEST(a_store_keeps_all_of_it) {
         talk_begin(&t, r, &desc);
         thread = phi_agent_thread(t.agent);
         if (round == 0) {
-            CHECK_EQ_INT(phi_thread_set_title(thread, "At the forge"), PHI_OK);
-            CHECK_EQ_INT(phi_thread_set_metadata(thread, phi_str_of("{\"save\":3}")), PHI_OK);
+            CHECK_EQ_INT(phi_thread_set_info(thread, "At the forge", NULL), PHI_OK);
+            CHECK_EQ_INT(phi_thread_set_info(thread, NULL, "{\"save\":3}"), PHI_OK);
             CHECK(exchange(&t) == PHI_OK);
             made = info_of(thread).made_ms;
         }
-        CHECK_STR(info_of(thread).id, "smith");
+        CHECK_STR(phi_thread_id(thread), "smith");
         says_of_itself(thread, "At the forge", "{\"save\":3}");
         CHECK(made != 0 && info_of(thread).made_ms == made);
         CHECK_EQ_STR(prompt_at(thread, UINT64_MAX), "You are the smith.");
@@ -293,7 +292,7 @@ TEST(a_fork_that_was_read_says_where_it_came_from) {
     CHECK_EQ_INT(phi_thread_to_json(fork, &arena, &json), PHI_OK);
     CHECK_EQ_INT(phi_thread_from_json(again, json, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(words, "");
-    CHECK(phi_str_equal(info_of(again).forked_from, info_of(phi_agent_thread(t.agent)).id));
+    CHECK(phi_str_equal(info_of(again).forked_from, phi_thread_id(phi_agent_thread(t.agent))));
     CHECK_EQ_INT((int)info_of(again).forked_at, 3);
     phi_arena_free(&arena);
     rig_free(r);
@@ -330,12 +329,12 @@ TEST(out_of_its_store_a_thread_keeps_its_id) {
     rig *r = rig_new();
     phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
     char words[100];
-    CHECK_EQ_INT(phi_thread_set_title(thread, "At the forge"), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "At the forge", NULL), PHI_OK);
     CHECK_EQ_INT(phi_thread_attach(thread, store_mem_store(store), "smith", NULL, words, 100),
                  PHI_OK);
-    CHECK_STR(info_of(thread).id, "smith");
+    CHECK_STR(phi_thread_id(thread), "smith");
     CHECK_EQ_INT(phi_thread_detach(thread), PHI_OK);
-    CHECK_STR(info_of(thread).id, "smith");
+    CHECK_STR(phi_thread_id(thread), "smith");
     says_of_itself(thread, "At the forge", "");
     rig_free(r);
     store_mem_free(store);
@@ -355,13 +354,13 @@ TEST(a_text_of_a_thread_has_its_id_and_reads_as_the_same) {
     CHECK(strncmp(text.at, "{\"phi_thread\":1}\n", 17) == 0); /* nobody asked */
     fork = phi_thread_fork(from, UINT64_MAX);
     REQUIRE(fork != NULL);
-    CHECK_EQ_INT(phi_thread_set_title(fork, "\"the\nother\""), PHI_OK);
-    CHECK(info_of(fork).id.len == 36);
+    CHECK_EQ_INT(phi_thread_set_info(fork, "\"the\nother\"", NULL), PHI_OK);
+    CHECK(phi_thread_id(fork).len == 36);
     to = phi_thread_new(rig_runtime(r), 0);
     CHECK_EQ_INT(phi_thread_to_json(fork, &arena, &text), PHI_OK);
     CHECK_EQ_INT(phi_thread_from_json(to, text, words, sizeof words), PHI_OK);
-    CHECK(phi_str_equal(info_of(to).id, info_of(fork).id));
-    CHECK(phi_str_equal(info_of(to).forked_from, info_of(from).id));
+    CHECK(phi_str_equal(phi_thread_id(to), phi_thread_id(fork)));
+    CHECK(phi_str_equal(info_of(to).forked_from, phi_thread_id(from)));
     CHECK(info_of(to).made_ms == info_of(fork).made_ms);
     says_of_itself(to, "\"the\nother\"", "");
     CHECK_EQ_INT(phi_thread_to_json(to, &arena, &again), PHI_OK);
@@ -397,13 +396,13 @@ TEST(a_snapshot_keeps_all_of_it) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK(exchange(&t) == PHI_OK);
-    CHECK_EQ_INT(phi_thread_set_title(phi_agent_thread(t.agent), "At the forge"), PHI_OK);
-    heard_copy(id, sizeof id, info_of(phi_agent_thread(t.agent)).id);
+    CHECK_EQ_INT(phi_thread_set_info(phi_agent_thread(t.agent), "At the forge", NULL), PHI_OK);
+    heard_copy(id, sizeof id, phi_thread_id(phi_agent_thread(t.agent)));
     CHECK_EQ_INT(phi_agent_snapshot(t.agent, &arena, &saved), PHI_OK);
     CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
     back = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
     REQUIRE(back.rt != NULL);
-    CHECK_STR(info_of(phi_agent_thread(back)).id, id);
+    CHECK_STR(phi_thread_id(phi_agent_thread(back)), id);
     says_of_itself(phi_agent_thread(back), "At the forge", "");
     CHECK_EQ_STR(prompt_at(phi_agent_thread(back), UINT64_MAX), "You are the smith.");
     phi_arena_free(&arena);
@@ -422,25 +421,25 @@ TEST(an_agent_that_forgets_keeps_it_and_one_that_begins_anew_does_not) {
     talk_begin(&t, r, &desc);
     thread = phi_agent_thread(t.agent);
     CHECK(exchange(&t) == PHI_OK);
-    CHECK_EQ_INT(phi_thread_set_title(thread, "At the forge"), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "At the forge", NULL), PHI_OK);
     info = info_of(thread);
     made = info.made_ms;
-    heard_copy(id, sizeof id, info.id);
+    heard_copy(id, sizeof id, phi_thread_id(thread));
     while (t.times < 3) REQUIRE(exchange(&t) == PHI_OK);
-    CHECK(phi_thread_first(thread) > 0);
-    CHECK_STR(info_of(thread).id, id);
+    CHECK(phi_thread_get_info(thread).first > 0);
+    CHECK_STR(phi_thread_id(thread), id);
     says_of_itself(thread, "At the forge", "");
     CHECK(info_of(thread).made_ms == made);
     CHECK_EQ_INT((int)notes(thread), 1);
     CHECK_EQ_STR(prompt_at(thread, UINT64_MAX), "You are the smith.");
     CHECK_EQ_INT(phi_agent_replace_messages(t.agent, NULL, 0), PHI_OK);
-    CHECK_STR(info_of(thread).id, id);
+    CHECK_STR(phi_thread_id(thread), id);
     says_of_itself(thread, "At the forge", "");
     CHECK(info_of(thread).made_ms == made);
     CHECK_EQ_INT(phi_agent_reset(t.agent), PHI_OK);
     thread = phi_agent_thread(t.agent);
     says_of_itself(thread, "", "");
-    CHECK(!phi_str_equal(info_of(thread).id, phi_str_of(id)));
+    CHECK(!phi_str_equal(phi_thread_id(thread), phi_str_of(id)));
     rig_free(r);
 }
 
@@ -454,10 +453,10 @@ TEST(without_memory_nothing_changes) {
         phi_status titled, described;
         phi_thread_info info;
         bool tripped;
-        CHECK_EQ_INT(phi_thread_set_title(thread, "old"), PHI_OK);
+        CHECK_EQ_INT(phi_thread_set_info(thread, "old", NULL), PHI_OK);
         test_alloc_fail_at(n);
-        titled = phi_thread_set_title(thread, "new");
-        described = phi_thread_set_metadata(thread, phi_str_of("{\"a\":1}"));
+        titled = phi_thread_set_info(thread, "new", NULL);
+        described = phi_thread_set_info(thread, NULL, "{\"a\":1}");
         fork = phi_thread_fork(thread, UINT64_MAX);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
@@ -466,7 +465,7 @@ TEST(without_memory_nothing_changes) {
         CHECK_STR(info.metadata, described == PHI_OK ? "{\"a\":1}" : "");
         CHECK(titled == PHI_OK || titled == PHI_NO_MEMORY);
         CHECK_EQ_INT((int)notes(thread), 1 + (titled == PHI_OK) + (described == PHI_OK));
-        if (fork != NULL) CHECK(phi_str_equal(info_of(fork).forked_from, info.id));
+        if (fork != NULL) CHECK(phi_str_equal(info_of(fork).forked_from, phi_thread_id(thread)));
         rig_free(r);
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);
         if (!tripped) break;

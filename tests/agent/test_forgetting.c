@@ -176,7 +176,7 @@ static void rewrite_event(void *user_data, const phi_event *e) {
 static uint64_t message_seq(phi_thread *thread, phi_role role, bool last) {
     uint64_t found = UINT64_MAX, seq;
     phi_entry e;
-    for (seq = phi_thread_first(thread); seq < phi_thread_count(thread); seq++)
+    for (seq = phi_thread_get_info(thread).first; seq < phi_thread_count(thread); seq++)
         if (phi_thread_entry(thread, seq, &e) == PHI_OK && e.kind == PHI_ENTRY_MESSAGE &&
             e.message->role == role && (last || found == UINT64_MAX))
             found = seq;
@@ -248,7 +248,7 @@ TEST(a_pending_call_of_an_agent_that_has_forgotten_is_saved_restored_and_finishe
     desc.tool_count = 1;
     talk_begin(&t, r, &desc);
     while (t.times < 2) CHECK_EQ_INT(exchange(&t), PHI_OK);
-    first = phi_thread_first(phi_agent_thread(t.agent));
+    first = phi_thread_get_info(phi_agent_thread(t.agent)).first;
     rig_call(r, "c1", "wait", "{}");
     CHECK_EQ_INT(phi_prompt(t.agent, question), PHI_OK);
     (void)rig_run(r, 20);
@@ -261,7 +261,7 @@ TEST(a_pending_call_of_an_agent_that_has_forgotten_is_saved_restored_and_finishe
     t.agent = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
     phi_arena_free(&arena);
     REQUIRE(t.agent.rt != NULL);
-    CHECK(phi_thread_first(phi_agent_thread(t.agent)) == first &&
+    CHECK(phi_thread_get_info(phi_agent_thread(t.agent)).first == first &&
           phi_agent_get_info(t.agent).running);
     (void)rig_run(r, 20);
     REQUIRE(phi_pending(rig_runtime(r), &item, 1) == 1);
@@ -271,7 +271,7 @@ TEST(a_pending_call_of_an_agent_that_has_forgotten_is_saved_restored_and_finishe
     CHECK(!phi_agent_get_info(t.agent).running && t.status == PHI_OK);
     t.times = 0;
     CHECK_EQ_INT((int)exchanges(&t, 60), 60);
-    CHECK(t.times > 0 && phi_thread_first(phi_agent_thread(t.agent)) > first);
+    CHECK(t.times > 0 && phi_thread_get_info(phi_agent_thread(t.agent)).first > first);
     rig_free(r);
 }
 
@@ -286,7 +286,7 @@ TEST(a_new_session_after_forgetting_begins_with_what_was_kept) {
         while (t.times < 2) CHECK_EQ_INT(exchange(&t), PHI_OK);
         kept = phi_thread_message_count(phi_agent_thread(t.agent));
         CHECK_EQ_INT(phi_agent_new_session(t.agent, empty != 0), PHI_OK);
-        CHECK(phi_thread_first(phi_agent_thread(t.agent)) == 0);
+        CHECK(phi_thread_get_info(phi_agent_thread(t.agent)).first == 0);
         CHECK_EQ_INT((int)phi_thread_message_count(phi_agent_thread(t.agent)),
                      empty ? 0 : (int)kept);
         t.last_to = 0; /* seqs of another log */

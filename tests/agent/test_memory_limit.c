@@ -64,7 +64,7 @@ TEST(an_agent_without_a_limit_forgets_nothing) {
     talk_begin(&t, r, &desc);
     CHECK_EQ_INT((int)exchanges(&t, 200), 200);
     CHECK(t.times == 0 && phi_thread_message_count(phi_agent_thread(t.agent)) == 400);
-    CHECK(phi_thread_first(phi_agent_thread(t.agent)) == 0);
+    CHECK(phi_thread_get_info(phi_agent_thread(t.agent)).first == 0);
     rig_free(r);
 }
 
@@ -73,27 +73,22 @@ TEST(an_agent_without_a_limit_forgets_nothing) {
 TEST(what_is_forgotten_is_not_found_and_an_entry_of_the_log_says_so) {
     rig *r = rig_new();
     phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
-    const phi_entry *list;
     phi_thread *thread;
     phi_memory memory;
     phi_arena arena;
     phi_entry e;
     uint64_t first;
-    size_t n;
     talk t;
     talk_begin(&t, r, &desc);
     while (t.times < 2) CHECK(exchange(&t) == PHI_OK);
     thread = phi_agent_thread(t.agent);
-    first = phi_thread_first(thread);
+    first = phi_thread_get_info(thread).first;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK(first > 0 && first == t.last_to);
     CHECK_EQ_INT(phi_thread_entry(thread, 0, &e), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_thread_entry(thread, first - 1, &e), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_thread_entry(thread, phi_thread_count(thread), &e), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_thread_slice(thread, first - 1, first + 2, &arena, &list, &n), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_thread_slice(thread, first, UINT64_MAX, &arena, &list, &n), PHI_OK);
-    CHECK_EQ_INT((int)n, (int)(phi_thread_count(thread) - first));
     CHECK_EQ_INT(phi_thread_entry(thread, first, &e), PHI_OK);
     REQUIRE(e.kind == PHI_ENTRY_FORGOTTEN && e.forgotten != NULL && e.usage != NULL);
     CHECK(e.forgotten->to == first && e.forgotten->from < first && e.forgotten->from > 0);
@@ -156,7 +151,7 @@ TEST(usage_and_loop_ids_count_on) {
     talk_begin(&t, r, &desc);
     CHECK_EQ_INT((int)exchanges(&t, 100), 100);
     CHECK(t.times > 2);
-    CHECK(phi_thread_usage(phi_agent_thread(t.agent)).output == 100 * 5);
+    CHECK(phi_thread_get_info(phi_agent_thread(t.agent)).usage.output == 100 * 5);
     CHECK(phi_agent_get_info(t.agent).usage.output == 100 * 5);
     CHECK_STR(phi_agent_get_info(t.agent).loop_id, "s.anthropic.test-model.100");
     rig_free(r);
@@ -174,7 +169,7 @@ TEST(other_lanes_keep_what_they_show) {
     CHECK_EQ_INT(phi_thread_switch(thread, "aside"), PHI_OK);
     CHECK_EQ_INT((int)exchanges(&t, 200), 200);
     CHECK(t.times > 2);
-    CHECK_STR(phi_thread_lane(thread), "aside");
+    CHECK_STR(phi_thread_get_info(thread).lane, "aside");
     CHECK_EQ_INT(phi_thread_figures(thread, PHI_LANE_DEFAULT, UINT64_MAX, &figures), PHI_OK);
     CHECK_EQ_INT((int)figures.messages, 6);
     CHECK_EQ_INT(phi_thread_switch(thread, PHI_LANE_DEFAULT), PHI_OK);
@@ -336,7 +331,7 @@ static void stored_for_ever(size_t limit, phi_at_memory_limit how, size_t count)
     talk_begin(&t, r, &desc);
     CHECK_EQ_INT((int)exchanges(&t, count), (int)count);
     thread = phi_agent_thread(t.agent);
-    CHECK(t.times == 0 && phi_thread_first(thread) == 0);
+    CHECK(t.times == 0 && phi_thread_get_info(thread).first == 0);
     peak = phi_agent_get_info(t.agent).memory_peak;
     CHECK(peak <= limit);
     CHECK(store_mem_count(store, "t") == phi_thread_count(thread));
@@ -420,26 +415,27 @@ TEST(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_agent_snapshot(t.agent, &arena, &text), PHI_OK);
-    CHECK(phi_thread_usage(phi_agent_thread(t.agent)).output == 60 * 5);
+    CHECK(phi_thread_get_info(phi_agent_thread(t.agent)).usage.output == 60 * 5);
     CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
     desc.store = store_mem_store(store);
     desc.thread_id = "t";
     again = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
     REQUIRE(again.rt != NULL);
     thread = phi_agent_thread(again);
-    CHECK(phi_thread_first(thread) == t.last_to);
-    CHECK(phi_thread_usage(thread).output == 60 * 5);
+    CHECK(phi_thread_get_info(thread).first == t.last_to);
+    CHECK(phi_thread_get_info(thread).usage.output == 60 * 5);
     history_holds(again);
     CHECK_EQ_INT(phi_agent_snapshot(again, &arena, &twice), PHI_OK);
     CHECK(phi_str_equal(text, twice));
     t.agent = again;
     CHECK_EQ_INT((int)exchanges(&t, 60), 60);
-    CHECK(store_mem_count(store, "t") == phi_thread_count(thread) - phi_thread_first(thread));
+    CHECK(store_mem_count(store, "t") ==
+          phi_thread_count(thread) - phi_thread_get_info(thread).first);
     CHECK_EQ_INT(phi_agent_free(again), PHI_OK);
     desc.memory.limit_bytes = 0; /* a log is read back as a whole */
     again = phi_agent_new(rig_runtime(r), &desc);
     REQUIRE(again.rt != NULL);
-    CHECK(phi_thread_first(phi_agent_thread(again)) == t.last_to);
+    CHECK(phi_thread_get_info(phi_agent_thread(again)).first == t.last_to);
     t.agent = again;
     CHECK_EQ_INT((int)exchanges(&t, 3), 3);
     phi_arena_free(&arena);
@@ -467,7 +463,7 @@ TEST(a_log_that_does_not_begin_with_what_it_forgot_is_refused) {
                                                  "\"forgotten\",\"at\":0,\"from\":2}\n"),
                                       words, sizeof words),
                  PHI_OK);
-    CHECK(phi_thread_first(thread) == 5 && phi_thread_count(thread) == 6);
+    CHECK(phi_thread_get_info(thread).first == 5 && phi_thread_count(thread) == 6);
     rig_free(r);
 }
 

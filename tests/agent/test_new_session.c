@@ -149,7 +149,7 @@ TEST(the_new_log_begins_with_what_the_old_one_showed) {
     CHECK_EQ_STR(shown(agent), CARRIED);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), 6);
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
-    CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(agent)), 1);
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(agent)).lane_count, 1);
     for (i = 0; i < 6; i++) {
         CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(agent), i, &e), PHI_OK);
         CHECK_EQ_INT(e.kind, PHI_ENTRY_MESSAGE);
@@ -157,7 +157,7 @@ TEST(the_new_log_begins_with_what_the_old_one_showed) {
         if (i == 2) CHECK_EQ_INT(e.at_ms, at_ms);
     }
     CHECK_STR(e.loop_id, "session.anthropic.test-model.2");
-    CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(agent)).output, 0);
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(agent)).usage.output, 0);
     CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, before.output);
     CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
     CHECK_STR(phi_agent_get_info(agent).loop_id, "");
@@ -327,8 +327,8 @@ TEST(another_lane_stays_behind_with_what_it_shows) {
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), "what if"), PHI_OK);
     talk(r, agent, "on a lane", "yes");
     CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
-    CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "default");
-    CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(agent)), 1);
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(agent)).lane, "default");
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(agent)).lane_count, 1);
     CHECK_EQ_STR(shown(agent), "user my name is Ada\n"
                                "unmeasured assistant hello Ada\n"
                                "durable user Never lie.\n"
@@ -635,7 +635,7 @@ static bool fail_at(int n, bool stored, bool empty) {
     CHECK_EQ_STR(shown(agent), empty ? "" : CARRIED);
     talk(r, agent, "go on", "yes");
     if (stored)
-        CHECK_EQ_INT(phi_thread_stored(phi_agent_thread(agent)),
+        CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(agent)).stored,
                      phi_thread_count(phi_agent_thread(agent)));
     rig_free(r);
     store_mem_free(store);

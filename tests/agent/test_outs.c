@@ -88,14 +88,6 @@ static phi_status view_row(outs *o) {
     return status;
 }
 
-static phi_status slice_row(outs *o) {
-    const phi_entry *entries = (const phi_entry *)(const void *)canary;
-    size_t count = 77;
-    phi_status status = phi_thread_slice(o->thread, 0, UINT64_MAX, &o->arena, &entries, &count);
-    if (status != PHI_OK) check_list(entries, count);
-    return status;
-}
-
 static phi_status facts_row(outs *o) {
     const phi_fact *facts = (const phi_fact *)(const void *)canary;
     size_t count = 77;
@@ -171,10 +163,10 @@ typedef struct out_row {
 } out_row;
 
 static const out_row out_rows[] = {
-    {"phi_thread_view", view_row, false},      {"phi_thread_slice", slice_row, false},
-    {"phi_fact_list", facts_row, false},       {"phi_fact_known", known_row, false},
-    {"phi_agent_explain", explain_row, false}, {"phi__prune_plan", prune_row, false},
-    {"phi__revert_plan", revert_row, false},   {"phi_project", project_row, false},
+    {"phi_thread_view", view_row, false},  {"phi_fact_list", facts_row, false},
+    {"phi_fact_known", known_row, false},  {"phi_agent_explain", explain_row, false},
+    {"phi__prune_plan", prune_row, false}, {"phi__revert_plan", revert_row, false},
+    {"phi_project", project_row, false},
 };
 
 /* The arena's block may end anywhere. */

@@ -318,8 +318,8 @@ TEST(what_is_shown_is_never_read_back) {
     some_turns(&s, 400, TURNS); /* it goes on, and is compacted, without looking back */
     some_turns(&plain, 400, TURNS);
     CHECK(talk_face(s.agent) == talk_face(plain.agent));
-    CHECK_EQ_INT(phi_thread_fresh(s.thread), PHI_OK);
-    CHECK_EQ_INT(phi_thread_fresh(plain.thread), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(s.thread, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(plain.thread, NULL), PHI_OK);
     CHECK(talk_face(s.agent) == talk_face(plain.agent));
     CHECK_EQ_INT(s.watched.reads, 0);
     end(&plain);
@@ -730,7 +730,7 @@ TEST(what_the_store_did_not_take_stays_in_memory) {
         some_turns(&s, 400 + 100 * (unsigned)i, TURNS);
         some_turns(&plain, 400 + 100 * (unsigned)i, TURNS);
     }
-    CHECK(phi_thread_stored(s.thread) < phi_thread_count(s.thread));
+    CHECK(phi_thread_get_info(s.thread).stored < phi_thread_count(s.thread));
     for (i = first; i < phi_thread_message_count(phi_agent_thread(s.agent)); i++) {
         const phi_message *m = phi_thread_message_at(phi_agent_thread(s.agent), i);
         if (!CHECK(m != NULL)) break;
@@ -785,7 +785,7 @@ TEST(without_memory_entries_leave_another_time) {
         begin(&s, true);
         CHECK(talk_log(s.thread, NULL) == want); /* all of it is back */
         test_alloc_fail_at(n);
-        CHECK(phi_thread_fresh(s.thread) == (test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK));
+        CHECK(phi_thread_switch(s.thread, NULL) == (test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK));
         (void)phi_thread_sync(s.thread, NULL, 0);
         (void)rig_step(s.r);
         (void)rig_step(s.r);
@@ -795,7 +795,7 @@ TEST(without_memory_entries_leave_another_time) {
         (void)rig_step(s.r);
         CHECK_EQ_INT(phi_thread_switch(s.thread, PHI_LANE_DEFAULT), PHI_OK);
         some_turns(&s, 400, 2);
-        CHECK_EQ_INT(phi_thread_stored(s.thread), phi_thread_count(s.thread));
+        CHECK_EQ_INT(phi_thread_get_info(s.thread).stored, phi_thread_count(s.thread));
         CHECK(talk_log(s.thread, NULL) != 0);
         end(&s);
     }

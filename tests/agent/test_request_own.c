@@ -130,7 +130,7 @@ static phi_session *recorded(rig *r) {
         on = phi_step(rig_runtime(r), 0) > 0;
         while (phi_next_event(rig_runtime(r), &ev)) phi_recorder_add(recorder, &ev);
     }
-    phi_recorder_flush(recorder);
+    (void)phi_recorder_flush(recorder, PHI_FLUSH_ALL);
     session = phi_recorder_drain(recorder);
     phi_recorder_free(recorder);
     return session;

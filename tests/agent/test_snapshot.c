@@ -279,7 +279,7 @@ TEST(a_rewrite_that_waits_is_done_after_a_restore) {
     ask_for_later(s.agent, "evening");
     rig_says(s.r, "You are welcome.");
     while (go_on(&s)) n++;
-    CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "evening");
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(s.agent)).lane, "evening");
     dump(s.agent, want);
     end(&s);
     for (k = 0; k < n; k++) {
@@ -299,7 +299,7 @@ TEST(a_rewrite_that_waits_is_done_after_a_restore) {
         CHECK_EQ_STR(e.rewrite->meta, "{\"why\": 1}");
         CHECK_EQ_INT(e.rewrite->base_seq, 5);
         CHECK(e.rewrite->span_count == 1 && e.rewrite->spans[0].summary);
-        CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "evening");
+        CHECK_STR(phi_thread_get_info(phi_agent_thread(s.agent)).lane, "evening");
         end(&s);
     }
 }
@@ -347,11 +347,11 @@ TEST(a_rewrite_that_waits_for_no_run_is_done_with_the_restore) {
     CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
     (void)rig_run(r, 10);
     ask_for_later(agent, "evening");
-    CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "default");
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(agent)).lane, "default");
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
     agent = phi_agent_restore(rig_runtime(other), &fresh, text, PHI_RESTORE_RESUME);
     CHECK(agent.rt != NULL);
-    CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "evening");
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(agent)).lane, "evening");
     (void)rig_run(other, 2);
     CHECK(strstr(rig_story(other), "Rewrite") != NULL);
     phi_arena_free(&arena);
@@ -1019,7 +1019,7 @@ TEST(spending_lanes_and_rewrites_come_back) {
     again = phi_agent_restore(rig_runtime(s.r), &desc, text, PHI_RESTORE_RESUME);
     CHECK(again.rt != NULL);
     CHECK(!phi_agent_get_info(again).running);
-    CHECK_STR(phi_thread_lane(phi_agent_thread(again)), "other");
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(again)).lane, "other");
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(again)),
                  phi_thread_message_count(phi_agent_thread(s.agent)));
     CHECK_EQ_INT(phi_agent_get_info(again).usage.total_tokens, before.total_tokens);

@@ -66,7 +66,8 @@ static void watch_ends(void *user_data, const phi_event *event) {
     ++*ends;
     CHECK(strstr(store_mem_text(store, "t"),
                  event->kind == PHI_EV_TURN_END ? "\"turn_end\"" : "\"loop_end\"") != NULL);
-    CHECK_EQ_INT(store_mem_count(store, "t"), phi_thread_stored(phi_agent_thread(event->agent)));
+    CHECK_EQ_INT(store_mem_count(store, "t"),
+                 phi_thread_get_info(phi_agent_thread(event->agent)).stored);
 }
 
 TEST(a_run_is_in_the_store_when_its_ends_are_told) {
@@ -111,7 +112,7 @@ TEST(an_agent_goes_on_where_another_process_left) {
     CHECK(strstr(rig_request(r, 0), "my name is Ada") != NULL);
     CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
-    CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(agent)).output,
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(agent)).usage.output,
                  2 * phi_agent_get_info(agent).usage.output);
     rig_free(r);
     store_mem_free(store);
@@ -475,7 +476,7 @@ TEST(a_history_that_is_replaced_or_cleared_stays_in_the_store) {
     before = store_mem_count(store, "t");
     CHECK_EQ_INT(phi_agent_replace_messages(agent, &m, 1), PHI_OK);
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
-    CHECK_STR(phi_thread_lane(phi_agent_thread(agent)), "lane-1");
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(agent)).lane, "lane-1");
     talk(r, agent, "the second", "two");
     CHECK(strstr(rig_request(r, 1), "from elsewhere") != NULL);
     CHECK(strstr(rig_request(r, 1), "the first") == NULL);
@@ -491,7 +492,7 @@ TEST(a_history_that_is_replaced_or_cleared_stays_in_the_store) {
     agent = open_thread(r, "t");
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
                  0); /* the lane that was the last */
-    CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(agent)), 4);
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(agent)).lane_count, 4);
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), "default"), PHI_OK);
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 0)->content[0].text, "the first");
@@ -806,7 +807,7 @@ TEST(without_memory_a_thread_is_opened_or_not_and_left_or_not) {
         if (agent.rt != NULL) {
             CHECK_STR(phi_agent_get_info(agent).thread_id, status == PHI_OK ? "b" : "a");
             talk(r, agent, "and now", "two");
-            CHECK_EQ_INT(phi_thread_stored(phi_agent_thread(agent)),
+            CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(agent)).stored,
                          phi_thread_count(phi_agent_thread(agent)));
         }
         done = status == PHI_OK;

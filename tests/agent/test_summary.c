@@ -472,7 +472,7 @@ TEST(what_a_model_took_to_write_it_stands_in_the_log_and_counts) {
         CHECK_EQ_STR(e.rewrite->written->model, "quill");
         CHECK_EQ_INT((int)e.rewrite->written->usage.total_tokens, 110 * s.opens);
         CHECK(e.rewrite->written->cost == 10.0 * s.opens);
-        CHECK_EQ_INT((int)phi_thread_usage(thread).total_tokens, 110 * s.opens);
+        CHECK_EQ_INT((int)phi_thread_get_info(thread).usage.total_tokens, 110 * s.opens);
     }
     CHECK(phi_agent_get_info(agent).cost == 10.0 * s.opens);
     scribe_model.cost.output = 0;

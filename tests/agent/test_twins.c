@@ -83,7 +83,7 @@ static void same_entry(story *s, uint64_t seq) {
 }
 
 static void same_view(story *s, size_t lane, uint64_t upto) {
-    phi_str name = phi_thread_lane_name(plain(s), lane);
+    phi_str name = phi_thread_lane_at(plain(s), lane);
     uint64_t answers[TWINS];
     char text[64];
     size_t i;
@@ -108,14 +108,13 @@ static uint64_t snapshot_of(const twin *t) {
 }
 
 static uint64_t slice_of(const twin *t, uint64_t from, uint64_t many) {
-    talk_scratch scratch;
-    const phi_entry *list = NULL;
-    size_t count = 0, i;
-    uint64_t sum;
-    talk_open(&scratch);
-    sum = status_of(phi_thread_slice(t->thread, from, from + many, &scratch.arena, &list, &count));
-    for (i = 0; i < count; i++) sum = talk_mix_entry(sum, &list[i]);
-    talk_close(&scratch);
+    phi_status status = PHI_OK;
+    uint64_t sum = 1, i;
+    for (i = from; i < from + many && status == PHI_OK; i++) {
+        phi_entry entry;
+        status = phi_thread_entry(t->thread, i, &entry);
+        sum = status == PHI_OK ? talk_mix_entry(sum, &entry) : sum + status_of(status);
+    }
     return sum;
 }
 
@@ -152,7 +151,7 @@ static void ask_something(story *s) {
     uint64_t answers[TWINS];
     size_t i;
     if (kind >= 11) {
-        same_view(s, a % phi_thread_lane_count(plain(s)),
+        same_view(s, a % phi_thread_get_info(plain(s)).lane_count,
                   pick(s, 3) == 0 ? UINT64_MAX : a / 8 % 400);
         return;
     }
@@ -216,7 +215,7 @@ static void look_at(story *s, const char *lane, shown *v) {
 
 static void pick_lane(story *s, char out[64]) {
     phi_str name =
-        phi_thread_lane_name(plain(s), pick(s, (uint32_t)phi_thread_lane_count(plain(s))));
+        phi_thread_lane_at(plain(s), pick(s, (uint32_t)phi_thread_get_info(plain(s)).lane_count));
     (void)snprintf(out, 64, "%.*s", (int)name.len, name.at);
 }
 
@@ -446,7 +445,7 @@ static void fork_lane(story *s) {
     bool own = chance(s, 50);
     phi_status got[TWINS];
     size_t i;
-    if (phi_thread_lane_count(plain(s)) >= LANES) return;
+    if (phi_thread_get_info(plain(s)).lane_count >= LANES) return;
     (void)snprintf(name, sizeof name, "way %u", s->names++);
     pick_lane(s, parent);
     for (i = 0; i < TWINS; i++)
@@ -457,12 +456,12 @@ static void fork_lane(story *s) {
 static void change_lane(story *s) {
     char name[64];
     phi_status got[TWINS];
-    bool fresh = chance(s, 15) && phi_thread_lane_count(plain(s)) < LANES;
+    bool fresh = chance(s, 15) && phi_thread_get_info(plain(s)).lane_count < LANES;
     size_t i;
     pick_lane(s, name);
     for (i = 0; i < TWINS; i++)
-        got[i] =
-            fresh ? phi_thread_fresh(s->at[i].thread) : phi_thread_switch(s->at[i].thread, name);
+        got[i] = fresh ? phi_thread_switch(s->at[i].thread, NULL)
+                       : phi_thread_switch(s->at[i].thread, name);
     each_status(s, got);
 }
 
@@ -484,7 +483,7 @@ static void tell_rewrite(story *s, const phi_rewrite *r, bool later) {
 /* A lane that is there, or a new one. */
 static const char *somewhere(story *s, char name[64]) {
     pick_lane(s, name);
-    if (chance(s, 30) && phi_thread_lane_count(plain(s)) < LANES)
+    if (chance(s, 30) && phi_thread_get_info(plain(s)).lane_count < LANES)
         (void)snprintf(name, 64, "way %u", s->names++);
     return name;
 }
@@ -690,7 +689,7 @@ static void all_is_the_same(story *s) {
     size_t lane;
     s->doing = "the end";
     for (seq = 0; seq < count && !s->failed; seq++) same_entry(s, seq);
-    for (lane = 0; lane < phi_thread_lane_count(plain(s)) && !s->failed; lane++)
+    for (lane = 0; lane < phi_thread_get_info(plain(s)).lane_count && !s->failed; lane++)
         for (seq = 0; seq < count && !s->failed; seq += stride) same_view(s, lane, seq);
 }
 

@@ -67,7 +67,7 @@ class Pages(unittest.TestCase):
         for words in ("explicit", "first_loop", "inactivity", "pending", "running", "completed", "rejected",
                       "aborted", "continuation", "config", "roots", "children", "siblings", "parent_spawn_ref",
                       "child_loop_refs", "parallel_group", "phi_recorder_new", "phi_session_save",
-                      "phi_session_load", "phi_recorder_flush", "phi_recorder_checkpoint"):
+                      "phi_session_load", "phi_recorder_flush"):
             plain = text.lower().replace("_", "").replace(" ", "")
             self.assertTrue(words.replace("_", "") in plain, words)
 

@@ -22,8 +22,8 @@ static inline void scene_plain_make(scene *s) { s->desc.system_prompt = "Be brie
 
 static inline void fresh_act(scene *s) {
     phi_thread *thread = phi_agent_thread(s->agent);
-    CHECK_EQ_INT(phi_thread_set_title(thread, "A new \"game\""), PHI_OK);
-    CHECK_EQ_INT(phi_thread_set_metadata(thread, phi_str_of("{\"level\":1}")), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, "A new \"game\"", NULL), PHI_OK);
+    CHECK_EQ_INT(phi_thread_set_info(thread, NULL, "{\"level\":1}"), PHI_OK);
     CHECK_EQ_INT(phi_steer(s->agent, "Steered before."), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(s->agent, "And later."), PHI_OK);
     (void)rig_step(s->r);

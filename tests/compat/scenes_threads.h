@@ -20,7 +20,7 @@ static inline void lanes_act(scene *s) {
     CHECK_EQ_INT(phi_thread_fork_lane(thread, "right \"way\"", NULL, 4), PHI_OK);
     CHECK_EQ_INT(phi_thread_switch(thread, "right \"way\""), PHI_OK);
     scene_talk(s, "To the right, rather.", "As you like.");
-    CHECK_EQ_INT(phi_thread_fresh(thread), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(thread, NULL), PHI_OK);
     scene_talk(s, "Somewhere else.", "A new place.");
     rig_replies(s->r, 500, SCENE_JSON, SCENE_ERROR("api_error"));
     scene_prompt(s, "It fails.");
@@ -317,8 +317,8 @@ static inline void forgets_make(scene *s) {
 
 static inline void forgets_act(scene *s) {
     int i;
-    for (i = 0; i < 60 && phi_thread_first(scene_thread(s)) == 0; i++) some_talks(s, 2);
-    CHECK(phi_thread_first(scene_thread(s)) > 0);
+    for (i = 0; i < 60 && phi_thread_get_info(scene_thread(s)).first == 0; i++) some_talks(s, 2);
+    CHECK(phi_thread_get_info(scene_thread(s)).first > 0);
 }
 
 static inline void forgets_rest(scene *s) { scene_talk(s, "Do you recall?", "Some of it."); }

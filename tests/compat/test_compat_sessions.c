@@ -97,7 +97,7 @@ static void recorded(scene *s, phi_recorder *recorder, int parts) {
     phi_session *session;
     char suffix[20];
     unsigned n = 0;
-    phi_recorder_flush(recorder);
+    (void)phi_recorder_flush(recorder, PHI_FLUSH_ALL);
     while ((session = phi_recorder_drain(recorder)) != NULL) {
         (void)snprintf(suffix, sizeof suffix, "%u", ++n);
         if (phi_str_equal(session->session_id, own))

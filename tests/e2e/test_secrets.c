@@ -92,7 +92,7 @@ static void keep_the_rest(const seen *s, store_mem *store) {
     json = phi_str_of(store_mem_text(store, "talk"));
     CHECK(json.len > 0);
     keep(json.at, json.len);
-    phi_recorder_flush(recorder);
+    (void)phi_recorder_flush(recorder, PHI_FLUSH_ALL);
     session = phi_recorder_drain(recorder);
     if (CHECK(session != NULL) &&
         CHECK_EQ_INT(phi_session_to_json(session, 0, &arena, &json), PHI_OK))

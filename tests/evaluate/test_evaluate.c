@@ -38,8 +38,9 @@ TEST(the_first_branch_goes_on_as_the_conversation) {
     CHECK_EQ_INT(e.evaluation_usage.total_tokens, 0);
     CHECK_EQ_INT(e.judge_loop_id.len, 0);
     CHECK_EQ_INT(phi_agent_get_info(s.agent).usage.total_tokens, 120 + 130 + 140);
-    CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(s.agent)).total_tokens, 120 + 130 + 140);
-    CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "branch/s.play.a.1");
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(s.agent)).usage.total_tokens,
+                 120 + 130 + 140);
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(s.agent)).lane, "branch/s.play.a.1");
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one");
     CHECK_EQ_STR(lane_texts(s.agent, "branch/s.play.c.3"), "Why?|three");
     CHECK_EQ_STR(lane_texts(s.agent, "default"), "");
@@ -556,7 +557,7 @@ TEST(a_selection_that_waits_ends_with_an_abort_and_with_its_agent) {
             CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
             CHECK_EQ_INT(rig_run(s.r, 100), 0);
             CHECK_EQ_INT(stage_result(&s).status, PHI_CANCELLED);
-            CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "default");
+            CHECK_STR(phi_thread_get_info(phi_agent_thread(s.agent)).lane, "default");
         } else if (way == 1) {
             CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
             CHECK_EQ_INT(rig_run(s.r, 100), 0);
@@ -726,7 +727,7 @@ TEST(a_lane_that_has_the_name_of_a_branch_gets_its_run) {
     stage_evaluate(&s);
     CHECK_EQ_INT(stage_result(&s).status, PHI_OK);
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Hello|own|Why?|one");
-    CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(s.agent)), 3);
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(s.agent)).lane_count, 3);
     rig_free(s.r);
 }
 

@@ -94,12 +94,12 @@ static void abort_rows(size_t steps, bool judged) {
     e = stage_result(&s);
     CHECK_EQ_INT(e.status, PHI_CANCELLED);
     CHECK(e.selected == SIZE_MAX);
-    CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "default");
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(s.agent)).lane, "default");
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Hello|own");
     for (i = 0; i < ACTORS; i++) CHECK_EQ_INT(s.actors[i].opens, s.actors[i].closes);
     for (i = 0; i < 3; i++) CHECK(e.branches[i].status != PHI_BUSY);
     CHECK(e.branches[0].lane.len > 0); /* what they did is in the log */
-    CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(s.agent)).total_tokens,
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(s.agent)).usage.total_tokens,
                  110 + e.total_usage.total_tokens);
     CHECK_EQ_INT(phi_prompt(s.agent, "On"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
@@ -369,7 +369,7 @@ TEST(one_evaluation_follows_another) {
         CHECK_EQ_INT(stage_result(&s).status, PHI_OK);
     }
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one|Why?|one|Why?|one");
-    CHECK_EQ_INT(phi_thread_lane_count(phi_agent_thread(s.agent)), 7);
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(s.agent)).lane_count, 7);
     rig_silent(s.r, false);
     (void)rig_step(s.r);
     (void)rig_step(s.r);

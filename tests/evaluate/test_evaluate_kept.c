@@ -575,7 +575,7 @@ static void world_check(world *w) {
     CHECK_EQ_INT(w->starts, w->ends); /* exactly one end each */
     seen = phi_agent_get_info(w->s.agent).spending;
     CHECK_EQ_INT(seen.reserved_tokens, 0);
-    CHECK(phi_thread_usage(phi_agent_thread(w->s.agent)).total_tokens <= seen.tokens);
+    CHECK(phi_thread_get_info(phi_agent_thread(w->s.agent)).usage.total_tokens <= seen.tokens);
     CHECK(seen.reserved_cost < 1e-9 && seen.reserved_cost > -1e-9);
     CHECK_EQ_INT(seen.tokens, phi_agent_get_info(w->s.agent).usage.total_tokens);
     CHECK(near_to(seen.cost, phi_agent_get_info(w->s.agent).cost));

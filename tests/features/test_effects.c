@@ -654,7 +654,7 @@ TEST(a_branch_begins_with_the_state_at_its_fork) {
     CHECK_EQ_STR(lane_state(agent, "other", UINT64_MAX), "{\"a\":1,\"b\":3}");
     CHECK_EQ_STR(lane_state(agent, NULL, at), "{\"a\":1}");
     CHECK_EQ_STR(lane_state(agent, NULL, 0), "{}");
-    CHECK_EQ_INT(phi_thread_fresh(thread), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(thread, NULL), PHI_OK);
     CHECK_EQ_STR(state_of(agent), "{}");
     rig_free(r);
 }
@@ -914,7 +914,7 @@ TEST(an_agent_at_its_memory_limit_keeps_its_state) {
         run_fx(r, agent, effects);
         if (i % 10 == 9) rig_rewind(r);
     }
-    CHECK(phi_thread_first(phi_agent_thread(agent)) > 0);
+    CHECK(phi_thread_get_info(phi_agent_thread(agent)).first > 0);
     CHECK_EQ_STR(state_of(agent), "{\"k0\":140,\"k1\":141,\"k2\":142,\"k3\":143,\"k4\":144,"
                                   "\"k5\":145,\"k6\":146,\"k7\":147,\"k8\":148,\"k9\":149}");
     CHECK_EQ_STR(lane_state(agent, NULL, UINT64_MAX), state_of(agent));

@@ -109,7 +109,7 @@ static void check_events(const uint8_t *data, size_t size) {
         (void)add_json(recorder, text);
         data += text.len + 1;
     }
-    phi_recorder_flush(recorder);
+    (void)phi_recorder_flush(recorder, PHI_FLUSH_ALL);
     while ((s = phi_recorder_drain(recorder)) != NULL) phi_session_free(s);
     phi_recorder_free(recorder);
 }

@@ -244,8 +244,8 @@ static void log_mark(random_log *g, phi_entry_kind kind) {
 /* One that is there, or a new one. */
 static const char *log_other_lane(random_log *g, char name[32]) {
     phi_thread *thread = g->thread;
-    uint32_t lanes = (uint32_t)phi_thread_lane_count(thread), i = log_below(g, lanes + 1);
-    phi_str s = phi_thread_lane_name(thread, i);
+    uint32_t lanes = (uint32_t)phi_thread_get_info(thread).lane_count, i = log_below(g, lanes + 1);
+    phi_str s = phi_thread_lane_at(thread, i);
     if (i == lanes && lanes < 6)
         (void)snprintf(name, 32, "way %u", (unsigned)lanes);
     else
@@ -308,7 +308,7 @@ static void log_lane(random_log *g) {
     phi_thread *thread = g->thread;
     phi_status status;
     char name[32];
-    size_t lanes = phi_thread_lane_count(thread);
+    size_t lanes = phi_thread_get_info(thread).lane_count;
     uint32_t what = log_below(g, 3);
     if (what == 0 && lanes < 6) {
         (void)snprintf(name, sizeof name, "way %u", (unsigned)lanes);
@@ -316,9 +316,9 @@ static void log_lane(random_log *g) {
             thread, name, NULL,
             log_below(g, 3) == 0 ? UINT64_MAX : log_below(g, (uint32_t)g->thread->log.count + 1));
     } else if (what == 1 && lanes < 6)
-        status = phi_thread_fresh(thread);
+        status = phi_thread_switch(thread, NULL);
     else {
-        phi_str s = phi_thread_lane_name(thread, log_below(g, (uint32_t)lanes));
+        phi_str s = phi_thread_lane_at(thread, log_below(g, (uint32_t)lanes));
         (void)snprintf(name, sizeof name, "%.*s", (int)s.len, s.at);
         status = phi_thread_switch(thread, name);
     }

@@ -86,13 +86,14 @@ TEST(a_run_is_copied_onto_an_empty_lane) {
     phi_entry e;
     uint64_t seq, grafted = 0;
     begin(&s, NULL);
-    before = phi_thread_usage(phi_agent_thread(s.main));
+    before = phi_thread_get_info(phi_agent_thread(s.main)).usage;
     CHECK_EQ_INT(graft(&s, "~plan/1", UINT64_MAX), PHI_OK);
-    CHECK_STR(phi_thread_lane(phi_agent_thread(s.main)), PHI_LANE_DEFAULT);
+    CHECK_STR(phi_thread_get_info(phi_agent_thread(s.main)).lane, PHI_LANE_DEFAULT);
     CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), NULL), "u:One|a:First.");
     CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), "~plan/1"), scratch_view);
-    usage = phi_thread_usage(phi_agent_thread(s.main));
-    CHECK_EQ_INT(usage.output - before.output, phi_thread_usage(phi_agent_thread(s.side)).output);
+    usage = phi_thread_get_info(phi_agent_thread(s.main)).usage;
+    CHECK_EQ_INT(usage.output - before.output,
+                 phi_thread_get_info(phi_agent_thread(s.side)).usage.output);
     for (seq = 0; phi_thread_entry(phi_agent_thread(s.main), seq, &e) == PHI_OK; seq++)
         grafted += (e.flags & PHI_ENTRY_GRAFTED) != 0;
     CHECK_EQ_INT(grafted, 10); /* loop, 2 turns, 4 messages */
@@ -155,10 +156,10 @@ TEST(a_copy_made_during_a_run_leaves_the_run_alone_and_is_part_of_its_usage) {
     rig_says(s.r, "Second.");
     CHECK_EQ_INT(phi_prompt(s.main, "Two"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 20), 1);
-    sum = phi_thread_usage(phi_agent_thread(s.main));
+    sum = phi_thread_get_info(phi_agent_thread(s.main)).usage;
     CHECK_EQ_INT(graft(&s, "~s", UINT64_MAX), PHI_OK);
-    CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(s.main)).output - sum.output,
-                 phi_thread_usage(phi_agent_thread(s.side)).output);
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(s.main)).usage.output - sum.output,
+                 phi_thread_get_info(phi_agent_thread(s.side)).usage.output);
     rig_finish(s.r, 0, "waited");
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
     CHECK_EQ_INT(h.status, PHI_OK);
@@ -167,7 +168,8 @@ TEST(a_copy_made_during_a_run_leaves_the_run_alone_and_is_part_of_its_usage) {
                  "u:One|a:First.|u:Two|a:|t:waited|a:Second.");
     session_holds_both(&s);
     /* the run's own usage is the whole: nothing is counted twice */
-    CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(s.main)).output, 3 * h.usage.output / 2);
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(s.main)).usage.output,
+                 3 * h.usage.output / 2);
     end(&s);
 }
 
@@ -193,7 +195,8 @@ TEST(a_text_with_grafted_runs_is_read_again) {
     CHECK_EQ_STR(view_of(&s, again, NULL),
                  "u:One|a:First.|u:Side question|a:|t:{\"a\":1}|a:Side answer.");
     CHECK_EQ_INT(strlen(view_of(&s, again, "~plan")), 2 * strlen(scratch_view) + 1);
-    CHECK_EQ_INT(phi_thread_usage(again).output, phi_thread_usage(phi_agent_thread(s.main)).output);
+    CHECK_EQ_INT(phi_thread_get_info(again).usage.output,
+                 phi_thread_get_info(phi_agent_thread(s.main)).usage.output);
     phi_thread_free(again);
     end(&s);
 }
@@ -231,7 +234,7 @@ TEST(without_memory_nothing_is_copied) {
         begin(&s, NULL);
         CHECK_EQ_INT(graft(&s, "~a", UINT64_MAX), PHI_OK);
         count = phi_thread_count(phi_agent_thread(s.main));
-        lanes = phi_thread_lane_count(phi_agent_thread(s.main));
+        lanes = phi_thread_get_info(phi_agent_thread(s.main)).lane_count;
         test_alloc_fail_at(n++);
         status = graft(&s, "~b", UINT64_MAX);
         tripped = test_alloc_tripped();
@@ -239,7 +242,7 @@ TEST(without_memory_nothing_is_copied) {
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
         if (tripped) { /* the lane may have begun */
             CHECK(phi_thread_count(phi_agent_thread(s.main)) - count ==
-                  phi_thread_lane_count(phi_agent_thread(s.main)) - lanes);
+                  phi_thread_get_info(phi_agent_thread(s.main)).lane_count - lanes);
             CHECK_EQ_INT(graft(&s, "~b", UINT64_MAX), PHI_OK);
         }
         CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), "~b"), scratch_view);

@@ -337,7 +337,7 @@ TEST(a_fork_goes_by_the_compactions_it_was_made_behind) {
     CHECK_EQ_INT(phi__prune_from(thread), 0);
     CHECK_EQ_INT(phi_thread_switch(&log_, "behind"), PHI_OK);
     CHECK_EQ_INT(phi__prune_from(thread), 12);
-    CHECK_EQ_INT(phi_thread_fresh(&log_), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(&log_, NULL), PHI_OK);
     CHECK_EQ_INT(phi__prune_from(thread), 0);
     teardown();
 }

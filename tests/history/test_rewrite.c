@@ -554,7 +554,7 @@ TEST(a_name_that_is_not_utf_8_is_refused) {
     CHECK_EQ_INT(make(&r), PHI_NOT_FOUND);
     CHECK_EQ_INT(revoke("\xff"), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_thread_count(log_of()), 7);
-    CHECK_EQ_INT(phi_thread_lane_count(log_of()), 1);
+    CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 1);
     CHECK_EQ_INT(swap("\xc3\xa4", 6, 6, NULL), PHI_OK);
     CHECK_EQ_INT(phi_thread_switch(log_of(), "\xf0\x9f\x90\xa7"), PHI_OK);
     done();
@@ -887,7 +887,7 @@ TEST(a_fork_shows_what_its_parent_showed_and_goes_its_own_way) {
     phi_entry e;
     conversation();
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "b", NULL, 4), PHI_OK);
-    CHECK_STR(phi_thread_lane(log_of()), "default");
+    CHECK_STR(phi_thread_get_info(log_of()).lane, "default");
     CHECK_EQ_INT(phi_thread_switch(log_of(), "b"), PHI_OK);
     say(PHI_ROLE_USER, "and hidden ones?");
     CHECK_EQ_STR(now(), "0 1 2 3 4 9");
@@ -996,26 +996,26 @@ TEST(a_rewrite_is_of_its_lane_and_of_later_forks) {
 
 TEST(lanes_have_names_and_an_order) {
     setup();
-    CHECK_STR(phi_thread_lane(log_of()), "default");
-    CHECK_EQ_INT(phi_thread_lane_count(log_of()), 1);
-    CHECK_STR(phi_thread_lane_name(log_of(), 0), "default");
+    CHECK_STR(phi_thread_get_info(log_of()).lane, "default");
+    CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 1);
+    CHECK_STR(phi_thread_lane_at(log_of(), 0), "default");
     CHECK_EQ_INT(phi_thread_switch(log_of(), "side"), PHI_OK); /* made */
     CHECK_EQ_INT(phi_thread_count(log_of()), 2);
     CHECK_EQ_INT(phi_thread_switch(log_of(), "side"), PHI_OK); /* nothing to do */
     CHECK_EQ_INT(phi_thread_count(log_of()), 2);
     CHECK_EQ_INT(phi_thread_switch(log_of(), "lane-2"), PHI_OK);
-    CHECK_EQ_INT(phi_thread_fresh(log_of()), PHI_OK);
-    CHECK_STR(phi_thread_lane(log_of()), "lane-3");
-    CHECK_STR(phi_thread_lane_name(log_of(), 1), "side");
-    CHECK_STR(phi_thread_lane_name(log_of(), 4), "");
+    CHECK_EQ_INT(phi_thread_switch(log_of(), NULL), PHI_OK);
+    CHECK_STR(phi_thread_get_info(log_of()).lane, "lane-3");
+    CHECK_STR(phi_thread_lane_at(log_of(), 1), "side");
+    CHECK_STR(phi_thread_lane_at(log_of(), 4), "");
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "side", NULL, 0), PHI_MISUSE);
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "x", "nowhere", 0), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "", NULL, 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_thread_switch(log_of(), ""), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_thread_switch(NULL, "a"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_fresh(NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_lane_count(NULL), 0);
-    CHECK_STR(phi_thread_lane(NULL), "");
+    CHECK_EQ_INT(phi_thread_switch(NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_get_info(NULL).lane_count, 0);
+    CHECK_STR(phi_thread_get_info(NULL).lane, "");
     done();
 }
 
@@ -1027,7 +1027,7 @@ TEST(a_thousand_lanes_are_no_trouble) {
         (void)snprintf(name, sizeof name, "f%u", i);
         CHECK_EQ_INT(phi_thread_fork_lane(log_of(), name, NULL, i % 7), PHI_OK);
     }
-    CHECK_EQ_INT(phi_thread_lane_count(log_of()), 1001);
+    CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 1001);
     for (i = 0; i < 1000; i += 100) {
         (void)snprintf(name, sizeof name, "f%u", i + 6);
         CHECK_EQ_INT(phi_thread_switch(log_of(), name), PHI_OK);
@@ -1065,7 +1065,7 @@ TEST(an_append_says_what_it_expects) {
     CHECK_EQ_INT(append_at(log_of(), m, 1, 0, 4), PHI_BUSY);
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "b", NULL, 0), PHI_BUSY);
     CHECK_EQ_INT(phi_thread_switch(log_of(), "b"), PHI_BUSY);
-    CHECK_EQ_INT(phi_thread_fresh(log_of()), PHI_BUSY);
+    CHECK_EQ_INT(phi_thread_switch(log_of(), NULL), PHI_BUSY);
     CHECK_EQ_INT(swap("x", 0, 0, NULL), PHI_BUSY);
     CHECK_EQ_INT(phi_thread_count(log_of()), 4);
     CHECK_EQ_INT(phi_thread_note(log_of(), "n", PHI__LIT("{\"a\":[1]}"), &seq), PHI_OK);
@@ -1130,9 +1130,9 @@ TEST(usage_is_the_sum_of_the_runs_that_have_ended) {
     CHECK(phi__append(&thread, &e, 1));
     e.usage = NULL;
     CHECK(phi__append(&thread, &e, 1));
-    CHECK_EQ_INT(phi_thread_usage(log_of()).total_tokens, 26);
-    CHECK_EQ_INT(phi_thread_usage(log_of()).input, 20);
-    CHECK_EQ_INT(phi_thread_usage(NULL).input, 0);
+    CHECK_EQ_INT(phi_thread_get_info(log_of()).usage.total_tokens, 26);
+    CHECK_EQ_INT(phi_thread_get_info(log_of()).usage.input, 20);
+    CHECK_EQ_INT(phi_thread_get_info(NULL).usage.input, 0);
     done();
 }
 
@@ -1177,7 +1177,7 @@ static phi_status step(int which) {
     case 4: return phi_thread_fork_lane(log_of(), "c", NULL, 4);
     case 5: return phi_thread_switch(log_of(), "b");
     case 6: return phi_thread_switch(log_of(), "new");
-    case 7: return phi_thread_fresh(log_of());
+    case 7: return phi_thread_switch(log_of(), NULL);
     case 8: return phi_thread_note(log_of(), "n", PHI__LIT("[1,2]"), NULL);
     case 9: m = calls_of("x y z", blocks); break;
     case 10:
@@ -1206,9 +1206,9 @@ TEST(a_step_that_finds_no_memory_changes_nothing) {
             CHECK_EQ_INT(swap("first", 6, 6, "instead"), PHI_OK);
             CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "b", NULL, UINT64_MAX), PHI_OK);
             (void)snprintf(before, sizeof before, "%s", now());
-            (void)snprintf(lane, sizeof lane, "%s", phi_thread_lane(log_of()).at);
+            (void)snprintf(lane, sizeof lane, "%s", phi_thread_get_info(log_of()).lane.at);
             count = phi_thread_count(log_of());
-            lanes = phi_thread_lane_count(log_of());
+            lanes = phi_thread_get_info(log_of()).lane_count;
             test_alloc_fail_at(n);
             status = step(which);
             if (!test_alloc_tripped()) {
@@ -1225,8 +1225,8 @@ TEST(a_step_that_finds_no_memory_changes_nothing) {
             }
             CHECK_EQ_INT(status, PHI_NO_MEMORY);
             CHECK_EQ_INT(phi_thread_count(log_of()), count);
-            CHECK_EQ_INT(phi_thread_lane_count(log_of()), lanes);
-            CHECK_EQ_STR(phi_thread_lane(log_of()).at, lane);
+            CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, lanes);
+            CHECK_EQ_STR(phi_thread_get_info(log_of()).lane.at, lane);
             CHECK_EQ_STR(now(), before);
             CHECK_EQ_INT(step(which), PHI_OK); /* and there is nothing in the way of it now */
             done();

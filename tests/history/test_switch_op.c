@@ -44,7 +44,7 @@ static void done(void) {
 static const char *shows(phi_thread *of) {
     static char out[400];
     const phi__fold *fold = &of->fold;
-    phi_str lane = phi_thread_lane(of);
+    phi_str lane = phi_thread_get_info(of).lane;
     size_t i, n = (size_t)snprintf(out, sizeof out, "%.*s:", (int)lane.len, lane.at);
     for (i = 0; i < fold->count && n + 40 < sizeof out; i++)
         n += (size_t)snprintf(out + n, sizeof out - n,
@@ -141,7 +141,7 @@ TEST(a_lane_that_is_not_there_begins_empty) {
     CHECK_EQ_INT(apply(&r), PHI_OK);
     CHECK_EQ_STR(now(), "new:");
     CHECK_EQ_INT(messages_of_lane(), 0);
-    CHECK_EQ_INT(phi_thread_lane_count(log_of()), 2);
+    CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 2);
     REQUIRE(phi_thread_entry(log_of(), 4, &e) == PHI_OK);
     CHECK(e.kind == PHI_ENTRY_LANE);
     CHECK_STR(e.lane, "new");
@@ -170,7 +170,7 @@ TEST(a_log_that_was_cut_behind_the_new_lane_can_still_be_switched) {
     CHECK_EQ_INT(phi_thread_from_json(log_of(), phi__str(text.at, cut), words, sizeof words),
                  PHI_OK);
     CHECK_EQ_STR(now(), "default: 0 1 2 3");
-    CHECK_EQ_INT(phi_thread_lane_count(log_of()), 2);
+    CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 2);
     CHECK_EQ_INT(apply(&r), PHI_OK);
     CHECK_EQ_STR(now(), "new:");
     CHECK_EQ_INT(phi_thread_count(log_of()), 6);
@@ -276,7 +276,7 @@ TEST(a_switch_that_is_not_valid_changes_nothing) {
     thread.user = NULL;
     CHECK_EQ_STR(now(), "default: 0 1 2 3");
     CHECK_EQ_INT(phi_thread_count(log_of()), 4);
-    CHECK_EQ_INT(phi_thread_lane_count(log_of()), 1);
+    CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 1);
     CHECK_EQ_INT(apply(&r), PHI_OK);
     done();
 }
@@ -342,11 +342,11 @@ TEST(a_switch_that_finds_no_memory_changes_nothing) {
                 CHECK_EQ_STR(now(), "default: 0 1 2 3");
                 CHECK_EQ_INT(messages_of_lane(), 4);
                 CHECK_EQ_INT(phi_thread_count(log_of()), 5);
-                CHECK_EQ_INT(phi_thread_lane_count(log_of()), 2);
+                CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 2);
                 comes_back();
                 CHECK_EQ_INT(step(which), PHI_OK); /* and there is nothing in its way now */
             }
-            CHECK_STR(phi_thread_lane(log_of()), which % 2 == 0 ? "side" : "new");
+            CHECK_STR(phi_thread_get_info(log_of()).lane, which % 2 == 0 ? "side" : "new");
             comes_back();
             done();
             if (!tripped) {
@@ -357,43 +357,6 @@ TEST(a_switch_that_finds_no_memory_changes_nothing) {
 }
 
 /* ---- slices ---- */
-
-TEST(a_slice_is_a_part_of_the_log_as_a_list) {
-    const phi_entry *list = NULL;
-    phi_entry e;
-    phi_arena arena;
-    size_t count = 99, i;
-    conversation();
-    CHECK_EQ_INT(phi_thread_switch(log_of(), "side"), PHI_OK);
-    phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 1, 5, &arena, &list, &count), PHI_OK);
-    CHECK_EQ_INT(count, 4);
-    for (i = 0; i < count; i++) {
-        REQUIRE(phi_thread_entry(log_of(), 1 + i, &e) == PHI_OK);
-        CHECK(memcmp(&e, &list[i], sizeof e) == 0);
-    }
-    CHECK_STR(list[0].message->content[0].text, "left");
-    CHECK(list[3].kind == PHI_ENTRY_LANE);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 0, UINT64_MAX, &arena, &list, &count), PHI_OK);
-    CHECK_EQ_INT(count, 6);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 2, 2, &arena, &list, &count), PHI_OK);
-    CHECK_EQ_INT(count, 0);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 6, 7, &arena, &list, &count), PHI_OK);
-    CHECK_EQ_INT(count, 0);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 2, 1, &arena, &list, &count), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_slice(NULL, 0, 1, &arena, &list, &count), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 0, 1, NULL, &list, &count), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 0, 1, &arena, NULL, &count), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 0, 1, &arena, &list, NULL), PHI_BAD_ARG);
-    phi_arena_free(&arena);
-    phi_arena_init(&arena, &memory, 0);
-    test_alloc_fail_at(0);
-    CHECK_EQ_INT(phi_thread_slice(log_of(), 0, 1, &arena, &list, &count), PHI_NO_MEMORY);
-    CHECK(test_alloc_tripped());
-    test_alloc_fail_at(-1);
-    phi_arena_free(&arena);
-    done();
-}
 
 TEST_MAIN(TEST_ENTRY(a_switch_is_an_entry_with_an_id),
           TEST_ENTRY(a_second_one_of_its_id_does_not_switch_again),
@@ -406,5 +369,4 @@ TEST_MAIN(TEST_ENTRY(a_switch_is_an_entry_with_an_id),
           TEST_ENTRY(a_switch_that_is_not_valid_changes_nothing),
           TEST_ENTRY(an_answer_is_as_well_measured_after_a_switch_as_before),
           TEST_ENTRY(a_switch_is_told_in_words),
-          TEST_ENTRY(a_switch_that_finds_no_memory_changes_nothing),
-          TEST_ENTRY(a_slice_is_a_part_of_the_log_as_a_list))
+          TEST_ENTRY(a_switch_that_finds_no_memory_changes_nothing))

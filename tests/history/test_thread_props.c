@@ -338,7 +338,7 @@ static void comes_back(world *w) {
     phi_arena arena;
     phi_str json = {"", 0};
     char words[200] = "";
-    size_t i, lanes = phi_thread_lane_count(open_thread(w));
+    size_t i, lanes = phi_thread_get_info(open_thread(w)).lane_count;
     phi_arena_init(&arena, &w->memory, 0);
     phi__thread_init(&again, &w->memory, NULL);
     HOLDS(w, phi_thread_to_json(open_thread(w), &arena, &json) == PHI_OK);
@@ -358,7 +358,7 @@ static void comes_back(world *w) {
     for (i = 0; i < again.log.count && !w->failed; i++)
         HOLDS(w, again.log.entries[i]->ordinal == w->thread.log.entries[i]->ordinal);
     for (i = 0; i < lanes && !w->failed; i++) {
-        phi_str lane = phi_thread_lane_name(open_thread(w), i);
+        phi_str lane = phi_thread_lane_at(open_thread(w), i);
         const phi_view_item *a = NULL, *b = NULL;
         size_t m = 0, n = 0, j;
         HOLDS(w, phi_thread_view(&again, lane.at, UINT64_MAX, &arena, &a, &m) == PHI_OK);
@@ -615,9 +615,9 @@ static void undo(world *w, const char *op_id, const char *lane, uint64_t before)
 
 /* At times to another lane, or to one that begins; not while a run goes on. NULL: it stays. */
 static const char *somewhere(world *w, char name[16]) {
-    uint32_t n = (uint32_t)phi_thread_lane_count(open_thread(w)), i = pick(w, n + 2);
+    uint32_t n = (uint32_t)phi_thread_get_info(open_thread(w)).lane_count, i = pick(w, n + 2);
     if (w->loop_id[0] != '\0' || pick(w, 3) != 0) return NULL;
-    if (i < n) return phi_thread_lane_name(open_thread(w), i).at;
+    if (i < n) return phi_thread_lane_at(open_thread(w), i).at;
     return n < LANES ? made_id(name, "lane", w->names++) : NULL;
 }
 
@@ -631,7 +631,7 @@ static void rewrite(world *w, const char *lane) {
     char words[200], name[16];
     uint64_t count = phi_thread_count(open_thread(w)), before = look(w, lane, UINT64_MAX);
     uint32_t was = w->thread.lanes.active;
-    size_t lanes = phi_thread_lane_count(open_thread(w)), added;
+    size_t lanes = phi_thread_get_info(open_thread(w)).lane_count, added;
     bool valid, duplicate = true;
     phi_status status;
     if (w->ops == OPS) return;
@@ -653,19 +653,20 @@ static void rewrite(world *w, const char *lane) {
     if (!valid) {
         HOLDS(w, phi_thread_count(open_thread(w)) == count);
         HOLDS(w, look(w, lane, UINT64_MAX) == before);
-        HOLDS(w, w->thread.lanes.active == was && phi_thread_lane_count(open_thread(w)) == lanes);
+        HOLDS(w, w->thread.lanes.active == was &&
+                     phi_thread_get_info(open_thread(w)).lane_count == lanes);
         return;
     }
     if (w->failed) printf("  %s\n", words);
     w->ops++;
-    added = phi_thread_lane_count(open_thread(w)) - lanes;
+    added = phi_thread_get_info(open_thread(w)).lane_count - lanes;
     HOLDS(w, added == (r.switch_to == name ? 1 : 0));
     HOLDS(w, phi_thread_count(open_thread(w)) == count + 1 + added);
     HOLDS(w, phi_thread_rewrite(open_thread(w), &r, &duplicate, NULL, 0) == PHI_OK && duplicate);
     HOLDS(w, phi_thread_count(open_thread(w)) == count + 1 + added);
-    HOLDS(w, r.switch_to == NULL
-                 ? w->thread.lanes.active == was
-                 : phi_str_equal(phi_thread_lane(open_thread(w)), phi_str_of(r.switch_to)));
+    HOLDS(w, r.switch_to == NULL ? w->thread.lanes.active == was
+                                 : phi_str_equal(phi_thread_get_info(open_thread(w)).lane,
+                                                 phi_str_of(r.switch_to)));
     was = w->thread.lanes.active;
     if (pick(w, 4) == 0) undo(w, r.op_id, lane, before);
     HOLDS(w, w->thread.lanes.active == was);
@@ -722,14 +723,14 @@ static void new_lane(world *w) {
     const char *parent =
         pick(w, 2) == 0
             ? NULL
-            : phi_thread_lane_name(open_thread(w),
-                                   pick(w, (uint32_t)phi_thread_lane_count(open_thread(w))))
+            : phi_thread_lane_at(open_thread(w),
+                                 pick(w, (uint32_t)phi_thread_get_info(open_thread(w)).lane_count))
                   .at;
-    size_t lanes = phi_thread_lane_count(open_thread(w));
+    size_t lanes = phi_thread_get_info(open_thread(w)).lane_count;
     if (lanes == LANES || w->loop_id[0] != '\0') return;
     (void)made_id(name, "lane", w->names++);
     HOLDS(w, phi_thread_fork_lane(open_thread(w), name, parent, at) == PHI_OK);
-    HOLDS(w, phi_thread_lane_count(open_thread(w)) == lanes + 1);
+    HOLDS(w, phi_thread_get_info(open_thread(w)).lane_count == lanes + 1);
     HOLDS(w, phi_thread_fork_lane(open_thread(w), name, parent, at) == PHI_MISUSE);
 }
 
@@ -762,29 +763,29 @@ static void act(world *w, const char *lane) {
 /* Whatever happens on one lane, no other shows anything else. */
 static void act_and_look_around(world *w) {
     uint64_t before[LANES];
-    size_t i, n = phi_thread_lane_count(open_thread(w));
+    size_t i, n = phi_thread_get_info(open_thread(w)).lane_count;
     size_t target = w->thread.lanes.active, active_one = target;
     for (i = 0; i < n; i++)
-        before[i] = look(w, phi_thread_lane_name(open_thread(w), i).at, UINT64_MAX);
+        before[i] = look(w, phi_thread_lane_at(open_thread(w), i).at, UINT64_MAX);
     if (pick(w, 5) == 0) target = pick(w, (uint32_t)n);
-    act(w, phi_thread_lane_name(open_thread(w), target).at);
+    act(w, phi_thread_lane_at(open_thread(w), target).at);
     for (i = 0; i < n; i++)
         HOLDS(w, i == target || i == active_one ||
-                     look(w, phi_thread_lane_name(open_thread(w), i).at, UINT64_MAX) == before[i]);
+                     look(w, phi_thread_lane_at(open_thread(w), i).at, UINT64_MAX) == before[i]);
 }
 
 static void move(world *w) {
-    uint32_t n = (uint32_t)phi_thread_lane_count(open_thread(w));
+    uint32_t n = (uint32_t)phi_thread_get_info(open_thread(w)).lane_count;
     if (w->loop_id[0] != '\0') return; /* a run stays on its lane */
     switch (pick(w, 12)) {
     case 0: new_lane(w); break;
     case 1:
         HOLDS(w, phi_thread_switch(open_thread(w),
-                                   phi_thread_lane_name(open_thread(w), pick(w, n)).at) == PHI_OK);
+                                   phi_thread_lane_at(open_thread(w), pick(w, n)).at) == PHI_OK);
         break;
     case 2:
         if (n < LANES && pick(w, 4) == 0) {
-            HOLDS(w, phi_thread_fresh(open_thread(w)) == PHI_OK);
+            HOLDS(w, phi_thread_switch(open_thread(w), NULL) == PHI_OK);
             HOLDS(w, w->thread.fold.count == 0);
         }
         break;
@@ -797,9 +798,9 @@ static void move(world *w) {
 
 static void every_earlier_state(world *w) {
     size_t i, lane;
-    for (lane = 0; lane < phi_thread_lane_count(open_thread(w)) && !w->failed; lane++)
+    for (lane = 0; lane < phi_thread_get_info(open_thread(w)).lane_count && !w->failed; lane++)
         for (i = 0; i < w->thread.log.count && !w->failed; i++)
-            compare(w, phi_thread_lane_name(open_thread(w), lane), i);
+            compare(w, phi_thread_lane_at(open_thread(w), lane), i);
 }
 
 static bool history(uint32_t seed) {
@@ -817,8 +818,9 @@ static bool history(uint32_t seed) {
         entries_stay(&w);
         tokens_are_counted(&w);
         opaque_blocks_are_known(&w);
-        HOLDS(&w, phi_str_equal(phi_thread_lane(open_thread(&w)), active(open_thread(&w))));
-        compare(&w, phi_thread_lane(open_thread(&w)), UINT64_MAX);
+        HOLDS(&w,
+              phi_str_equal(phi_thread_get_info(open_thread(&w)).lane, active(open_thread(&w))));
+        compare(&w, phi_thread_get_info(open_thread(&w)).lane, UINT64_MAX);
         can_be_sent(&w);
     }
     if (!w.failed) every_earlier_state(&w);

@@ -278,7 +278,7 @@ TEST(in_another_lane_what_is_shown_is_counted_anew) {
         (void)snprintf(words, sizeof words, "messages, %u tokens\n",
                        (unsigned)seen_bytes(agent, &arena));
         CHECK(strstr(explained(agent, &arena), words) != NULL);
-        CHECK_EQ_INT(i == 0 ? phi_thread_fresh(thread)
+        CHECK_EQ_INT(i == 0 ? phi_thread_switch(thread, NULL)
                             : phi_thread_switch(thread, PHI_LANE_DEFAULT),
                      PHI_OK);
     }

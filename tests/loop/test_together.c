@@ -107,15 +107,15 @@ static uint64_t digest_message(uint64_t h, const phi_message *m) {
 
 /* Of all that is in the log and of what each lane shows. */
 static uint64_t digest(world *w, const phi_thread *thread) {
-    uint64_t h = mix(phi_thread_count(thread), phi_thread_lane(thread));
+    uint64_t h = mix(phi_thread_count(thread), phi_thread_get_info(thread).lane);
     phi_memory memory;
     phi_arena arena;
     size_t i, k, count;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    for (i = 0; i < phi_thread_lane_count(thread); i++) {
+    for (i = 0; i < phi_thread_get_info(thread).lane_count; i++) {
         const phi_view_item *items = NULL;
-        HOLDS(w, phi_thread_view(thread, phi_thread_lane_name(thread, i).at, UINT64_MAX, &arena,
+        HOLDS(w, phi_thread_view(thread, phi_thread_lane_at(thread, i).at, UINT64_MAX, &arena,
                                  &items, &count) == PHI_OK);
         for (k = 0; k < count; k++) {
             h = digest_message(h, items[k].message) + items[k].from * 7 + items[k].to * 13;
@@ -739,7 +739,7 @@ static void while_idle(world *w) {
     case 3:
         if (pick(w, 4) != 0) break;
         if (w->taping != NULL) /* forgotten without a store, in one it is another lane */
-            (void)phi_thread_fresh(log_of(w));
+            (void)phi_thread_switch(log_of(w), NULL);
         else
             (void)phi_agent_reset(w->agent);
         break;

@@ -179,18 +179,18 @@ TEST(watched_resources_are_reported_when_they_change) {
         heard h;
         if (open_mock(&h, both[i], NULL)) {
             phi_mcp *mcp = h.k.mcp;
-            CHECK_EQ_INT(phi_mcp_unsubscribe(mcp, "mock://clock"), PHI_NOT_FOUND);
-            CHECK_EQ_INT(phi_mcp_subscribe(mcp, "mock://clock", on_done, &h), PHI_OK);
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "mock://clock", false, NULL, NULL), PHI_NOT_FOUND);
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "mock://clock", true, on_done, &h), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0 \n");
-            CHECK_EQ_INT(phi_mcp_subscribe(mcp, "mock://clock", on_done, &h), PHI_OK);
-            CHECK_EQ_INT(phi_mcp_subscribe(mcp, "mock://picture", on_done, &h), PHI_OK);
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "mock://clock", true, on_done, &h), PHI_OK);
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "mock://picture", true, on_done, &h), PHI_OK);
             CHECK_EQ_STR(wait_for(&h), "0 \n");
             mock_calls(&h.k, "touch", "{}", "touched");
             CHECK(mock_until(&h.k, updated));
             CHECK(strstr(h.k.story, "resources  \n") != NULL);
             CHECK(strstr(h.k.story, "prompts  \n") != NULL);
-            CHECK_EQ_INT(phi_mcp_unsubscribe(mcp, "mock://clock"), PHI_OK);
-            CHECK_EQ_INT(phi_mcp_unsubscribe(mcp, "mock://clock"), PHI_NOT_FOUND);
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "mock://clock", false, NULL, NULL), PHI_OK);
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "mock://clock", false, NULL, NULL), PHI_NOT_FOUND);
             CHECK_EQ_INT(mcp_read_resource(mcp, "mock://clock", on_reading, &h, NULL), PHI_OK);
             (void)wait_for(&h);
             h.k.story[0] = '\0';
@@ -230,7 +230,7 @@ TEST(operations_are_refused_with_words_and_can_be_stopped) {
             CHECK_EQ_INT(mcp_read_resource(mcp, "a", NULL, &h, NULL), PHI_BAD_ARG);
             CHECK_EQ_INT(mcp_list_resources(NULL, on_resources, &h, NULL), PHI_BAD_ARG);
             CHECK_EQ_INT(mcp_list_resources(mcp, on_resources, &h, &id), PHI_OK);
-            CHECK_EQ_INT(phi_mcp_subscribe(mcp, "mock://clock", on_done, &h), PHI_OK);
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "mock://clock", true, on_done, &h), PHI_OK);
             if (gone[i][0] == 's') {
                 phi_mcp_cancel(mcp, id);
                 phi_mcp_cancel(mcp, id);
@@ -343,7 +343,7 @@ TEST(operations_survive_every_failed_allocation) {
             (void)mcp_list_prompts(k.mcp, on_prompts, &h, NULL);
             (void)mcp_get_prompt(k.mcp, "p", NULL, 0, on_prompted, &h, NULL);
             (void)mcp_read_resource(k.mcp, "a", on_reading, &h, NULL);
-            (void)phi_mcp_subscribe(k.mcp, "a", on_done, &h);
+            (void)phi_mcp_watch(k.mcp, "a", true, on_done, &h);
             link_run(&k);
         }
         tripped = test_alloc_tripped();
@@ -358,7 +358,7 @@ TEST(a_lost_connection_fails_operations_and_watches_again) {
     link_kit k;
     heard h;
     if (CHECK(scripted(&h, &k))) {
-        CHECK_EQ_INT(phi_mcp_subscribe(k.mcp, "a", on_done, &h), PHI_OK);
+        CHECK_EQ_INT(phi_mcp_watch(k.mcp, "a", true, on_done, &h), PHI_OK);
         link_run(&k);
         CHECK_EQ_STR(h.text, "0 \n");
         h.text[0] = '\0';

@@ -224,8 +224,8 @@ static void act(world *w) {
         if (mcp_tool_at(w->k.mcp, 0, &tool)) (void)phi_mcp_accept_tool(w->k.mcp, tool.name.at);
         return;
     case 8: (void)mcp_list_resources(w->k.mcp, on_list, w, NULL); return;
-    case 9: (void)phi_mcp_subscribe(w->k.mcp, "file:///a", NULL, NULL); return;
-    case 10: (void)phi_mcp_unsubscribe(w->k.mcp, "file:///a"); return;
+    case 9: (void)phi_mcp_watch(w->k.mcp, "file:///a", true, NULL, NULL); return;
+    case 10: (void)phi_mcp_watch(w->k.mcp, "file:///a", false, NULL, NULL); return;
     case 11:
         if (w->k.made != NULL && w->k.deed_count < LINK_SAYS - 16)
             link_down(&w->k, PHI_NETWORK, dice(w, 8) == 0, "died");

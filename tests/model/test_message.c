@@ -298,8 +298,8 @@ TEST(every_stop_reason_and_role_survives_a_round_trip) {
         CHECK_EQ_INT(phi_message_from_json(json, &arena, &back, NULL), PHI_OK);
         CHECK_EQ_INT(back.role, role);
     }
-    CHECK_EQ_STR(phi__stop_reason_text(PHI_STOP_REASON_GUARD_RAIL), "guardRail");
-    CHECK_EQ_STR(phi__stop_reason_text(PHI_STOP_REASON_NONE), "");
+    CHECK_EQ_STR(phi__message_stop_text(PHI_STOP_REASON_GUARD_RAIL), "guardRail");
+    CHECK_EQ_STR(phi__message_stop_text(PHI_STOP_REASON_NONE), "");
     end();
 }
 

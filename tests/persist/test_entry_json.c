@@ -459,7 +459,7 @@ TEST(turns_of_a_run_that_was_killed_count_and_none_counts_twice) {
             words, sizeof words),
         PHI_OK);
     CHECK_EQ_STR(words, "");
-    CHECK_EQ_INT((int)phi_thread_usage(of(&again)).output, 5 + 7 + 23);
+    CHECK_EQ_INT((int)phi_thread_get_info(of(&again)).usage.output, 5 + 7 + 23);
     teardown();
 }
 

@@ -440,7 +440,7 @@ TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {
     (void)fclose(f);
     CHECK_EQ_INT(phi_thread_attach(&second, &r.s, "t", &torn, W(&r)), PHI_OK);
     CHECK_EQ_INT(torn, 10);
-    CHECK_EQ_INT(phi_thread_stored(&second), 2);
+    CHECK_EQ_INT(phi_thread_get_info(&second).stored, 2);
     CHECK(thread_say(&second, "three"));
     CHECK_EQ_INT(phi_thread_sync(&second, W(&r)), PHI_OK);
     CHECK_EQ_INT(phi_thread_detach(&second), PHI_OK);

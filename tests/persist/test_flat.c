@@ -145,7 +145,7 @@ TEST(a_run_of_a_thousand_turns_needs_no_more_memory_than_one_of_two_hundred) {
     CHECK_EQ_INT(f.turns, TURNS);
     memory_was_flat(&f);
     entries = phi_thread_count(phi_agent_thread(f.agent));
-    CHECK_EQ_INT(phi_thread_stored(phi_agent_thread(f.agent)), entries);
+    CHECK_EQ_INT(phi_thread_get_info(phi_agent_thread(f.agent)).stored, entries);
     one_run_is_in_the_file(&f, entries);
     end(&f);
 }

@@ -233,7 +233,7 @@ TEST(what_the_model_said_last_is_of_the_newest_answer_with_words) {
     calls(NULL, "c");
     result("c", 0, false);
     CHECK_STR(last_text(), "first, second");
-    CHECK_EQ_INT(phi_thread_fresh(log_of()), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(log_of(), NULL), PHI_OK);
     CHECK_STR(last_text(), "(none)");
     done();
 }
@@ -766,8 +766,8 @@ TEST(any_log_is_described_with_a_line_for_each_entry) {
         log_grow(&g, 60);
         d.last = PHI_UNLIMITED;
         CHECK_EQ_INT(lines(described(&d)), thread.log.count + 2);
-        for (i = 0; i < phi_thread_lane_count(log_of()); i++) {
-            d.lane = phi_thread_lane_name(log_of(), i).at;
+        for (i = 0; i < phi_thread_get_info(log_of()).lane_count; i++) {
+            d.lane = phi_thread_lane_at(log_of(), i).at;
             d.before = 1 + seed % (thread.log.count + 1);
             CHECK_EQ_INT(lines(described(&d)),
                          2 + (d.before < thread.log.count ? d.before : thread.log.count));

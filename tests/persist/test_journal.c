@@ -62,10 +62,10 @@ TEST(what_a_thread_has_is_written_when_it_is_attached) {
     char words[200];
     setup();
     CHECK(say(&thread, "one") && say(&thread, "two"));
-    CHECK_EQ_INT(phi_thread_stored(of(&thread)), 0);
+    CHECK_EQ_INT(phi_thread_get_info(of(&thread)).stored, 0);
     CHECK_EQ_INT(attach(&thread, "t", words), PHI_OK);
     CHECK_EQ_STR(words, "");
-    CHECK_EQ_INT(phi_thread_stored(of(&thread)), 2);
+    CHECK_EQ_INT(phi_thread_get_info(of(&thread)).stored, 2);
     CHECK(stored_is(&thread, "t"));
     CHECK(store_mem_locked(store, "t"));
     teardown();
@@ -104,7 +104,7 @@ TEST(a_thread_comes_back_with_all_it_had) {
         CHECK(stored_is(&thread, "t"));
         CHECK_EQ_INT(phi_thread_detach(of(&thread)), PHI_OK);
         CHECK_EQ_INT(attach(&again, "t", words), PHI_OK);
-        CHECK_EQ_INT(phi_thread_stored(of(&again)), thread.log.count);
+        CHECK_EQ_INT(phi_thread_get_info(of(&again)).stored, thread.log.count);
         if (!CHECK(phi_str_equal(text_of(&thread), text_of(&again)))) seed = 1000;
         teardown();
     }
@@ -172,7 +172,7 @@ TEST(what_a_store_refuses_goes_with_the_next) {
     store_mem_room(store, 0);
     CHECK_EQ_INT(phi_thread_sync(of(&thread), words, sizeof words), PHI_FULL);
     CHECK_EQ_STR(words, "no space left");
-    CHECK_EQ_INT(phi_thread_stored(of(&thread)), 0);
+    CHECK_EQ_INT(phi_thread_get_info(of(&thread)).stored, 0);
     CHECK(say(&thread, "two"));
     store_mem_room(store, SIZE_MAX);
     CHECK_EQ_INT(phi_thread_sync(of(&thread), words, sizeof words), PHI_OK);
@@ -317,7 +317,7 @@ TEST(what_is_there_after_all_is_not_written_twice) {
     CHECK_EQ_INT(phi_thread_sync(of(&thread), words, sizeof words), PHI_IO);
     CHECK_EQ_STR(words, "the disk did not answer");
     CHECK(say(&thread, "three"));
-    CHECK_EQ_INT(phi_thread_stored(of(&thread)), 0);
+    CHECK_EQ_INT(phi_thread_get_info(of(&thread)).stored, 0);
     CHECK_EQ_INT(phi_thread_sync(of(&thread), words, sizeof words), PHI_OK);
     CHECK(stored_is(&thread, "t"));
     store_mem_set(store, "t", "", 0); /* somebody has cut it */

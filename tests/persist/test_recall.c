@@ -118,7 +118,7 @@ TEST(a_rewrite_that_switches_reads_the_log_back_where_the_lane_is_another) {
     r = summary(&span, &m, 34, 36);
     r.switch_to = "fork";
     CHECK_EQ_INT(phi_thread_rewrite(&thread, &r, NULL, NULL, 0), PHI_OK);
-    CHECK_STR(phi_thread_lane(&thread), "fork");
+    CHECK_STR(phi_thread_get_info(&thread).lane, "fork");
     CHECK_EQ_INT(thread.fold.count, 8); /* what was shown where it was forked */
     CHECK(phi__thread_whole(&thread));
     teardown();

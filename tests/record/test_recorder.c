@@ -59,7 +59,7 @@ TEST(a_session_begun_by_hand_is_explicit_and_waits_for_its_first_run) {
     CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of("s"), phi_str_of("agent"), 1767225600000),
                  PHI_OK);
     CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of("t"), phi_str_of(""), 1767225601000), PHI_OK);
-    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 0);
+    CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 0);
     CHECK(phi_recorder_drain(rec) == NULL);
     CHECK_EQ_INT(asked, 0);
     both("s", "s.m.1", NULL, 5);
@@ -74,7 +74,7 @@ TEST(a_session_begun_by_hand_is_explicit_and_waits_for_its_first_run) {
     CHECK_STR(session_of("s")->agent_id, "agent");
     CHECK_STR(session_of("t")->agent_id, "agent"); /* of its first run */
     CHECK_EQ_INT(session_of("t")->loop_count, 2);
-    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 2);
+    CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 2);
     CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of("t"), phi_str_of(""), 0), PHI_MISUSE);
     CHECK_EQ_INT(phi_recorder_begin(rec, phi_str_of(""), phi_str_of("a"), 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_recorder_begin(NULL, phi_str_of("u"), phi_str_of("a"), 0), PHI_BAD_ARG);
@@ -98,7 +98,7 @@ TEST(a_session_begun_by_hand_is_written_as_explicit_also_without_runs_and_may_be
     both("t", "t.m.1", NULL, 5);
     CHECK(session_of("t")->rejected);
     CHECK_EQ_INT(session_of("t")->loop_count, 0);
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     s = phi_recorder_drain(rec);
     REQUIRE(s != NULL);
     phi_memory_init(&memory, &allocator, 0);
@@ -181,12 +181,12 @@ TEST(flush_aborts_open_loops_and_tells_after_task) {
     rec_begin(&desc);
     start("s", "s.m.1", NULL, 0);
     both("t", "t.m.1", NULL, 0);
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     CHECK_EQ_INT(finished, 2);
     CHECK_EQ_INT(loop_of("s", "s.m.1")->status, PHI_LOOP_ABORTED);
     CHECK(!loop_of("s", "s.m.1")->has_ended);
     CHECK_EQ_INT(loop_of("t", "t.m.1")->status, PHI_LOOP_COMPLETED);
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     CHECK_EQ_INT(finished, 2);
     rec_end();
 }
@@ -199,7 +199,7 @@ TEST(a_checkpoint_promotes_exactly_the_finished_child_and_later_enrichment_still
     rec_begin(&desc);
     start("parent", "parent.m.1", NULL, 0);
     both("child", "child.m.1", "parent.m.1", 1);
-    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 1);
+    CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 1);
     CHECK_EQ_INT(finished, 0);
     CHECK_STR(phi_recorder_session_at(rec, 0)->session_id, "child");
     REQUIRE(session_of("child")->parent != NULL);
@@ -208,7 +208,7 @@ TEST(a_checkpoint_promotes_exactly_the_finished_child_and_later_enrichment_still
     CHECK_STR(session_of("child")->parent->tool_call_id, "call-1");
     CHECK_STR(session_of("child")->parent->tool_name, "sub_agent");
     CHECK_STR(session_of("child")->parent->parent_loop_id, "parent.m.1");
-    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 0);
+    CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 0);
     rec_end();
 }
 
@@ -232,7 +232,7 @@ TEST(before_task_is_asked_once_across_continuations) {
     rec_begin(&desc);
     both("s", "s.m.1", NULL, 0);
     both("s", "s.m.2", "s.m.1", 2);
-    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 1);
+    CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 1);
     both("s", "s.m.3", "s.m.2", 4);
     CHECK_EQ_INT(asked, 1);
     CHECK_EQ_INT(session_of("s")->loop_count, 3);
@@ -253,7 +253,7 @@ TEST(a_session_that_before_task_refused_is_kept_without_its_events) {
     REQUIRE(session_of("s") != NULL);
     CHECK(session_of("s")->rejected);
     CHECK_EQ_INT(session_of("s")->loop_count, 0);
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     CHECK_EQ_INT(finished, 0);
     rec_end();
 }
@@ -455,7 +455,7 @@ TEST(an_aborted_loop_takes_its_config_from_its_first_answer_and_an_empty_rejecti
     start("s", "s.m.2", NULL, 1);
     feed("{'type':'AgentEnd','loop_id':'s.m.2','messages':[]," USAGE
          ",'timestamp':'2026-01-01T00:00:01Z','rejection':''}");
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     loop = loop_of("s", "s.m.1");
     REQUIRE(loop != NULL);
     CHECK_EQ_INT(loop->status, PHI_LOOP_ABORTED);
@@ -517,7 +517,7 @@ TEST(completed_sessions_come_first_and_draining_empties_them) {
     rec_begin(NULL);
     start("open", "open.m.1", NULL, 0);
     both("done", "done.m.1", NULL, 1);
-    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 1);
+    CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 1);
     CHECK_EQ_INT(recorder_session_count(rec), 2);
     CHECK_STR(phi_recorder_session_at(rec, 0)->session_id, "done");
     CHECK_STR(phi_recorder_session_at(rec, 1)->session_id, "open");

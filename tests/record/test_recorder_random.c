@@ -132,8 +132,8 @@ static void something(void) {
              loop);
         break;
     default:
-        if (pick(3) == 0) (void)phi_recorder_checkpoint(rec);
-        if (pick(6) == 0) phi_recorder_flush(rec);
+        if (pick(3) == 0) (void)phi_recorder_flush(rec, PHI_FLUSH_IDLE);
+        if (pick(6) == 0) (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
         if (pick(3) == 0) drain(pick(2) == 0);
     }
 }
@@ -160,7 +160,7 @@ static void story(uint32_t seed) {
         something();
         check_all();
     }
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     drain(false);
     CHECK_EQ_INT(recorder_session_count(rec), 0);
     rec_end();

@@ -37,7 +37,7 @@ TEST(a_session_outlives_its_agent_and_its_runtime) {
     phi_agent agent;
     rig *r = two_runs(NULL, &agent, false);
     rig_free(r);
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     s = phi_recorder_drain(rec);
     rec_end();
     REQUIRE(s != NULL);
@@ -66,7 +66,7 @@ TEST(a_child_that_begins_after_its_call_has_ended_finds_its_parent_told_of_it_or
         start("parent", "parent.m.1", NULL, 0);
         call_end("parent.m.1", "call-1", "child.m.1");
         stop("parent.m.1", 1);
-        CHECK_EQ_INT(phi_recorder_checkpoint(rec), 1);
+        CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 1);
         both("child", "child.m.1", told == 1 ? "parent.m.1" : NULL, 2);
         check_spawned("call-1");
         rec_end();
@@ -89,7 +89,7 @@ TEST(a_flush_between_a_child_s_end_and_its_call_s_end_keeps_the_links) {
         rec_begin(NULL);
         start("parent", "parent.m.1", NULL, 0);
         both("child", "child.m.1", told == 1 ? "parent.m.1" : NULL, 1);
-        phi_recorder_flush(rec);
+        (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
         call_end("parent.m.1", "call-1", "child.m.1");
         call_end("parent.m.1", "call-1", "child.m.1");
         call_end("nobody.m.1", "call-1", "child.m.1");
@@ -107,7 +107,7 @@ TEST(sessions_that_were_drained_and_given_back_are_linked_by_the_call_s_end) {
     rec_begin(NULL);
     start("parent", "parent.m.1", NULL, 0);
     both("child", "child.m.1", NULL, 1);
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     for (i = 0; i < 2; i++) drained[i] = phi_recorder_drain(rec);
     call_end("parent.m.1", "call-0", "child.m.1"); /* nobody is there to be linked */
     for (i = 0; i < 2; i++) CHECK_EQ_INT(phi_recorder_resume(rec, drained[i]), PHI_OK);
@@ -131,10 +131,10 @@ TEST(a_group_may_be_announced_before_its_session) {
     memset(&desc, 0, sizeof desc);
     rec_begin(&desc);
     feed("{'type':'ParallelLoopStart','session_id':'s','loop_ids':['s.a.1','s.b.1']}");
-    CHECK_EQ_INT(phi_recorder_checkpoint(rec), 0); /* two are pending */
+    CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 0); /* two are pending */
     both("s", "s.b.1", NULL, 1);
     CHECK_STR(session_of("s")->agent_id, "agent");
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     CHECK_EQ_INT(loop_of("s", "s.a.1")->status, PHI_LOOP_ABORTED);
     CHECK_EQ_INT(loop_of("s", "s.b.1")->status, PHI_LOOP_COMPLETED);
     CHECK_STR(loop_of("s", "s.b.1")->group->selected_loop_id, "");
@@ -211,7 +211,7 @@ TEST(the_log_seen_as_a_session_has_the_loops_that_the_recorder_saw) {
     for (seq = 0; phi_thread_entry(phi_agent_thread(agent), seq, &entry) == PHI_OK; seq++)
         if (entry.kind == PHI_ENTRY_MESSAGE) messages--;
     CHECK_EQ_INT(messages, 0); /* each message is in one loop */
-    usage = phi_thread_usage(phi_agent_thread(agent));
+    usage = phi_thread_get_info(phi_agent_thread(agent)).usage;
     CHECK_EQ_INT(session_usage(s).total_tokens, usage.total_tokens);
     phi_session_free(s);
     rec_end();
@@ -312,7 +312,7 @@ TEST(recording_survives_every_failed_allocation) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(all, !tripped);
-        phi_recorder_flush(rec);
+        (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
         if (all) CHECK_EQ_INT(session_of("s")->loop_count, 3);
         rec_end();
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);

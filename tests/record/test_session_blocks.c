@@ -297,7 +297,7 @@ TEST(a_recorded_session_takes_its_blocks_from_the_agent_s_thread) {
     }
     CHECK_EQ_INT(phi_compact(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 200), 0);
-    phi_recorder_flush(rec);
+    (void)phi_recorder_flush(rec, PHI_FLUSH_ALL);
     mine = phi_recorder_drain(rec);
     REQUIRE(mine != NULL);
     for (i = 0; i < mine->loop_count; i++) CHECK(mine->loops[i]->block == NULL);

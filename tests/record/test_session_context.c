@@ -505,7 +505,7 @@ TEST(what_a_run_pruned_stays_away_when_its_session_is_saved_and_loaded) {
     while (phi_step(rig_runtime(r), 0) > 0)
         while (phi_next_event(rig_runtime(r), &ev)) phi_recorder_add(recorder, &ev);
     while (phi_next_event(rig_runtime(r), &ev)) phi_recorder_add(recorder, &ev);
-    phi_recorder_flush(recorder);
+    (void)phi_recorder_flush(recorder, PHI_FLUSH_ALL);
     CHECK_EQ_STR(loaded(phi_recorder_drain(recorder)), want);
     CHECK_EQ_INT(phi_session_of_thread(phi_agent_thread(agent), NULL, &s), PHI_OK);
     CHECK_EQ_STR(loaded(s), want);

@@ -51,7 +51,7 @@ static void one_message(const phi_session *s, size_t at, oracle *loop, const phi
 static void compare_with_entries(const phi_thread *thread, const phi_session *s, phi_arena *arena) {
     static oracle loops[LOOPS];
     phi_entry e;
-    phi_usage usage = phi_thread_usage(thread), total = session_usage(s);
+    phi_usage usage = phi_thread_get_info(thread).usage, total = session_usage(s);
     size_t n = 0, i, strays = 0, all = 0, held = 0;
     uint64_t seq, sum = 0;
     memset(loops, 0, sizeof loops);

@@ -259,15 +259,12 @@ TEST(a_load_in_slices_finds_the_same) {
         (void)snprintf(name, sizeof name, "s%02d/SKILL.md", i);
         folders_text(dir, name, git);
     }
-    CHECK_EQ_INT(phi_skills_load_begin(skills, dir, "x"), PHI_OK);
-    CHECK_EQ_INT(phi_skills_load_begin(skills, dir, "x"), PHI_MISUSE);
-    CHECK_EQ_INT(folders_load(skills, dir, "x"), PHI_MISUSE);
-    while (phi_skills_load_advance(skills, 1) == PHI_BUSY) slices++;
-    CHECK(slices >= 20);
-    CHECK_EQ_INT(phi_skills_load_advance(skills, 1), PHI_OK);
+    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, "x", 1), PHI_BUSY);
+    CHECK_EQ_INT(folders_load(skills, folders_path(dir, "s01"), "x"), PHI_MISUSE);
+    while (phi_skills_load_dir(skills, dir, "x", 1) == PHI_BUSY) slices++;
+    CHECK(slices >= 19);
     CHECK_EQ_INT(folders_count(skills), 20);
-    CHECK_EQ_INT(phi_skills_load_begin(skills, dir, "x"), PHI_OK); /* dropped in the midst */
-    CHECK_EQ_INT(phi_skills_load_advance(skills, 3), PHI_BUSY);
+    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, "x", 3), PHI_BUSY); /* dropped in the midst */
     phi_skills_free(skills);
 }
 
@@ -338,7 +335,7 @@ TEST(what_is_missing_is_refused) {
     CHECK_EQ_INT(phi_skills_load(NULL, NULL, 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_skills_load(skills, NULL, 1), PHI_BAD_ARG);
     CHECK_EQ_INT(folders_load(skills, "", NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_skills_load_begin(skills, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_skills_load_dir(skills, NULL, NULL, 1), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_skills_tool(NULL, &tool), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_skills_tool(skills, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(folders_count(NULL), 0);

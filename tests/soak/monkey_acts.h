@@ -365,7 +365,7 @@ static void do_thread(monkey *m) {
     switch (pick(m, 14)) {
     case 0: (void)phi_thread_fork_lane(log, lane, once_in(m, 2) ? NULL : parent, at); break;
     case 1: (void)phi_thread_switch(log, once_in(m, 9) ? NULL : lane); break;
-    case 2: (void)phi_thread_fresh(log); break;
+    case 2: (void)phi_thread_switch(log, NULL); break;
     case 3: (void)phi_thread_note(log, any_text(m), any_str(m), &seq); break;
     case 4: (void)phi_thread_note(log, "mark", PHI__LIT("{\"a\":1}"), NULL); break;
     case 5: (void)phi_thread_view(log, NULL, at, &m->arena, &items, &count); break;

@@ -424,9 +424,9 @@ static void ask(world *w) {
 /* Another lane becomes the active one, or a new one. */
 static void lanes(world *w) {
     phi_thread *thread = phi_agent_thread(w->lead);
-    size_t n = phi_thread_lane_count(thread);
+    size_t n = phi_thread_get_info(thread).lane_count;
     char name[200];
-    heard_copy(name, sizeof name, phi_thread_lane_name(thread, chance(w, (uint32_t)n)));
+    heard_copy(name, sizeof name, phi_thread_lane_at(thread, chance(w, (uint32_t)n)));
     if (chance(w, 2) == 0)
         (void)phi_thread_switch(thread, name);
     else

@@ -159,7 +159,7 @@ TEST(an_agent_that_thinks_stays_within_its_memory_limit_for_ever) {
         CHECK_EQ_INT(t.h.status, PHI_OK);
         rig_forget(t.r);
     }
-    CHECK(phi_thread_lane_count(phi_agent_thread(agent)) < 40);
+    CHECK(phi_thread_get_info(phi_agent_thread(agent)).lane_count < 40);
     CHECK_EQ_STR(think_result(&t, agent, "answer"), "24");
     think_end(&t);
 }

@@ -135,7 +135,7 @@ static void rig_tell_message(rig *r, const phi_message *m) {
             rig_tell_str(r, c->kind == PHI_CONTENT_THINKING ? " thinking " : " ", c->text);
     }
     if (m->stop_reason != PHI_STOP_REASON_NONE)
-        rig_add(r, " %s", phi__stop_reason_text(m->stop_reason));
+        rig_add(r, " %s", phi__message_stop_text(m->stop_reason));
     if (m->error_message.len > 0) rig_tell_str(r, " error ", m->error_message);
 }
 

@@ -82,7 +82,7 @@ static size_t views_hold(const phi_thread *thread, const traced *t) {
         lane = phi__json_get_uint(phi_json_get(e, "l"), lane);
         if (v == NULL) continue;
         n++;
-        of = phi_thread_lane_name(thread, (size_t)lane);
+        of = phi_thread_lane_at(thread, (size_t)lane);
         (void)snprintf(name, sizeof name, "%.*s", (int)of.len, of.at);
         if (!view_change(v) ||
             !view_is(thread, name, phi__json_get_uint(phi_json_get(e, "s"), 0), &arena))
@@ -155,8 +155,8 @@ static void random_step(scene *s, char ops[][24], size_t *op_count) {
         (void)snprintf(name, sizeof name, "lane-%u", (unsigned)count);
         (void)phi_thread_fork_lane(&s->thread, name, NULL, chance((uint32_t)count));
     } else {
-        phi_str lane =
-            phi_thread_lane_name(&s->thread, chance((uint32_t)phi_thread_lane_count(&s->thread)));
+        phi_str lane = phi_thread_lane_at(
+            &s->thread, chance((uint32_t)phi_thread_get_info(&s->thread).lane_count));
         (void)snprintf(name, sizeof name, "%.*s", (int)lane.len, lane.at);
         (void)phi_thread_switch(&s->thread, name);
     }
@@ -501,7 +501,7 @@ TEST(a_log_that_leaves_memory_between_two_slices_gives_the_same_trace) {
             rig_says(r, "a text that fills segments, too");
             CHECK_EQ_INT(phi_prompt(agent, "and on"), PHI_OK);
             CHECK_EQ_INT(rig_run(r, 100), 0);
-            if (i == 2) CHECK_EQ_INT(phi_thread_fresh(thread), PHI_OK);
+            if (i == 2) CHECK_EQ_INT(phi_thread_switch(thread, NULL), PHI_OK);
         }
         traced_make(&t, thread, (phi_trace_kind)kind, NULL);
         REQUIRE(phi_trace_begin(thread, (phi_trace_kind)kind, NULL, &sink, &trace) == PHI_OK);
@@ -531,7 +531,7 @@ TEST(a_log_that_forgot_entries_is_traced_from_its_first_one_whatever_the_agent_s
     talk_begin(&said, r, &desc);
     thread = phi_agent_thread(said.agent);
     while (said.times == 0 && said.ends < 300) CHECK(exchange(&said) == PHI_OK);
-    first = phi_thread_first(thread);
+    first = phi_thread_get_info(thread).first;
     REQUIRE(first > 0);
     traced_make(&t, thread, PHI_TRACE_HTML, NULL);
     CHECK_EQ_INT(phi_json_count(traced_entries(&t, 0)), phi_thread_count(thread) - first);
@@ -545,7 +545,8 @@ TEST(a_log_that_forgot_entries_is_traced_from_its_first_one_whatever_the_agent_s
     sink = sink_of(&k, &memory);
     REQUIRE(phi_trace_begin(thread, PHI_TRACE_HTML, NULL, &sink, &trace) == PHI_OK);
     CHECK_EQ_INT(phi_trace_advance(trace, 8), PHI_BUSY);
-    while (phi_thread_first(thread) == first && said.ends < 600) CHECK(exchange(&said) == PHI_OK);
+    while (phi_thread_get_info(thread).first == first && said.ends < 600)
+        CHECK(exchange(&said) == PHI_OK);
     while ((status = phi_trace_advance(trace, 8)) == PHI_BUSY) {}
     CHECK_EQ_INT(status, PHI_NOT_FOUND);
     phi_trace_end(trace);

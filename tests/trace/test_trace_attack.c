@@ -332,10 +332,10 @@ TEST(a_log_may_forget_at_any_slice_of_a_run_under_way) {
             whole = last == PHI_OK;
             CHECK_EQ_INT(phi_abort(said.agent), PHI_OK);
             (void)rig_run(r, 50);
-            first = phi_thread_first(thread);
-            while (phi_thread_first(thread) <= first + 12 && said.ends < 600)
+            first = phi_thread_get_info(thread).first;
+            while (phi_thread_get_info(thread).first <= first + 12 && said.ends < 600)
                 if (exchange(&said) != PHI_OK) break;
-            REQUIRE(phi_thread_first(thread) > first);
+            REQUIRE(phi_thread_get_info(thread).first > first);
             while (last == PHI_BUSY) last = phi_trace_advance(trace, 1);
             CHECK(last == PHI_OK || last == PHI_NOT_FOUND);
             phi_trace_end(trace);
@@ -369,7 +369,7 @@ TEST(a_store_that_fails_ends_the_trace_with_its_status) {
                 rig_says(r, "a text that fills segments, a text that fills segments, too");
                 CHECK_EQ_INT(phi_prompt(agent, "and on"), PHI_OK);
                 CHECK_EQ_INT(rig_run(r, 100), 0);
-                if (i == 4) CHECK_EQ_INT(phi_thread_fresh(phi_agent_thread(agent)), PHI_OK);
+                if (i == 4) CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), NULL), PHI_OK);
             }
             REQUIRE(phi_trace_begin(phi_agent_thread(agent), (phi_trace_kind)kind, NULL, &sink,
                                     &trace) == PHI_OK);

@@ -230,7 +230,7 @@ TEST(captured_requests_of_a_session_are_on_the_page) {
     rig_says(r, "one");
     CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    phi_recorder_flush(recorder);
+    (void)phi_recorder_flush(recorder, PHI_FLUSH_ALL);
     session = phi_recorder_drain(recorder);
     REQUIRE(session != NULL);
     desc.sessions = (const struct phi_session *const *)&session;

@@ -275,7 +275,7 @@ TEST(branches_of_an_evaluation_are_lanes_of_the_page_and_runs_of_the_spans) {
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
     traced_make(&t, phi_agent_thread(s.agent), PHI_TRACE_HTML, NULL);
     CHECK_EQ_INT(phi_json_count(phi_json_path(t.root, "threads[0].lanes")),
-                 phi_thread_lane_count(phi_agent_thread(s.agent)));
+                 phi_thread_get_info(phi_agent_thread(s.agent)).lane_count);
     CHECK(traced_has(&t, PHI_NOTE_PARALLEL));
     traced_free(&t);
     traced_make(&t, phi_agent_thread(s.agent), PHI_TRACE_OTEL, NULL);

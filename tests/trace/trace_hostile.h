@@ -61,7 +61,7 @@ static inline void hostile_scene(scene *s) {
         phi_thread_fork_lane(&s->thread, "<script>window.hacked=1</script>", NULL, UINT64_MAX) !=
             PHI_OK ||
         phi_thread_switch(&s->thread, "<script>window.hacked=1</script>") != PHI_OK ||
-        phi_thread_set_title(&s->thread, "</title><script>window.hacked=1</script>") != PHI_OK)
+        phi_thread_set_info(&s->thread, "</title><script>window.hacked=1</script>", NULL) != PHI_OK)
         s->failed = true;
     scene_ask(s, "<b>bold?</b>", "no");
 }

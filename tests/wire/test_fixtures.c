@@ -118,7 +118,7 @@ static void check_answer(stream *s, const phi_json *want) {
     check_text(phi__buf_str(&a->response_id), phi_json_get(want, "response_id"));
     check_text(phi__buf_str(&a->model), phi_json_get(want, "model"));
     check_blocks(s, want);
-    CHECK_EQ_STR(phi__stop_reason_text(s->message.stop_reason),
+    CHECK_EQ_STR(phi__message_stop_text(s->message.stop_reason),
                  phi_json_str(phi_json_get(want, "stop_reason"), "").at);
     check_text(s->message.raw_stop_reason, phi_json_get(want, "raw_stop_reason"));
     CHECK_EQ_INT(s->message.usage.input, phi__json_get_uint(phi_json_get(usage, "input"), 99));
