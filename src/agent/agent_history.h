@@ -23,6 +23,10 @@ extern "C" {
    are both); the store's status; then nothing changed. */
 PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
 
+/* The same, not empty, if the last run began more than threshold_ms ago; *rotated, where given, says
+   whether. An agent that never ran in its session is left alone. */
+PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
+
 /* ---- the history ---- */
 
 /* The agent's whole log: to read, to fork, to rewrite while no run is active. Owned by the agent,

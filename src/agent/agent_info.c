@@ -29,8 +29,6 @@ PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
     if (agent == NULL) return info;
     phi__agent_info_ids(agent, &info);
     phi__agent_info_queues(agent, &info);
-    if (agent->line.last_active_us != 0)
-        info.idle_ms = (phi__schedule_look_us(agent->rt) - agent->line.last_active_us + 999) / 1000;
     info.running = agent->run != NULL;
     phi__pending_of(agent, &info.waiting);
     info.usage = agent->spent.usage;

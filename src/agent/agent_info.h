@@ -19,9 +19,6 @@ typedef struct phi_agent_info {
     phi_str thread_id; /* empty: the thread is in no store */
     phi_str model_id;
     phi_str loop_id; /* of the run that began last; empty: none did */
-    /* since that run began, if it is of this session, rounded up; 0: none is. A host that begins
-       sessions by age calls phi_agent_new_session where this is more than it allows. */
-    uint64_t idle_ms;
     /* from phi_prompt until AGENT_END is queued, and until an AFTER_LOOP hook that waits is
        decided */
     bool running;

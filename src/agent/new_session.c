@@ -86,3 +86,16 @@ PHI_API phi_status phi_agent_new_session(phi_agent handle, bool empty) {
     return status == PHI_OK ? phi__new_session_begin(agent, "phi_agent_new_session", empty)
                             : status;
 }
+
+PHI_API phi_status phi_agent_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi_status status = phi__new_session_may(handle, agent, "phi_agent_rotate");
+    uint64_t elapsed;
+    if (rotated != NULL) *rotated = false;
+    if (status != PHI_OK || agent->line.last_active_us == 0) return status;
+    elapsed = phi__io_now_us(handle.rt->io) - agent->line.last_active_us;
+    if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
+    status = phi__new_session_begin(agent, "phi_agent_rotate", false);
+    if (rotated != NULL) *rotated = status == PHI_OK;
+    return status;
+}

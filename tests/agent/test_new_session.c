@@ -6,7 +6,6 @@
 #include "support/store_mem.h"
 #include "loop/events.h"
 #include "support/append.h"
-#include "support/rotate.h"
 #include "support/request.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
@@ -800,18 +799,18 @@ TEST(a_rotation_begins_a_log_too_and_holds_what_was_shown) {
     r = rig_new();
     agent = agent_with_a_past(r, true);
     rig_pass_ms(r, 1000);
-    CHECK_EQ_INT(rotate_session(agent, 60000, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 60000, &rotated), PHI_OK);
     CHECK(!rotated);
     CHECK_STR(phi_agent_get_info(agent).thread_id, "t");
     store_mem_fail_at(store, 0, PHI_IO);
-    CHECK_EQ_INT(rotate_session(agent, 500, &rotated), PHI_IO);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 500, &rotated), PHI_IO);
     CHECK(!rotated);
     CHECK_STR(phi_agent_get_info(agent).session_id, "session");
-    CHECK_EQ_INT(rotate_session(agent, 500, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 500, &rotated), PHI_OK);
     CHECK(rotated);
     CHECK_EQ_INT(phi_agent_get_info(agent).thread_id.len, 36);
     CHECK_EQ_STR(shown(agent), CARRIED);
-    CHECK_EQ_INT(rotate_session(agent, 500, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 500, &rotated), PHI_OK);
     CHECK(!rotated);
     rig_free(r);
     store_mem_free(store);

@@ -2,7 +2,6 @@
    called then. */
 #include "support/ask.h"
 #include "support/heard.h"
-#include "support/rotate.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "log/thread.h"
@@ -21,7 +20,7 @@ TEST(a_new_session_has_a_new_id_no_counters_no_last_loop_and_the_same_history) {
     CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
     CHECK_STR(phi_agent_get_info(agent).loop_id, "");
     rig_pass_ms(r, 100000);
-    CHECK_EQ_INT(rotate_session(agent, 10, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 10, &rotated), PHI_OK);
     CHECK(!rotated); /* it has not been active in this session */
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     ask(r, agent, "2");
@@ -38,22 +37,22 @@ TEST(a_session_is_rotated_when_the_last_run_began_longer_ago_than_the_threshold)
     phi_agent agent = rig_agent(r, NULL);
     bool rotated = true;
     int i;
-    CHECK_EQ_INT(rotate_session(agent, 0, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 0, &rotated), PHI_OK);
     CHECK(!rotated); /* it never ran */
     rig_says(r, "a");
     CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
     for (i = 0; i < 20 && rig_step(r) > 0; i++) {}
     CHECK(!phi_agent_get_info(agent).running);
     rig_pass_ms(r, 1000);
-    CHECK_EQ_INT(rotate_session(agent, 1000, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 1000, &rotated), PHI_OK);
     CHECK(!rotated); /* as long, not longer */
     CHECK_STR(phi_agent_get_info(agent).session_id, "session");
     rig_pass_ms(r, 1);
-    CHECK_EQ_INT(rotate_session(agent, 1000, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 1000, &rotated), PHI_OK);
     CHECK(rotated);
     CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
     rig_pass_ms(r, 5000);
-    CHECK_EQ_INT(rotate_session(agent, 0, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 0, &rotated), PHI_OK);
     CHECK(!rotated); /* nothing was done in the new one */
     rig_free(r);
 }
@@ -64,7 +63,7 @@ TEST(a_threshold_of_zero_rotates) {
     bool rotated = false;
     rig_says(r, "a");
     ask(r, agent, "1"); /* the clock has moved */
-    CHECK_EQ_INT(rotate_session(agent, 0, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, 0, &rotated), PHI_OK);
     CHECK(rotated);
     rig_free(r);
 }

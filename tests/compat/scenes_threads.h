@@ -5,7 +5,6 @@
 
 #include "compat/scenes_history.h"
 #include "support/append.h"
-#include "support/rotate.h"
 #include "agent/agent_history.h"
 #include "agent/runtime.h"
 #include "model/texts.h"
@@ -45,7 +44,7 @@ static inline void sessions_act(scene *s) {
     CHECK_EQ_INT(phi_agent_new_session(s->agent, false), PHI_OK);
     scene_talk(s, "Good day.", "Good day.");
     rig_pass_stepping_ms(s->r, 5000);
-    CHECK_EQ_INT(rotate_session(s->agent, 1000, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(s->agent, 1000, &rotated), PHI_OK);
     CHECK(rotated);
 }
 

@@ -7,7 +7,6 @@
 #include "support/ask.h"
 #include "support/store_mem.h"
 #include "record/event_json.h"
-#include "support/rotate.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "loop/hook.h"
@@ -295,10 +294,10 @@ TEST(an_evaluation_counts_as_activity_of_the_session) {
     REQUIRE(stage_open(&s));
     stage_evaluate(&s);
     (void)rig_step(s.r);
-    CHECK_EQ_INT(rotate_session(s.agent, 60000, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(s.agent, 60000, &rotated), PHI_OK);
     CHECK(!rotated);
     rig_pass_ms(s.r, 61000);
-    CHECK_EQ_INT(rotate_session(s.agent, 60000, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(s.agent, 60000, &rotated), PHI_OK);
     CHECK(rotated);
     rig_free(s.r);
 }

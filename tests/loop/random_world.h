@@ -9,7 +9,6 @@
 #include "support/rig.h"
 #include "codecs/presets.h"
 #include "model/model.h"
-#include "support/rotate.h"
 #include "support/request.h"
 #include "agent/agent_history.h"
 #include "loop/run.h"
@@ -466,7 +465,7 @@ static void change(world *w, seat *s) {
     case 4: (void)set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
     case 5: renewed(s, phi_agent_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
-        if (rotate_session(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)
+        if (phi_agent_rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)
             renewed(s, PHI_OK);
         break;
     case 7: (void)phi_thread_append(phi_agent_thread(s->agent), &message, 1, NULL); break;

@@ -3,7 +3,7 @@
 #include "recorder_support.h"
 #include "support/recorded.h"
 #include "support/rig.h"
-#include "support/rotate.h"
+#include "agent/agent_history.h"
 
 /* ---- formation ---- */
 TEST(a_session_begins_with_the_first_loop_of_its_id) {
@@ -130,7 +130,7 @@ TEST(a_session_begun_by_hand_is_written_as_explicit_also_without_runs_and_may_be
 static bool rotate(rig *r, phi_agent agent, uint64_t threshold_ms) {
     bool rotated = false;
     (void)r;
-    CHECK_EQ_INT(rotate_session(agent, threshold_ms, &rotated), PHI_OK);
+    CHECK_EQ_INT(phi_agent_rotate(agent, threshold_ms, &rotated), PHI_OK);
     return rotated;
 }
 

@@ -7,7 +7,6 @@
 #include "loop/events.h"
 #include "codecs/presets.h"
 #include "model/model.h"
-#include "support/rotate.h"
 #include "features/context_edits.h"
 #include "history/revert.h"
 #include "support/request.h"
@@ -247,7 +246,7 @@ static void do_change(monkey *m) {
     case 5: (void)set_repeat_limits(a, pick(m, 4), pick(m, 5)); break;
     case 6: (void)phi_agent_reset(a); break;
     case 7: (void)phi_agent_new_session(a, once_in(m, 2)); break;
-    case 8: (void)rotate_session(a, pick(m, 100), &rotated); break;
+    case 8: (void)phi_agent_rotate(a, pick(m, 100), &rotated); break;
     case 9:
         (void)phi_agent_use_thread(a, once_in(m, 2) ? NULL : any_name(m, "t", m->names + 1));
         break;
