@@ -46,19 +46,19 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_PHI_1 != 0x9d49dc12
+#if PHI__PUB_PHI_1 != 0xb6bbbfe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xab334bc7
+#if PHI__PUB_PHI_2 != 0xb5a05e5c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0xded0bace
+#if PHI__PUB_PHI_3 != 0x1d738fbb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -67,7 +67,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x02b067d6
+#if PHI__PUB_PHI_4 != 0x48aefa42
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

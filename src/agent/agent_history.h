@@ -14,8 +14,8 @@ extern "C" {
 /* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
    has no parent. The new log begins with copies of the messages in the active lane's view, durable
    ones durable still, so that the next request is the same; with `empty` it begins with nothing.
-   Runs, lanes, rewrites, notes and entries outside of the view stay behind, and phi_thread_info.usage
-   begins at zero; the agent's own usage, its budget and its queues continue.
+   Runs, lanes, rewrites, notes and entries outside of the view stay behind, and the usage of
+   phi_thread_info begins at zero; the agent's own usage, its budget and its queues continue.
    The old log is freed, queued events are purged, responses are stale, and pointers out of popped
    events are invalid. A log in a store is saved there and left, whole, under its id; the new log is
    in the same store under an id that phi makes (phi_agent_info.thread_id). PHI_BUSY while running;
@@ -23,8 +23,8 @@ extern "C" {
    are both); the store's status; then nothing changed. */
 PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
 
-/* The same, not empty, if the last run began more than threshold_ms ago; *rotated, where given, says
-   whether. An agent that never ran in its session is left alone. */
+/* The same, not empty, if the last run began more than threshold_ms ago; *rotated, where given,
+   says whether. An agent that never ran in its session is left alone. */
 PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
 
 /* ---- the history ---- */

@@ -13,6 +13,7 @@
 #include "record/recorder.h"
 #include "record/session_context.h"
 #include "agent/agent_history.h"
+#include "agent/agent_info.h"
 #include "features/failover.h"
 
 /* ---- which of them ---- */

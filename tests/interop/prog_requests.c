@@ -87,17 +87,17 @@ static const target targets[] = {
     "\"required\":[\"who\",\"sum\"],\"$defs\":{\"person\":{\"type\":\"object\",\"properties\":{"   \
     "\"name\":{\"type\":\"string\"},\"age\":{\"type\":\"integer\"}},\"required\":[\"name\"]}}}"
 
-static const phi__tool_view tools[] = {
+static phi__tool_view tools[] = {
     {{"read_file", 9},
      {"Reads \"a\" file.", 15},
      {SCHEMA, sizeof SCHEMA - 1},
-     false,
+     NULL,
      NULL,
      false,
      {NULL, 0},
      false},
-    {{"list", 4}, {"", 0}, {"", 0}, false, NULL, false, {NULL, 0}, false},
-    {{"pay", 3}, {"", 0}, {STRICT, sizeof STRICT - 1}, true, NULL, false, {NULL, 0}, false}};
+    {{"list", 4}, {"", 0}, {"", 0}, NULL, NULL, false, {NULL, 0}, false},
+    {{"pay", 3}, {"", 0}, {STRICT, sizeof STRICT - 1}, NULL, NULL, false, {NULL, 0}, false}};
 
 typedef struct variant {
     const char *name;
@@ -271,6 +271,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: prog_requests DIRECTORY\n");
         return 2;
     }
+    tools[2].strict = phi__format_ops();
     for (i = 0; i < PHI__COUNT(targets); i++) {
         if (codec_of(targets[i].protocol) == NULL) {
             printf("skipped  %s: %s is not registered\n", targets[i].name, targets[i].protocol);
