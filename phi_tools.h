@@ -52,7 +52,7 @@
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xb5a05e5c
+#if PHI__PUB_PHI_2 != 0x9aaa275e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
@@ -3306,11 +3306,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x4486c295
+#if PHI__IMP_FORMATS != 0x4ef66f5f
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x4486c295
+#define PHI__IMP_FORMATS 0x4ef66f5f
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -3376,6 +3376,13 @@ enum phi__toml_how {
 
 /* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
    at any time. */
+/* Where the key and the value under way begin. */
+typedef struct phi__toml_places {
+    const char *key_at, *value_at;
+    const char *line_key_at; /* where the key's first part begins */
+    uint32_t key_line, key_column, value_line, value_column;
+} phi__toml_places;
+
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -3391,15 +3398,13 @@ typedef struct phi__toml_reader {
     char *room, *room_end;          /* room for text */
     char *string, *to;              /* a copy under way; NULL: none is needed yet */
     const char *mark;               /* text not yet copied */
-    const char *key_at, *value_at;  /* where they begin */
-    const char *line_key_at;        /* where the key's first part begins */
-    phi_str key;                    /* the last part that was read */
+    phi__toml_places places;
+    phi_str key; /* the last part that was read */
     size_t name_cap, name_count;
     uint32_t max_depth, line, section_number;
     uint32_t first_header;               /* its offset, where section_number is not 0 */
     uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint32_t key_line, key_column, value_line, value_column;
-    uint8_t state, style, back; /* back: the state behind a comment */
+    uint8_t state, style, back;          /* back: the state behind a comment */
     bool in_header, tables_header, is_key, joined;
     phi_status status;
     phi_parse_error error;
@@ -5177,9 +5182,9 @@ enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 static void phi__toml_read_key(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
-    r->key_at = r->at;
-    r->key_line = r->line;
-    r->key_column = phi__toml_column(r, r->at);
+    r->places.key_at = r->at;
+    r->places.key_line = r->line;
+    r->places.key_column = phi__toml_column(r, r->at);
     if (r->at < r->end && (*r->at == '"' || *r->at == '\''))
         phi__toml_string_begin(r, true);
     else if (r->at < r->end && phi__toml_is_bare(*r->at)) {
@@ -5865,9 +5870,9 @@ PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, c
         message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
     }
     (void)snprintf(message + n, sizeof message - n, "%s%s", most < r->key.len ? "..." : "", behind);
-    phi__toml_text_fail(r, r->key_at, PHI_PARSE, message);
-    r->error.line = r->key_line;
-    r->error.column = r->key_column;
+    phi__toml_text_fail(r, r->places.key_at, PHI_PARSE, message);
+    r->error.line = r->places.key_line;
+    r->error.column = r->places.key_column;
 }
 
 PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
@@ -5990,19 +5995,20 @@ static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
 static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
-    phi__marks_add(r->marks, node, r->value_line, r->value_column);
+    phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
     entry = phi__marks_at(r->marks, node);
     if (entry == NULL) return;
-    entry->from = (uint32_t)(r->value_at - r->text);
+    entry->from = (uint32_t)(r->places.value_at - r->text);
     entry->to = (uint32_t)(end - r->text);
 }
 
 static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
-    phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
+    phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
     entry = phi__marks_at(r->marks, node);
-    if (entry != NULL && !r->in_header) entry->key_from = (uint32_t)(r->line_key_at - r->text);
+    if (entry != NULL && !r->in_header)
+        entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
 }
 
 /* The place of a header whose table is r->table. */
@@ -6034,8 +6040,8 @@ PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
     if (r->root == NULL) return false;
     r->section = r->table = r->root;
     r->section_depth = r->table_depth = 1;
-    r->value_at = r->at;
-    r->value_line = r->value_column = 1;
+    r->places.value_at = r->at;
+    r->places.value_line = r->places.value_column = 1;
     phi__toml_tree_mark(r, r->root, r->at);
     return true;
 }
@@ -6051,7 +6057,7 @@ PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
     r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
-    r->line_key_at = r->at;
+    r->places.line_key_at = r->at;
     r->state = PHI__TOML_KEY;
 }
 
@@ -6118,11 +6124,11 @@ PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
                                      r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
         if (node == NULL) return;
         if (!r->in_header) {
-            r->value_at = r->line_key_at;
-            r->value_line = r->key_line;
-            r->value_column = r->key_column;
+            r->places.value_at = r->places.line_key_at;
+            r->places.value_line = r->places.key_line;
+            r->places.value_column = r->places.key_column;
         }
-        phi__toml_tree_mark(r, node, r->value_at);
+        phi__toml_tree_mark(r, node, r->places.value_at);
         phi__toml_tree_enter(r, node, 1);
         return;
     }
@@ -6194,7 +6200,7 @@ PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
     r->section = r->table;
     r->section_depth = r->table_depth;
     if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
-    if (r->section_number == 0) r->first_header = (uint32_t)(r->value_at - r->text);
+    if (r->section_number == 0) r->first_header = (uint32_t)(r->places.value_at - r->text);
     r->section_number++;
     r->state = PHI__TOML_REST;
 }
@@ -6210,9 +6216,9 @@ PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
 }
 
 PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
-    r->value_at = r->at;
-    r->value_line = r->line;
-    r->value_column = phi__toml_column(r, r->at);
+    r->places.value_at = r->at;
+    r->places.value_line = r->line;
+    r->places.value_column = phi__toml_column(r, r->at);
 }
 
 static bool phi__toml_tree_in_array(const phi__toml_reader *r) {

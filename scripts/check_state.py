@@ -34,7 +34,7 @@ PARTS = {
     "said": ("loop/draft", "loop/states loop/input loop/run_load",  # attached, told; filtered
              "loop/forget loop/responses loop/run_save"),
     "spent": ("loop/limits", "loop/run loop/run_load agent/snapshot",
-              "agent/agent evaluate/evaluation strategy/strategy_call"),  # the agent's, too
+              "agent/agent_info evaluate/evaluation subagents/result strategy/strategy_call"),  # the agent's, too
     "reserved": ("loop/limits", "loop/attempt", ""),  # the request was made
     "limits": ("loop/limits", "", "loop/reserve loop/tools"),
     "taking": ("loop/feature", "", "loop/call loop/states loop/tools"),
@@ -55,13 +55,13 @@ PARTS = {
              "agent/agent_make agent/snapshot_all agent/summary features/effects features/facts loop/find loop/limits"
              " loop/tools loop/update evaluate/evaluate"),
     "line": ("loop/line", "",
-             "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
+             "loop/draft loop/events loop/model_call loop/run agent/agent_info agent/agent_make agent/agent_set agent/agent_store agent/query"
              " record/event_json agent/new_session agent/snapshot strategy/strategy subagents/children subagents/forward subagents/result"
              " evaluate/branches evaluate/conclude evaluate/saving strategy/strategy_call"),
-    "queues": ("loop/input", "", "loop/enqueue loop/states"),
+    "queues": ("loop/input", "", "agent/agent_info loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),
     "one_shot": ("agent/one_shot_run", "", "agent/agent_end loop/states"),
-    "budget": ("loop/limits", "agent/agent agent/agent_make agent/agent_set", ""),
+    "budget": ("loop/limits", "agent/agent agent/agent_make agent/agent_set", "agent/agent_info"),
     "events": ("loop/events", "", ""),
     # of the runtime
     "polls": ("loop/call", "", "agent/runtime"),

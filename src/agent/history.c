@@ -230,7 +230,7 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     phi_status status = PHI_OK;
     if (thread == NULL) return PHI_BAD_ARG;
     agent = thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
-    if (agent != NULL) status = phi__find_idle(agent, what);
+    if (agent != NULL && agent->run != NULL) status = phi__find_idle(agent, what);
     if (agent == NULL && thread->user != NULL)
         status = phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
     if (status != PHI_OK) return status;

@@ -58,6 +58,13 @@ enum phi__toml_how {
 
 /* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
    at any time. */
+/* Where the key and the value under way begin. */
+typedef struct phi__toml_places {
+    const char *key_at, *value_at;
+    const char *line_key_at; /* where the key's first part begins */
+    uint32_t key_line, key_column, value_line, value_column;
+} phi__toml_places;
+
 typedef struct phi__toml_reader {
     phi_arena *arena;
     const char *text, *at, *end;
@@ -73,15 +80,13 @@ typedef struct phi__toml_reader {
     char *room, *room_end;          /* room for text */
     char *string, *to;              /* a copy under way; NULL: none is needed yet */
     const char *mark;               /* text not yet copied */
-    const char *key_at, *value_at;  /* where they begin */
-    const char *line_key_at;        /* where the key's first part begins */
-    phi_str key;                    /* the last part that was read */
+    phi__toml_places places;
+    phi_str key; /* the last part that was read */
     size_t name_cap, name_count;
     uint32_t max_depth, line, section_number;
     uint32_t first_header;               /* its offset, where section_number is not 0 */
     uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint32_t key_line, key_column, value_line, value_column;
-    uint8_t state, style, back; /* back: the state behind a comment */
+    uint8_t state, style, back;          /* back: the state behind a comment */
     bool in_header, tables_header, is_key, joined;
     phi_status status;
     phi_parse_error error;

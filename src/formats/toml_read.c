@@ -7,9 +7,9 @@ enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 static void phi__toml_read_key(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
-    r->key_at = r->at;
-    r->key_line = r->line;
-    r->key_column = phi__toml_column(r, r->at);
+    r->places.key_at = r->at;
+    r->places.key_line = r->line;
+    r->places.key_column = phi__toml_column(r, r->at);
     if (r->at < r->end && (*r->at == '"' || *r->at == '\''))
         phi__toml_string_begin(r, true);
     else if (r->at < r->end && phi__toml_is_bare(*r->at)) {

@@ -52,9 +52,9 @@ PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, c
         message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
     }
     (void)snprintf(message + n, sizeof message - n, "%s%s", most < r->key.len ? "..." : "", behind);
-    phi__toml_text_fail(r, r->key_at, PHI_PARSE, message);
-    r->error.line = r->key_line;
-    r->error.column = r->key_column;
+    phi__toml_text_fail(r, r->places.key_at, PHI_PARSE, message);
+    r->error.line = r->places.key_line;
+    r->error.column = r->places.key_column;
 }
 
 PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {

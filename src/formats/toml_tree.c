@@ -26,19 +26,20 @@ static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
 static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
-    phi__marks_add(r->marks, node, r->value_line, r->value_column);
+    phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
     entry = phi__marks_at(r->marks, node);
     if (entry == NULL) return;
-    entry->from = (uint32_t)(r->value_at - r->text);
+    entry->from = (uint32_t)(r->places.value_at - r->text);
     entry->to = (uint32_t)(end - r->text);
 }
 
 static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
-    phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
+    phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
     entry = phi__marks_at(r->marks, node);
-    if (entry != NULL && !r->in_header) entry->key_from = (uint32_t)(r->line_key_at - r->text);
+    if (entry != NULL && !r->in_header)
+        entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
 }
 
 /* The place of a header whose table is r->table. */
@@ -70,8 +71,8 @@ PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
     if (r->root == NULL) return false;
     r->section = r->table = r->root;
     r->section_depth = r->table_depth = 1;
-    r->value_at = r->at;
-    r->value_line = r->value_column = 1;
+    r->places.value_at = r->at;
+    r->places.value_line = r->places.value_column = 1;
     phi__toml_tree_mark(r, r->root, r->at);
     return true;
 }
@@ -87,7 +88,7 @@ PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
     r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
-    r->line_key_at = r->at;
+    r->places.line_key_at = r->at;
     r->state = PHI__TOML_KEY;
 }
 
@@ -154,11 +155,11 @@ PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
                                      r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
         if (node == NULL) return;
         if (!r->in_header) {
-            r->value_at = r->line_key_at;
-            r->value_line = r->key_line;
-            r->value_column = r->key_column;
+            r->places.value_at = r->places.line_key_at;
+            r->places.value_line = r->places.key_line;
+            r->places.value_column = r->places.key_column;
         }
-        phi__toml_tree_mark(r, node, r->value_at);
+        phi__toml_tree_mark(r, node, r->places.value_at);
         phi__toml_tree_enter(r, node, 1);
         return;
     }
@@ -230,7 +231,7 @@ PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
     r->section = r->table;
     r->section_depth = r->table_depth;
     if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
-    if (r->section_number == 0) r->first_header = (uint32_t)(r->value_at - r->text);
+    if (r->section_number == 0) r->first_header = (uint32_t)(r->places.value_at - r->text);
     r->section_number++;
     r->state = PHI__TOML_REST;
 }
@@ -246,9 +247,9 @@ PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
 }
 
 PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
-    r->value_at = r->at;
-    r->value_line = r->line;
-    r->value_column = phi__toml_column(r, r->at);
+    r->places.value_at = r->at;
+    r->places.value_line = r->line;
+    r->places.value_column = phi__toml_column(r, r->at);
 }
 
 static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
