@@ -696,13 +696,11 @@ TEST(a_prompt_of_an_agent_that_is_gone_is_refused) {
 
 /* ---- the page itself ---- */
 
-static bool defined_somewhere(const char *test) {
-    char what[250];
+static bool defined_in(const char *pattern, const char *what) {
     glob_t files;
     size_t i;
     bool found = false;
-    (void)snprintf(what, sizeof what, "TEST(%s)", test);
-    if (glob("tests/*/*.[ch]", 0, NULL, &files) != 0) return false;
+    if (glob(pattern, 0, NULL, &files) != 0) return false;
     for (i = 0; !found && i < files.gl_pathc; i++) {
         char *text = test_read_file(files.gl_pathv[i], NULL);
         found = text != NULL && strstr(text, what) != NULL;
@@ -710,6 +708,13 @@ static bool defined_somewhere(const char *test) {
     }
     globfree(&files);
     return found;
+}
+
+static bool defined_somewhere(const char *test) {
+    char c[250], python[250];
+    (void)snprintf(c, sizeof c, "TEST(%s)", test);
+    (void)snprintf(python, sizeof python, "def %s(self)", test);
+    return defined_in("tests/*/*.[ch]", c) || defined_in("tests/*/test_*.py", python);
 }
 
 TEST(every_row_of_the_page_names_a_test_that_exists) {
