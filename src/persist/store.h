@@ -66,6 +66,7 @@ typedef struct phi_store {
     const struct phi__journal_ops *journal;
 } phi_store;
 
+/* What writes a thread to a store and reads it back, for phi_store.journal; static. */
 PHI_API const struct phi__journal_ops *phi_store_journal(void);
 
 /* ---- a thread in a store ---- */
