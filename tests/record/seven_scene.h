@@ -3,9 +3,6 @@
 #ifndef PHI_TESTS_SESSION_SEVEN_SCENE_H
 #define PHI_TESTS_SESSION_SEVEN_SCENE_H
 
-#include "loop/events.h"
-#include "codecs/presets.h"
-#include "agent/agent_history.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,9 @@
 #include "support/test.h"
 #include "text/json.h"
 
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "agent/agent_history.h"
 #include "record/seven_scene.h"
 
 typedef struct tape_text {
