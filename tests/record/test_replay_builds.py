@@ -75,7 +75,7 @@ RUNS = {
     "phi, tools": ("phi", ["look"], "/s/parallel", "", "* list_files"),
     "strategies": ("strategies", ["24", "tot"], None, "", "solved after 28 calls"),
 }
-NO_AGENT = {"mcp_server", "tokenizer"}  # the clients of one are elsewhere, the other counts alone
+NO_AGENT = {"mcp_server", "testing", "tokenizer"}  # its clients are elsewhere; a mock of its own; it counts alone
 FOLLOWS = {"persist, again": "persist"}  # the other one's directory
 # Their tools do more than give results, or nothing else: they are run again, and their results compared.
 RUN_AGAIN = {"savegame", "frame_loop", "own_model", "budget", "budget, no more"}
