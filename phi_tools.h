@@ -77901,11 +77901,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x474f27a5
+#if PHI__IMP_TRACE != 0x132c79cd
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x474f27a5
+#define PHI__IMP_TRACE 0x132c79cd
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78409,6 +78409,8 @@ PHI_API void phi_trace_end(phi_trace *trace) {
     phi__free(memory, trace, sizeof *trace);
 }
 
+#ifndef PHI_NO_FILES
+
 static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
                                  const phi_trace_desc *desc, const phi_trace_sink *out) {
     phi_trace *t;
@@ -78420,7 +78422,6 @@ static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
     return status;
 }
 
-#ifndef PHI_NO_FILES
 typedef struct phi__trace_file {
     phi__file *file;
     phi__words words;

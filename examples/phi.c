@@ -385,12 +385,6 @@ static int draw_above(app *a, text *lines, int most) {
 }
 
 /* Below the transcript: the question; who and where, the figures, the line that is typed, the keys. */
-/* The agent's name in the file; empty before the agents of a file exist. */
-static phi_str shown_name(const app *a) {
-    const phi_named_agent *named = phi_agents_at(a->agents, a->which);
-    return named != NULL ? named->name : phi_str_of("");
-}
-
 static void draw(app *a) {
     text lines[DRAWN], words[3];
     int count, row = 0, column = 0, i, rows, most;

@@ -302,6 +302,8 @@ PHI_API void phi_trace_end(phi_trace *trace) {
     phi__free(memory, trace, sizeof *trace);
 }
 
+#ifndef PHI_NO_FILES
+
 static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
                                  const phi_trace_desc *desc, const phi_trace_sink *out) {
     phi_trace *t;
@@ -313,7 +315,6 @@ static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
     return status;
 }
 
-#ifndef PHI_NO_FILES
 typedef struct phi__trace_file {
     phi__file *file;
     phi__words words;
