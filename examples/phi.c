@@ -398,7 +398,7 @@ static void draw(app *a) {
     memset(words, 0, sizeof words);
     count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
-    status_agent(&words[0], a->agent, shown_name(a));
+    status_agent(&words[0], a->agent, status_name(a->agents, a->which));
     status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
     if (a->q.asking)
         question_keys(&words[2], &a->q);

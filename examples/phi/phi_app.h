@@ -49,12 +49,6 @@ typedef struct app {
     typed typed;
 } app;
 
-/* The agent's name in the file; empty before the agents of a file exist. */
-static phi_str shown_name(const app *a) {
-    const phi_named_agent *named = phi_agents_at(a->agents, a->which);
-    return named != NULL ? named->name : phi_str_of("");
-}
-
 /* ---- showing ---- */
 
 /* A line about the run: in the chat a line of the transcript, else on stderr. */
