@@ -386,6 +386,7 @@ static int draw_above(app *a, text *lines, int most) {
 
 /* Below the transcript: the question; who and where, the figures, the line that is typed, the keys. */
 static void draw(app *a) {
+    const phi_named_agent *named = phi_agents_at(a->agents, a->which); /* NULL: not yet made */
     text lines[DRAWN], words[3];
     int count, row = 0, column = 0, i, rows, most;
     bool resized = keys_resized != 0, status;
@@ -398,7 +399,7 @@ static void draw(app *a) {
     memset(words, 0, sizeof words);
     count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
-    status_agent(&words[0], a->agent, status_name(a->agents, a->which));
+    status_agent(&words[0], a->agent, named != NULL ? named->name : phi_str_of(""));
     status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
     if (a->q.asking)
         question_keys(&words[2], &a->q);
