@@ -7,6 +7,7 @@
 #include "loop/speaker_in.h"
 #include "text/json_in.h"
 #include "wire/render_in.h"
+#include "agent/agent_history.h"
 
 /* ---- beginning a run ---- */
 

@@ -1,6 +1,7 @@
 /* agent_store.c - an agent whose thread is in a store: opens, continues and exchanges threads. */
 #include "agent/agent_in.h"
 #include "model/event_parts.h"
+#include "agent/agent_history.h"
 
 #include <stdio.h>
 

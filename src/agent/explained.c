@@ -4,6 +4,7 @@
 
 #include "base/utf8_in.h"
 #include "wire/render_in.h"
+#include "agent/agent_history.h"
 
 #include <stdio.h>
 

@@ -3,6 +3,7 @@
 #include "model/message_in.h"
 #include "text/json_in.h"
 #include "history/about_in.h"
+#include "agent/agent_history.h"
 
 #include <stdio.h>
 

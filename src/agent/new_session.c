@@ -4,6 +4,7 @@
    nothing that could be replaced, and the messages of one span could later be compacted only
    together. */
 #include "agent/agent_in.h"
+#include "agent/agent_history.h"
 
 #include <stdio.h>
 

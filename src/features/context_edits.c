@@ -11,6 +11,7 @@
 #include "history/step_in.h"
 #include "model/event_parts.h"
 #include "history/revert_in.h"
+#include "features/context_edits.h"
 
 #include <stdio.h>
 
