@@ -2,6 +2,7 @@
 #ifndef PHI_HISTORY_KEPT_STATE_IN_H
 #define PHI_HISTORY_KEPT_STATE_IN_H
 
+#include "base/base_in.h"
 #include "log/thread.h"
 
 /* A state as text, in memory of its own. */

@@ -2,6 +2,7 @@
 #ifndef PHI_MCP_MCP_GET_IN_H
 #define PHI_MCP_MCP_GET_IN_H
 
+#include "base/base_in.h"
 #include "mcp/mcp_get.h"
 
 /* mcp_resources.c, mcp_prompts.c: begin an operation; desc->done is there. */

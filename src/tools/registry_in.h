@@ -2,6 +2,7 @@
 #ifndef PHI_TOOLS_REGISTRY_IN_H
 #define PHI_TOOLS_REGISTRY_IN_H
 
+#include "base/base_in.h"
 #include "tools/tools.h"
 
 typedef struct phi__registry phi__registry;
