@@ -61,7 +61,7 @@ RUNS = {
     "persist": ("persist", ["{}"], None, "", "0 messages so far"),
     "persist, again": ("persist", ["{}"], None, "", "2 messages so far"),
     "savegame": ("savegame", [], None, "", "a sword of good steel"),
-    "state": ("state", [], None, "", "the thief says: [What you know now]"),
+    "state": ("state", [], None, "", "the thief is told: [What you know now]"),
     "subagents": ("subagents", [], None, "", "[spawned, ok] File it: done."),
     "coding_agent": ("coding_agent", ["{}", "Tidy up"], "/s/coding", "start:y", "Pushing is left to people."),
     "openapi": ("openapi", ["tests/fixtures/openapi/petstore_3.0.json", "Tidy up"], "/s/openapi", "start:n",
