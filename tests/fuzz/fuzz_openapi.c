@@ -6,6 +6,7 @@
 #include "base/utf8_in.h"
 #include "openapi/openapi.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
