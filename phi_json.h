@@ -7885,11 +7885,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x4ef66f5f
+#if PHI__IMP_FORMATS != 0xc6aac13e
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x4ef66f5f
+#define PHI__IMP_FORMATS 0xc6aac13e
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -8265,7 +8265,7 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
-/* Where an anchor or a tag stands before its node. */
+/* The places of an anchor and a tag before their node. */
 typedef struct phi__yaml_props {
     phi_str anchor;
     const char *at;        /* the first of them; NULL: there is none */

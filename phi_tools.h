@@ -52,13 +52,13 @@
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x922ee496
+#if PHI__PUB_PHI_2 != 0x93dd2ac9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0xc9366c73
+#if PHI__PUB_PHI_3 != 0x97e62723
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -313,11 +313,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x4b97e4c1
+#if PHI__PUB_PHI_TOOLS_1 != 0xfa732643
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x4b97e4c1
+#define PHI__PUB_PHI_TOOLS_1 0xfa732643
 
 #ifdef __cplusplus
 extern "C" {
@@ -366,7 +366,8 @@ PHI_API phi_mock *phi_mock_new(phi_runtime *rt);
    (NULL: {}). */
 PHI_API void phi_mock_text(phi_mock *mock, const char *text);
 PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments);
-/* Adds one more call to the answer that was added last, so that its tools run together. */
+/* Adds one more call to the answer that was added last, so that its tools run together. Nothing
+   happens when the model was given that answer already. */
 PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments);
 /* Adds a failure. Those that pass with time are tried again, as phi_retry says, and take the next
    answer: PHI_FAILURE_RATE_LIMITED, _SERVER, _NETWORK, _TIMEOUT. */
@@ -2770,7 +2771,7 @@ PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
-/* Of phi_mcp_server_set. */
+/* The lists that phi_mcp_server_set replaces, as bits. */
 enum {
     PHI_MCP_SERVE_TOOLS = 1,     /* tools, tool_infos */
     PHI_MCP_SERVE_RESOURCES = 2, /* resources and templates */
@@ -3236,7 +3237,7 @@ typedef struct phi_trace_desc {
     const char *const *secrets; /* further texts to hide, of 8 bytes and more (default: none) */
     size_t secret_count;
     /* The page says for each request which messages this policy left out, and why, as
-       phi_agent_explain does, beside the run's system prompt. It must be the run's policy: a thread
+       phi_agent_explain does, and the run's system prompt. It must be the run's policy: a thread
        does not keep it (default: all were sent) */
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
@@ -3306,11 +3307,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x4ef66f5f
+#if PHI__IMP_FORMATS != 0xc6aac13e
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x4ef66f5f
+#define PHI__IMP_FORMATS 0xc6aac13e
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -3686,7 +3687,7 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
-/* Where an anchor or a tag stands before its node. */
+/* The places of an anchor and a tag before their node. */
 typedef struct phi__yaml_props {
     phi_str anchor;
     const char *at;        /* the first of them; NULL: there is none */
@@ -9256,11 +9257,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0xad6ed38d
+#if PHI__IMP_MOCK != 0xe8d6d2b4
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0xad6ed38d
+#define PHI__IMP_MOCK 0xe8d6d2b4
 
 /* ---- src/mock/mock.c ---- */
 
@@ -9409,7 +9410,7 @@ static void phi__mock_none_left(const phi__mock *m, size_t number, phi_answer *a
     phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
 }
 
-/* The next word with the blank behind it; the rest, if that is one word. */
+/* Returns the next word and the blanks that follow it. */
 static phi_str phi__mock_word(phi_str text, size_t at) {
     size_t end = at;
     while (end < text.len && text.at[end] != ' ') end++;

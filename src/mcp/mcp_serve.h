@@ -197,7 +197,7 @@ PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
-/* Of phi_mcp_server_set. */
+/* The lists that phi_mcp_server_set replaces, as bits. */
 enum {
     PHI_MCP_SERVE_TOOLS = 1,     /* tools, tool_infos */
     PHI_MCP_SERVE_RESOURCES = 2, /* resources and templates */

@@ -149,7 +149,7 @@ static void phi__mock_none_left(const phi__mock *m, size_t number, phi_answer *a
     phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
 }
 
-/* The next word with the blank behind it; the rest, if that is one word. */
+/* Returns the next word and the blanks that follow it. */
 static phi_str phi__mock_word(phi_str text, size_t at) {
     size_t end = at;
     while (end < text.len && text.at[end] != ' ') end++;
