@@ -52,7 +52,7 @@
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x93dd2ac9
+#if PHI__PUB_PHI_2 != 0x544bd1f7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
