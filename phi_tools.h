@@ -52,7 +52,7 @@
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x544bd1f7
+#if PHI__PUB_PHI_2 != 0x0d612f13
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
@@ -67,7 +67,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x48aefa42
+#if PHI__PUB_PHI_4 != 0xbc81ae30
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
