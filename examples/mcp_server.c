@@ -120,8 +120,10 @@ static void walk_cancel(void *user_data, phi_call call) {
 }
 
 static void read_map(void *user_data, phi_mcp_incoming incoming, const char *uri) {
+    phi_mcp_answer_desc answer = PHI_ZERO;
     (void)uri;
-    (void)phi_mcp_answer_text(incoming, phi_str_of(world_drawn((game *)user_data)), NULL);
+    answer.text = phi_str_of(world_drawn((game *)user_data));
+    (void)phi_mcp_answer(incoming, &answer);
 }
 
 /* ---- the server ---- */
