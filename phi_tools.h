@@ -52,7 +52,7 @@
 #if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x93dd2ac9
+#if PHI__PUB_PHI_2 != 0x544bd1f7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8b01e1b2
@@ -127,11 +127,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x1780e87f
+#if PHI__PUB_FORMATS_TOML != 0xcdb60c41
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x1780e87f
+#define PHI__PUB_FORMATS_TOML 0xcdb60c41
 
 #ifdef __cplusplus
 extern "C" {
@@ -194,8 +194,8 @@ typedef struct phi_toml_date {
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* The type of any tree's node; only strings that phi_toml_parse or phi_toml_new_date made are dates.
-   Of a date, *date (which may be NULL) gets its fields; else it is untouched. */
+/* The type of any tree's node. Only strings that phi_toml_parse or phi_toml_new_date made are dates;
+   *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
 PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
 /* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
@@ -311,11 +311,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x8d3e8514
+#if PHI__PUB_PHI_TOOLS_1 != 0x348a4862
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x8d3e8514
+#define PHI__PUB_PHI_TOOLS_1 0x348a4862
 
 #ifdef __cplusplus
 extern "C" {
@@ -934,9 +934,9 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
 /* Begins a child by the host: the same as a call of the tool, but its result is an event of the
    parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
    handle: phi_abort ends it; it is stale when it was freed.
-   task NULL, after phi_agent_restore of a parent and outside of callbacks: the children of phi_spawn
-   go on that had not finished and have that desc's name; `child` stays as it is. The first failure
-   is returned; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
+   task NULL, after phi_agent_restore of a parent and outside of callbacks: children of phi_spawn
+   that had not finished, and have that desc's name, go on; `child` stays as it is. Returns the first
+   failure; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
    PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
    PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *task,

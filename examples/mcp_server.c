@@ -34,8 +34,7 @@ static void world_new(game *g) {
 }
 
 static const char *world_drawn(game *g) {
-    size_t n = 0;
-    int x, y;
+    int x, y, n = 0;
     for (y = 0; y < HIGH; y++) {
         for (x = 0; x < WIDE; x++) g->text[n++] = x == g->x && y == g->y ? '@' : g->land[y][x];
         g->text[n++] = '\n';

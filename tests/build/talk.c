@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
 #endif
 #ifdef MADE_UP
     {
-        static const phi_codec_fn mine[] = {phi_codec_made_up, NULL};
+        static const phi_codec_fn mine[] = {phi__codec_made_up, NULL};
         desc.codecs = mine;
     }
 #endif
