@@ -42,10 +42,10 @@ typedef struct phi_preflight_desc {
    PHI_BAD_ARG: an argument is missing; or the place and the fault of a transcript ("messages[3]:
    tool call \"x\" has no result"); or an option has no such value; or an extra is no JSON object or
    has a member that phi writes itself; or the agent's model cannot give its format.
-   PHI_UNSUPPORTED: there is no such protocol; or each setting that is left out or lowered ("top_k is
-   not sent; thinking is lowered to high; tool_options.raw_tools[0] is for anthropic_messages"); or
-   each cause for which thinking is left out ("the thinking of 2 answers, from entry 5 on, will be
-   left out: the tools have changed"). PHI_STALE: of the agent. PHI_NO_MEMORY.
+   PHI_UNSUPPORTED: there is no such protocol; or each setting that is left out or lowered ("top_k
+   is not sent; thinking is lowered to high; tool_options.raw_tools[0] is for anthropic_messages");
+   or each cause for which thinking is left out ("the thinking of 2 answers, from entry 5 on, will
+   be left out: the tools have changed"). PHI_STALE: of the agent. PHI_NO_MEMORY.
    Memory: `scratch`, and it is given back. Threads: any, one arena at a time; with an agent, the
    pumping thread. Callbacks: safe inside one. */
 PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *words,
