@@ -67,7 +67,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x428573ac
+#if PHI__PUB_PHI_4 != 0x03cc925e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -9252,11 +9252,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0xe8d6d2b4
+#if PHI__IMP_MOCK != 0x0893a907
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0xe8d6d2b4
+#define PHI__IMP_MOCK 0x0893a907
 
 /* ---- src/mock/mock.c ---- */
 
@@ -9419,8 +9419,7 @@ static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_
         char id[32];
         (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
         phi_answer_call(answer, phi_str_of(id), call->tool);
-        phi_answer_arguments(answer, call->arguments);
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, call->arguments, true);
     }
 }
 
@@ -49559,11 +49558,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x26ad8b18
+#if PHI__IMP_MCP != 0x8a406895
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x26ad8b18
+#define PHI__IMP_MCP 0x8a406895
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -62694,8 +62693,7 @@ static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer
     const phi__mcp_serving *serving = (const phi__mcp_serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
-    phi_answer_arguments(answer, serving->arguments);
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, serving->arguments, true);
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     return PHI_POLL_DONE;
 }
