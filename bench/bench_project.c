@@ -12,6 +12,7 @@
    Memory that was freed stays with the process: else the kernel's cost of fresh pages is what is seen. Times are
    thread CPU, the median of the rounds. Prints `name value unit` lines. */
 #include "agent/agent.h"
+#include "loop/events.h"
 #include "loop/provider.h"
 #include "history/project_in.h"
 #include "persist/persist_in.h"

@@ -61,7 +61,7 @@ static phi_poll g24_poll(void *user_data, void *call, phi_answer *answer) {
     if (m->expression[0] != '\0') {
         (void)snprintf(arguments, sizeof arguments, "{\"expression\":\"%s\"}", m->expression);
         phi_answer_call(answer, phi_str_of(""), phi_str_of("compute"));
-        phi_answer_arguments(answer, phi_str_of(arguments));
+        phi_answer_arguments(answer, phi_str_of(arguments), false);
     } else
         phi_answer_text(answer, phi_str_of(m->answer));
     return PHI_POLL_DONE;

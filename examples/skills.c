@@ -59,7 +59,7 @@ static phi_poll chooser_poll(void *user_data, void *call, phi_answer *answer) {
     (void)user_data;
     if (c->arguments.len > 0) {
         phi_answer_call(answer, phi_str_of(""), phi_str_of("read_skill"));
-        phi_answer_arguments(answer, c->arguments);
+        phi_answer_arguments(answer, c->arguments, false);
     } else {
         phi_answer_text(answer, phi_str_of(c->text));
     }

@@ -98,9 +98,9 @@ int main(int argc, char **argv) {
     votes.generations = 3; /* as many as the game has steps */
     arms[0].name = "plain";
     arms[1].name = "cot";
-    arms[1].strategy = phi_strategy_cot();
+    arms[1].strategy = phi_strategy_cot(PHI_COT_STEPS);
     arms[2].name = "cod";
-    arms[2].strategy = phi_strategy_cod();
+    arms[2].strategy = phi_strategy_cot(PHI_COT_DRAFTS);
     arms[3].name = "aot";
     arms[3].strategy = phi_strategy_aot();
     arms[4].name = "tot";

@@ -43,8 +43,7 @@ static void office_delegate(phi_answer *answer, const char *id, const char *to, 
     char arguments[400];
     (void)snprintf(arguments, sizeof arguments, "{\"task\":\"%s\"%s}", task, go_on);
     phi_answer_call(answer, phi_str_of(id), phi_str_of(to));
-    phi_answer_arguments(answer, phi_str_of(arguments));
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, phi_str_of(arguments), true);
 }
 
 static phi_poll office_poll(void *user_data, void *call, phi_answer *answer) {

@@ -11,7 +11,7 @@ extern "C" {
 
 /* ---- sessions ---- */
 
-/* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
+/* Begins a session, in a new log: a new session id, loop ids count from 1, and the next run
    has no parent. The new log begins with copies of the messages in the active lane's view, durable
    ones durable still, so that the next request is the same; with `empty` it begins with nothing.
    Runs, lanes, rewrites, notes and entries outside of the view stay behind, and the usage of
@@ -37,7 +37,7 @@ PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool
    begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
-/* Of an agent with a store: saves and leaves its thread, and continues with another, loaded or,
+/* For an agent with a store: it saves and leaves its thread, and continues with another, loaded or,
    where the store has none of that id, new; NULL: new, with an id that phi makes. The session is
    that of the thread's last run, else a new one; input queued by phi_steer and phi_follow_up stays
    with the agent; queued events are purged, and pointers out of popped events are invalid. PHI_BUSY
@@ -47,7 +47,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
 /* Which messages of the view the policy would send now, a line for each group and why not the rest,
    and which opaque blocks the agent's protocol does not take, in the arena; during a run of
-   phi_prompt_with with a policy of its own, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
+   phi_prompt_with that has a policy, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
    */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 

@@ -268,7 +268,7 @@ static bool phi__agent_set_copy(phi__agent_setting *s) {
 
 /* ---- the exchange ---- */
 
-/* What the agent has outside of its desc, or in memory of its own. */
+/* Hands the agent what it keeps outside of its desc. */
 static void phi__agent_set_keep_copies(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     if (phi__agent_set_has(s, PHI_SET_COMPACTION)) {

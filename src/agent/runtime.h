@@ -37,7 +37,8 @@ typedef struct phi_runtime_desc {
     /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
     phi_tape *tape;
     /* The protocols of models that carry no code: those that no preset made. NULL-ended, borrowed
-       until free: PHI_ALL_PROTOCOLS, or a list (default: none) */
+       until free: PHI_ALL_PROTOCOLS, or a list with the codecs of presets, as
+       phi_model_google(id, key).codec (default: none) */
     const phi_codec_fn *codecs;
     /* What its agents can do beyond the plain loop, by name (features/features.h). NULL-ended;
        copied: PHI_ALL_FEATURES, or a list (default: none) */

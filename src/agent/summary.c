@@ -309,7 +309,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
     d.memory.limit_bytes = agent->desc.memory.limit_bytes;
-    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it begins anew with each chunk */
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it starts over with each chunk */
     d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
     d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.user_data = agent->desc.user_data;

@@ -79,7 +79,7 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
-/* Where an anchor or a tag stands before its node. */
+/* The places of an anchor and a tag before their node. */
 typedef struct phi__yaml_props {
     phi_str anchor;
     const char *at;        /* the first of them; NULL: there is none */

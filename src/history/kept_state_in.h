@@ -5,7 +5,7 @@
 #include "base/base_in.h"
 #include "log/thread.h"
 
-/* A state as text, in memory of its own. */
+/* A state as text; it owns its memory. */
 typedef struct phi__tool_state_text {
     char *at; /* NULL: {} */
     size_t len;

@@ -177,7 +177,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 /* ---- a thread's info ---- */
 
 /* Strings are the thread's, valid until its title or metadata or its active lane change, or it goes
-   into a store or out of one, or is freed or begins anew. */
+   into a store or out of one, or is freed or starts over. */
 typedef struct phi_thread_info {
     uint64_t count; /* as phi_thread_count */
     /* the first entry's seq: 0, but of a log that has forgotten entries
@@ -203,7 +203,7 @@ PHI_API phi_thread_info phi_thread_get_info(const phi_thread *thread);
    as the info's strings. Empty: NULL, or no memory. */
 PHI_API phi_str phi_thread_id(phi_thread *thread);
 /* Sets title and metadata, an object of JSON, where given; NULL: it stays, "": none. Copied, and a
-   note of the log (PHI_NOTE_THREAD); allowed during a run. A thread that begins anew
+   note of the log (PHI_NOTE_THREAD); allowed during a run. A thread that starts over
    (phi_agent_thread) has neither; a thread that forgets entries, or whose messages are replaced,
    keeps both. PHI_BAD_ARG: not UTF-8, or no object; PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, const char *metadata);

@@ -151,7 +151,7 @@ typedef struct phi__features {
     const struct phi__failover_ops *failover;
     const struct phi__formats *formats;       /* wire/strict_in.h */
     const struct phi__deferral_ops *deferral; /* deferral_in.h */
-    phi__carry_fn carry_state;                /* tool state, when a log is made anew */
+    phi__carry_fn carry_state;                /* tool state, when a log is rebuilt */
     const struct phi__sources_ops *sources;   /* tool_sources_in.h */
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     /* phi_agent_info: the op_id of the deferred rewrite, or empty; and the figures of the cache */

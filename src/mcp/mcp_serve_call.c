@@ -34,8 +34,7 @@ static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer
     const phi__mcp_serving *serving = (const phi__mcp_serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
-    phi_answer_arguments(answer, serving->arguments);
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, serving->arguments, true);
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     return PHI_POLL_DONE;
 }

@@ -149,7 +149,7 @@ static void phi__mock_none_left(const phi__mock *m, size_t number, phi_answer *a
     phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
 }
 
-/* The next word with the blank behind it; the rest, if that is one word. */
+/* Returns the next word and the blanks that follow it. */
 static phi_str phi__mock_word(phi_str text, size_t at) {
     size_t end = at;
     while (end < text.len && text.at[end] != ' ') end++;
@@ -163,8 +163,7 @@ static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_
         char id[32];
         (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
         phi_answer_call(answer, phi_str_of(id), call->tool);
-        phi_answer_arguments(answer, call->arguments);
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, call->arguments, true);
     }
 }
 

@@ -47,7 +47,8 @@ PHI_API phi_mock *phi_mock_new(phi_runtime *rt);
    (NULL: {}). */
 PHI_API void phi_mock_text(phi_mock *mock, const char *text);
 PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments);
-/* Adds one more call to the answer that was added last, so that its tools run together. */
+/* Adds one more call to the answer that was added last, so that its tools run together. Nothing
+   happens when the model was given that answer already. */
 PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments);
 /* Adds a failure. Those that pass with time are tried again, as phi_retry says, and take the next
    answer: PHI_FAILURE_RATE_LIMITED, _SERVER, _NETWORK, _TIMEOUT. */

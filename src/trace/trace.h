@@ -52,7 +52,7 @@ typedef struct phi_trace_desc {
     const char *const *secrets; /* further texts to hide, of 8 bytes and more (default: none) */
     size_t secret_count;
     /* The page says for each request which messages this policy left out, and why, as
-       phi_agent_explain does, beside the run's system prompt. It must be the run's policy: a thread
+       phi_agent_explain does, and the run's system prompt. It must be the run's policy: a thread
        does not keep it (default: all were sent) */
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */

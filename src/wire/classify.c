@@ -56,7 +56,7 @@ static bool phi__classify_says(phi_str s, const char *pattern) {
     return false;
 }
 
-/* patterns: each with a NUL behind it, and one more behind the last. */
+/* Each pattern ends with a NUL, and one more NUL ends the list. */
 static bool phi__classify_says_any(phi_str s, const char *patterns) {
     for (; *patterns != '\0'; patterns += strlen(patterns) + 1)
         if (phi__classify_says(s, patterns)) return true;

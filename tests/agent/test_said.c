@@ -3,7 +3,7 @@
 #include "support/rig.h"
 #include "support/set.h"
 
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "codecs/presets.h"
@@ -555,7 +555,7 @@ static phi_status look(const phi_agent_desc *desc, char words[300]) {
     phi_status status;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    status = phi_preflight_settings(desc, &arena, words, 300);
+    status = preflight_settings(desc, &arena, words, 300);
     phi_arena_free(&arena);
     CHECK_EQ_INT(memory.used_bytes, 0);
     return status;

@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
 #endif
 #ifdef MADE_UP
     {
-        static const phi_codec_fn mine[] = {phi_codec_made_up, NULL};
+        static const phi_codec_fn mine[] = {phi__made_up_codec, NULL};
         desc.codecs = mine;
     }
 #endif

@@ -83,7 +83,7 @@ static phi_poll poll_fn(void *user_data, void *call, phi_answer *answer) {
     (void)call;
     if (opens == 1) {
         phi_answer_call(answer, phi_str_of("c1"), phi_str_of("echo"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(""), true);
     } else {
         phi_answer_text(answer, phi_str_of("done"));
     }

@@ -3,6 +3,7 @@
    handshake is answered well; the rest is a script: heads, pieces of bodies, ends, time, requests. */
 #include "agent/runtime.h"
 #include "mcp/mcp.h"
+#include "io/transport.h"
 
 #include <stdio.h>
 #include <stdlib.h>

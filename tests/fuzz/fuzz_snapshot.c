@@ -2,6 +2,9 @@
    again from that, and freed; never a crash, never a byte left. */
 #include "agent/snapshot.h"
 #include "base/arena_in.h"
+#include "codecs/presets.h"
+#include "loop/events.h"
+#include "loop/provider.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,9 @@
 #include "base/buf_in.h"
 #include "base/crc32_in.h"
 #include "record/replay.h"
+#include "agent/agent_history.h"
+#include "codecs/presets.h"
+#include "loop/events.h"
 
 #include <stdlib.h>
 

@@ -151,10 +151,10 @@ static const char *projected(uint64_t budget) {
 
 static phi_str text_of(const phi_message *m) { return m->content[0].text; }
 
-static phi_status explain(phi_str *out) {
+static phi_status explain(phi_str *words) {
     phi__project_order order;
     phi_status status = phi__project_of(&order, items, count, &policy, NULL, phi_str_of(""), 0);
-    return status == PHI_OK ? phi__explain(&order, &made_in, out) : status;
+    return status == PHI_OK ? phi__explain(&order, &made_in, words) : status;
 }
 
 static const char *explained(void) {

@@ -38,7 +38,7 @@ static phi_model llama_cpp(const char *id, const char *key) {
 static phi_model llama_cpp_responses(const char *id, const char *key) {
     phi_model model = llama_cpp(id, key);
     model.protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
-    model.codec = phi_codec_openai_responses;
+    model.codec = phi_model_openai_responses(id, key).codec;
     return model;
 }
 
@@ -49,7 +49,7 @@ static phi_model litellm(const char *id, const char *key) {
 static phi_model litellm_responses(const char *id, const char *key) {
     phi_model model = litellm(id, key);
     model.protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
-    model.codec = phi_codec_openai_responses;
+    model.codec = phi_model_openai_responses(id, key).codec;
     return model;
 }
 

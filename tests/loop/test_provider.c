@@ -71,15 +71,14 @@ static phi_poll parrot_poll(void *user_data, void *call, phi_answer *answer) {
     phi_answer_usage(answer, &usage);
     if (p->calls_tool && p->opens == 1) {
         phi_answer_call(answer, phi_str_of("c1"), phi_str_of("echo"));
-        phi_answer_arguments(answer, phi_str_of("{\"say\":"));
-        phi_answer_arguments(answer, phi_str_of("\"hello\"}"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of("{\"say\":"), false);
+        phi_answer_arguments(answer, phi_str_of("\"hello\"}"), true);
     }
     if (p->bad_ids && p->opens == 1) {
         phi_answer_call(answer, phi_str_of("c\xff"), phi_str_of("echo"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(""), true);
         phi_answer_call(answer, phi_str_of("c\xfe"), phi_str_of("echo"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(""), true);
     }
     if (p->says_stop) phi_answer_stop(answer, PHI_STOP_REASON_STOP);
     return PHI_POLL_DONE;
@@ -420,7 +419,8 @@ static void lines_event(void *user_data, void *decoder, phi_str name, phi_str da
     (void)user_data;
     state->events++;
     if (phi_str_equal(name, phi_str_of("say"))) phi_answer_text(answer, data);
-    if (phi_str_equal(name, phi_str_of("think"))) phi_answer_thinking(answer, data);
+    if (phi_str_equal(name, phi_str_of("think")))
+        phi_answer_thinking(answer, data, phi_str_of(NULL));
     if (phi_str_equal(name, phi_str_of("end"))) phi_answer_stop(answer, PHI_STOP_REASON_LENGTH);
     if (name.len == 0) phi_answer_text(answer, phi_str_of("<bare>"));
 }

@@ -26,8 +26,8 @@ static void read_later(void *user_data, phi_mcp_incoming incoming, const char *u
 static void read_note(void *user_data, phi_mcp_incoming incoming, const char *uri, phi_str values) {
     (void)user_data;
     (void)uri;
-    CHECK_EQ_INT(phi_mcp_answer_text(incoming, values, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_mcp_answer_text(incoming, values, NULL), PHI_STALE);
+    CHECK_EQ_INT(answer_text(incoming, values), PHI_OK);
+    CHECK_EQ_INT(answer_text(incoming, values), PHI_STALE);
 }
 
 static void get_later(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {

@@ -74,12 +74,11 @@ static void do_state(monkey *m) {
 /* ---- agents that phi makes ---- */
 
 static void do_spawn(monkey *m) {
-    phi_agent child;
+    phi_agent child = PHI_ZERO;
     phi_subagent *helper = &m->lent.helpers[pick(m, HELPERS)];
-    size_t n;
     if (!m->strangers) return;
     if (once_in(m, 5))
-        (void)phi_spawn_resume(any_agent(m), helper, &n);
+        (void)phi_spawn(any_agent(m), helper, NULL, NULL);
     else if (phi_spawn(any_agent(m), helper, any_text(m), &child) == PHI_OK)
         keep_agent(m, child);
 }
