@@ -51,13 +51,13 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x5f6d3c19
+#if PHI__PUB_PHI_2 != 0x8e8ac6be
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xfc4023f1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x41b2393a
+#if PHI__PUB_PHI_3 != 0x70aaad14
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x48aefa42
+#if PHI__PUB_PHI_4 != 0x03cc925e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -126,11 +126,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x6242b814
+#if PHI__PUB_FORMATS_TOML != 0xcdb60c41
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x6242b814
+#define PHI__PUB_FORMATS_TOML 0xcdb60c41
 
 #ifdef __cplusplus
 extern "C" {
@@ -148,7 +148,7 @@ extern "C" {
    All of TOML 1.0.0 is read, and all that it forbids is an error with its place; see docs/toml.md.
    Tables are objects, integers are of 64 bits, inf and nan are doubles. A date or a time is a
    string of RFC 3339 ("T" and "Z" in capitals, at most nine digits of fraction, more are cut) that
-   remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
+   remembers its type: phi_toml_type_of has it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
@@ -185,9 +185,6 @@ typedef enum phi_toml_type {
     PHI_TOML_TABLE
 } phi_toml_type;
 
-/* Of any tree's node; only strings that phi_toml_parse or phi_toml_new_date made are dates. */
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node);
-
 /* Fields that the type does not have are 0. */
 typedef struct phi_toml_date {
     phi_toml_type type;
@@ -196,8 +193,9 @@ typedef struct phi_toml_date {
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* False: no date, and *out is untouched. */
-PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out);
+/* The type of any tree's node. Only strings that phi_toml_parse or phi_toml_new_date made are dates;
+   *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
 /* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
 
@@ -312,11 +310,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x4b97e4c1
+#if PHI__PUB_PHI_TOOLS_1 != 0x348a4862
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x4b97e4c1
+#define PHI__PUB_PHI_TOOLS_1 0x348a4862
 
 #ifdef __cplusplus
 extern "C" {
@@ -365,7 +363,8 @@ PHI_API phi_mock *phi_mock_new(phi_runtime *rt);
    (NULL: {}). */
 PHI_API void phi_mock_text(phi_mock *mock, const char *text);
 PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments);
-/* Adds one more call to the answer that was added last, so that its tools run together. */
+/* Adds one more call to the answer that was added last, so that its tools run together. Nothing
+   happens when the model was given that answer already. */
 PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments);
 /* Adds a failure. Those that pass with time are tried again, as phi_retry says, and take the next
    answer: PHI_FAILURE_RATE_LIMITED, _SERVER, _NETWORK, _TIMEOUT. */
@@ -934,16 +933,13 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
 /* Begins a child by the host: the same as a call of the tool, but its result is an event of the
    parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
    handle: phi_abort ends it; it is stale when it was freed.
+   task NULL, after phi_agent_restore of a parent and outside of callbacks: children of phi_spawn
+   that had not finished, and have that desc's name, go on; `child` stays as it is. Returns the first
+   failure; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
    PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
    PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *task,
                              phi_agent *child);
-
-/* After phi_agent_restore of a parent: children of phi_spawn go on which had not finished, and have
-   that desc's name. *count, where given: how many. PHI_BAD_ARG, PHI_STALE, PHI_MISUSE: inside a
-   callback; else the first failure; the children that failed are gone, and each has its
-   PHI_EV_SUBAGENT_END. */
-PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
 
 /* ---- src/evaluate/evaluate.h ---- */
 
@@ -1270,9 +1266,13 @@ typedef struct phi_cot_options {
     uint32_t timeout_ms; /* of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_cot_options;
 
+typedef enum phi_cot_kind {
+    PHI_COT_STEPS = 0, /* Chain-of-Thought; its name is "cot" */
+    PHI_COT_DRAFTS     /* Chain-of-Draft, "cod" */
+} phi_cot_kind;
+
 /* Static. Options: phi_cot_options. */
-PHI_API const phi_strategy *phi_strategy_cot(void);
-PHI_API const phi_strategy *phi_strategy_cod(void);
+PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind);
 
 /* ---- src/strategy/got.h ---- */
 
@@ -2647,8 +2647,8 @@ typedef struct phi_mcp_serve_resource {
     const char *text;
     const void *bytes;
     size_t byte_count;
-    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text, or with
-       phi_mcp_answer: bytes, json or error. */
+    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer: text,
+       bytes, json or error. */
     void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri);
     void *user_data;
 } phi_mcp_serve_resource;
@@ -2677,7 +2677,7 @@ typedef struct phi_mcp_serve_prompt {
     size_t argument_count;
     const char *text; /* one user message; "{name}" stands for the value of that argument */
     /* arguments: a JSON object of strings, borrowed until it returns. It answers with
-       phi_mcp_answer_text, or with phi_mcp_answer: messages, json or error. */
+       phi_mcp_answer: text, messages, json or error. */
     void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
     void *user_data;
 } phi_mcp_serve_prompt;
@@ -2769,7 +2769,7 @@ PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
-/* Of phi_mcp_server_set. */
+/* The lists that phi_mcp_server_set replaces, as bits. */
 enum {
     PHI_MCP_SERVE_TOOLS = 1,     /* tools, tool_infos */
     PHI_MCP_SERVE_RESOURCES = 2, /* resources and templates */
@@ -2829,20 +2829,14 @@ PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
 
-/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
-
-/* Text, as a resource's content or as a prompt's user message. mime_type NULL: the resource's. */
-PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
-                                       const char *mime_type);
-
-/* Another answer: one of these, the first that is set; zero: no values of a completion. */
+/* An answer: one of these, the first that is set; zero: no values of a completion. */
 typedef struct phi_mcp_answer_desc {
     const char *error; /* the client gets an error with this message */
     phi_str json;      /* the result as the protocol has it: {"contents":[...]} */
-    /* of a resource */
-    const void *bytes;
+    phi_str text;      /* a resource's content, or a prompt's one user message */
+    const void *bytes; /* a resource's content */
     size_t byte_count;
-    const char *mime_type; /* (default: the resource's) */
+    const char *mime_type; /* of text and bytes (default: the resource's) */
     /* of a prompt: messages of a user and an assistant; each block of text, image, document or
        audio is one of the protocol's */
     const phi_message *messages;
@@ -2856,7 +2850,8 @@ typedef struct phi_mcp_answer_desc {
     const char *blocks;
 } phi_mcp_answer_desc;
 
-/* PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
+/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error.
+   PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 /* ---- src/mcp/mcp_tools.h ---- */
@@ -3235,7 +3230,7 @@ typedef struct phi_trace_desc {
     const char *const *secrets; /* further texts to hide, of 8 bytes and more (default: none) */
     size_t secret_count;
     /* The page says for each request which messages this policy left out, and why, as
-       phi_agent_explain does, beside the run's system prompt. It must be the run's policy: a thread
+       phi_agent_explain does, and the run's system prompt. It must be the run's policy: a thread
        does not keep it (default: all were sent) */
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
@@ -3305,11 +3300,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x4ef66f5f
+#if PHI__IMP_FORMATS != 0x4bf567bd
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x4ef66f5f
+#define PHI__IMP_FORMATS 0x4bf567bd
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -3685,7 +3680,7 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
-/* Where an anchor or a tag stands before its node. */
+/* The places of an anchor and a tag before their node. */
 typedef struct phi__yaml_props {
     phi_str anchor;
     const char *at;        /* the first of them; NULL: there is none */
@@ -4339,9 +4334,7 @@ PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
     return n;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
+static phi_toml_type phi__toml_date_type(const phi_json *node) {
     switch (phi_json_type_of(node)) {
     case PHI_JSON_BOOL: return PHI_TOML_BOOL;
     case PHI_JSON_NUMBER:
@@ -4360,10 +4353,13 @@ PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
     }
 }
 
-PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out) {
-    phi_toml_type type = phi_toml_type_of(node);
-    if (out == NULL || type < PHI_TOML_OFFSET_DATETIME || type > PHI_TOML_LOCAL_TIME) return false;
-    return phi__toml_date_read(phi__json_text_of(node), out);
+/* ---- public ---- */
+
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date) {
+    phi_toml_type type = phi__toml_date_type(node);
+    if (date != NULL && type >= PHI_TOML_OFFSET_DATETIME && type <= PHI_TOML_LOCAL_TIME)
+        (void)phi__toml_date_read(phi__json_text_of(node), date);
+    return type;
 }
 
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
@@ -4546,8 +4542,8 @@ static bool phi__toml_edit_same_double(double a, double b) {
 
 /* Of values that are neither arrays nor tables. */
 static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
-    phi_toml_type type = phi_toml_type_of(a);
-    if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
+    phi_toml_type type = phi_toml_type_of(a, NULL);
+    if (type != phi_toml_type_of(b, NULL) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
     if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
@@ -4694,8 +4690,8 @@ static void phi__toml_edit_inline(phi__toml_editor *e, const phi_json *old, cons
 /* `old` has neither a header nor a dotted key. */
 static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const phi_json *now,
                                  uint32_t depth, bool lines) {
-    phi_toml_type type = phi_toml_type_of(old);
-    if (type != phi_toml_type_of(now) || type < PHI_TOML_ARRAY) {
+    phi_toml_type type = phi_toml_type_of(old, NULL);
+    if (type != phi_toml_type_of(now, NULL) || type < PHI_TOML_ARRAY) {
         if (!phi__toml_edit_same(old, now)) phi__toml_edit_replace(e, old, now, depth, lines);
     } else if (type == PHI_TOML_ARRAY)
         phi__toml_edit_array(e, old, now, depth, lines);
@@ -9255,11 +9251,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0xad6ed38d
+#if PHI__IMP_MOCK != 0x0893a907
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0xad6ed38d
+#define PHI__IMP_MOCK 0x0893a907
 
 /* ---- src/mock/mock.c ---- */
 
@@ -9408,7 +9404,7 @@ static void phi__mock_none_left(const phi__mock *m, size_t number, phi_answer *a
     phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
 }
 
-/* The next word with the blank behind it; the rest, if that is one word. */
+/* Returns the next word and the blanks that follow it. */
 static phi_str phi__mock_word(phi_str text, size_t at) {
     size_t end = at;
     while (end < text.len && text.at[end] != ' ') end++;
@@ -9422,8 +9418,7 @@ static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_
         char id[32];
         (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
         phi_answer_call(answer, phi_str_of(id), call->tool);
-        phi_answer_arguments(answer, call->arguments);
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, call->arguments, true);
     }
 }
 
@@ -17134,11 +17129,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xba67f895
+#if PHI__IMP_SUBAGENTS != 0xd9cfabb9
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xba67f895
+#define PHI__IMP_SUBAGENTS 0xd9cfabb9
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -18212,28 +18207,48 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
 }
 
 static phi_status phi__subagents_check(phi_agent handle, const phi__agent *parent,
-                                       const phi_subagent *desc, const char *what) {
+                                       const phi_subagent *desc) {
     if (handle.rt == NULL || desc == NULL) return PHI_BAD_ARG;
-    if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_spawn: the agent is gone");
     if (desc->name == NULL || desc->name[0] == '\0')
-        return phi__error(handle.rt, PHI_BAD_ARG, "%s: desc.name is missing", what);
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: desc.name is missing");
     if (!parent->thread->of_agent)
-        return phi__error(handle.rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run",
-                          what);
+        return phi__error(handle.rt, PHI_MISUSE,
+                          "phi_spawn: an agent of phi_run is for that one run");
     return PHI_OK;
+}
+
+/* After a restore: the children that had not finished go on. */
+static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all, phi_subagent *desc) {
+    phi_status status = PHI_OK, one;
+    phi__child *child;
+    if (rt->in_step)
+        return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
+    rt->in_step = true; /* a store's functions must not step */
+    rt->step.wall_ms = phi__io_wall_ms(rt->io);
+    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
+        one = phi__child_save_thaw(child, desc);
+        if (one == PHI_OK) continue;
+        if (status == PHI_OK) status = one;
+        child->desc = desc;
+        phi__result_fail(child, one, "The sub-agent could not be resumed");
+    }
+    phi__agent_end_of_step(rt);
+    return status;
 }
 
 PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *task,
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
-    phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn");
+    phi_status status = phi__subagents_check(handle, parent, desc);
     phi__children *all;
     phi__child *child;
     if (status != PHI_OK) return status;
-    if (task == NULL || task[0] == '\0')
+    if (task != NULL && task[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
     all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
+    if (task == NULL) return phi__subagents_go_on(handle.rt, all, desc);
     phi__children_sweep(all);
     child = phi__children_new(all, desc);
     if (child == NULL) return phi__error_last(handle.rt, NULL);
@@ -18243,31 +18258,6 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *t
         phi__child_drop(child);
     else if (out != NULL)
         *out = child->agent->handle;
-    return status;
-}
-
-PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t *count) {
-    phi__agent *parent = phi__find_agent(handle);
-    phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn_resume"), one;
-    phi__children *all;
-    phi__child *child;
-    if (count != NULL) *count = 0;
-    if (status != PHI_OK) return status;
-    if (handle.rt->in_step)
-        return phi__error(handle.rt, PHI_MISUSE, "phi_spawn_resume inside a callback");
-    all = phi__subagents_all(parent);
-    if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
-    handle.rt->in_step = true; /* a store's functions must not step */
-    handle.rt->step.wall_ms = phi__io_wall_ms(handle.rt->io);
-    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
-        one = phi__child_save_thaw(child, desc);
-        if (one == PHI_OK && count != NULL) ++*count;
-        if (one == PHI_OK) continue;
-        if (status == PHI_OK) status = one;
-        child->desc = desc;
-        phi__result_fail(child, one, "The sub-agent could not be resumed");
-    }
-    phi__agent_end_of_step(handle.rt);
     return status;
 }
 
@@ -19972,11 +19962,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xa5498943
+#if PHI__IMP_STRATEGY != 0xe5978bf7
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xa5498943
+#define PHI__IMP_STRATEGY 0xe5978bf7
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -20543,8 +20533,8 @@ enum { PHI__ADAPTIVE_MOST = 7 };
 static const phi_strategy *phi__adaptive_at(size_t i) {
     switch (i) {
     case 0: return phi__adaptive_react();
-    case 1: return phi_strategy_cot();
-    case 2: return phi_strategy_cod();
+    case 1: return phi_strategy_cot(PHI_COT_STEPS);
+    case 2: return phi_strategy_cot(PHI_COT_DRAFTS);
     case 3: return phi_strategy_aot();
     case 4: return phi_strategy_tot();
     case 5: return phi_strategy_got();
@@ -20561,8 +20551,8 @@ static const phi_strategy *phi__adaptive_named(phi_str name) {
 
 /* The options of a strategy that may be chosen. */
 static const void *phi__adaptive_pick(const phi_adaptive_options *o, const phi_strategy *chosen) {
-    if (chosen == phi_strategy_cot()) return o->cot;
-    if (chosen == phi_strategy_cod()) return o->cod;
+    if (chosen == phi_strategy_cot(PHI_COT_STEPS)) return o->cot;
+    if (chosen == phi_strategy_cot(PHI_COT_DRAFTS)) return o->cod;
     if (chosen == phi_strategy_aot()) return o->aot;
     if (chosen == phi_strategy_tot()) return o->tot;
     if (chosen == phi_strategy_got()) return o->got;
@@ -21537,18 +21527,13 @@ static phi_status phi__cot_load_draft(void *state, const phi_json *saved,
 
 /* ---- public ---- */
 
-PHI_API const phi_strategy *phi_strategy_cot(void) {
-    static const phi_strategy strategy = {
-        "cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
-        phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
-    return &strategy;
-}
-
-PHI_API const phi_strategy *phi_strategy_cod(void) {
-    static const phi_strategy strategy = {
+PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
+    static const phi_strategy steps = {"cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
+                                       phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
+    static const phi_strategy drafts = {
         "cod",         sizeof(phi__cot), phi__cot_bill,       phi__cot_on_draft,
         phi__cot_best, phi__cot_save,    phi__cot_load_draft, NULL};
-    return &strategy;
+    return kind == PHI_COT_DRAFTS ? &drafts : &steps;
 }
 
 /* ---- src/strategy/got.c ---- */
@@ -25155,11 +25140,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x6ed5bb19
+#if PHI__IMP_CONFIG != 0x30a6f062
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x6ed5bb19
+#define PHI__IMP_CONFIG 0x30a6f062
 
 /* ---- src/config/config_in.h ---- */
 
@@ -29019,11 +29004,11 @@ static void phi__config_machine_choose(phi__config_machine *m) {
     phi_strategy_desc *desc = &m->desc;
     switch (m->taken.type) {
     case PHI__CONFIG_STRATEGY_COT:
-        desc->strategy = phi_strategy_cot();
+        desc->strategy = phi_strategy_cot(PHI_COT_STEPS);
         desc->options = &m->cot.options;
         break;
     case PHI__CONFIG_STRATEGY_COD:
-        desc->strategy = phi_strategy_cod();
+        desc->strategy = phi_strategy_cot(PHI_COT_DRAFTS);
         desc->options = &m->cod.options;
         break;
     case PHI__CONFIG_STRATEGY_AOT:
@@ -49571,11 +49556,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xbceebada
+#if PHI__IMP_MCP != 0x10ca1c14
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xbceebada
+#define PHI__IMP_MCP 0x10ca1c14
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -62705,8 +62690,7 @@ static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer
     const phi__mcp_serving *serving = (const phi__mcp_serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
-    phi_answer_arguments(answer, serving->arguments);
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, serving->arguments, true);
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     return PHI_POLL_DONE;
 }
@@ -63518,8 +63502,8 @@ enum {
     PHI__MCP_COMPLETES = 1 << PHI__MCP_SERVING_COMPLETE
 };
 
-PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
-                                       const char *mime_type) {
+static phi_status phi__mcp_serve_data_text_answer(phi_mcp_incoming incoming, phi_str text,
+                                                  const char *mime_type) {
     phi_status status;
     phi__mcp_serving *serving =
         phi__mcp_serve_data_open(incoming, PHI__MCP_READS | PHI__MCP_PROMPTS, &status);
@@ -63648,6 +63632,8 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
     if (answer == NULL) return PHI_BAD_ARG;
     if (answer->error != NULL) return phi__mcp_serve_data_error_answer(incoming, answer->error);
     if (answer->json.len > 0) return phi__mcp_serve_data_json_answer(incoming, answer->json);
+    if (answer->text.at != NULL)
+        return phi__mcp_serve_data_text_answer(incoming, answer->text, answer->mime_type);
     if (answer->bytes != NULL)
         return phi__mcp_serve_data_bytes_answer(incoming, answer->bytes, answer->byte_count,
                                                 answer->mime_type);
