@@ -67,7 +67,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x03cc925e
+#if PHI__PUB_PHI_4 != 0x44f587b9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

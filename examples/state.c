@@ -97,7 +97,7 @@ int main(void) {
     (void)phi_fact_set(phi_fact_all(rt), "weather", phi_str_of("rain"), NULL);
     (void)phi_fact_set(phi_fact_group(rt, "guards"), "password", phi_str_of("swordfish"), NULL);
     (void)phi_fact_set(phi_fact_agent(thief), "loot", phi_str_of("under the oak"), NULL);
-    (void)phi_fact_join(knight, "guards");
+    (void)phi_fact_join(knight, "guards", true);
     if (!ask(rt, knight, "What do you know?")) return 1;
     show_told("the knight", mock);
     if (!ask(rt, thief, "What do you know?")) return 1;
