@@ -43,7 +43,7 @@ static phi_status g24_open(void *user_data, const phi_model_request *request, vo
     } else {
         if (last->role == PHI_ROLE_TOOL_RESULT) { /* another try */
             text = request->messages[0]->content[0].text;
-            (void)snprintf(m->said, sizeof m->said, "%.*s", (int)text.len, text.at);
+            (void)snprintf(m->said, sizeof m->said, "%.*s", PHI_ARG(text));
         }
         m->expression[0] = '\0';
         g24_numbers(m->said, numbers);

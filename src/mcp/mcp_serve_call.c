@@ -295,7 +295,7 @@ static void phi__mcp_serve_call_run(phi__mcp_serving *serving, bool task) {
         if (status == PHI_OK && task) (void)phi__mcp_serve_task_begin(serving);
         if (status == PHI_OK) return;
     }
-    (void)phi__error_last(serving->server->rt, &why, NULL);
+    (void)phi__error_last(serving->server->rt, &why);
     phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               phi_str_of(why), NULL);
     phi__mcp_serve_request_drop(serving, true);

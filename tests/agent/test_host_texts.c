@@ -568,7 +568,7 @@ TEST(texts_are_changed_between_runs_and_read_back) {
     texts.at[PHI_TEXT_SUMMARY] = "Kurz";
     to.texts = &texts;
     CHECK_EQ_INT(phi_agent_set(w.agent, &to, PHI_SET_TEXTS), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(w.r), &words, NULL);
+    words = phi_last_error(rig_runtime(w.r)).message;
     CHECK_EQ_STR(words, "texts.summary: {text} is missing");
     CHECK_EQ_INT(phi_agent_new(rig_runtime(w.r), &to).rt == NULL, 1);
     to.texts = NULL;

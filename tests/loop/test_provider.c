@@ -531,19 +531,19 @@ TEST(what_is_no_provider_is_refused_with_words) {
     memset(&none, 0, sizeof none);
     CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &none), PHI_BAD_ARG);
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words,
                  "No provider registered for protocol: parrot "
                  "(presets bring theirs; or set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)");
     provider.close = NULL;
     CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &provider), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_register_provider: open, poll or close is missing");
     provider = parrot_provider(&p);
     provider.event = lines_event;
     desc.provider = &provider;
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "provider: expected open, poll and close, or encode, event and end");
     rig_free(r);
 }

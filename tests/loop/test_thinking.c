@@ -447,7 +447,7 @@ TEST(a_snapshot_whose_head_is_broken_is_refused) {
         talk(&t, 0);
         again(&t, "\"tools\":[[\"look\",", broken[i]);
         CHECK(t.agent.rt == NULL);
-        CHECK_EQ_INT(phi_last_error(rig_runtime(t.r), NULL, NULL), PHI_PARSE);
+        CHECK_EQ_INT(phi_last_error(rig_runtime(t.r)).status, PHI_PARSE);
         thinker_end(&t);
     }
 }
