@@ -45,8 +45,9 @@ static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
 }
 
 static void show_state(const char *where, phi_agent agent) {
-    phi_str state = phi_agent_tool_state(agent);
-    printf("%s: %.*s\n", where, PHI_ARG(state));
+    phi_str state;
+    if (phi_thread_tool_state(phi_agent_thread(agent), NULL, UINT64_MAX, NULL, &state) == PHI_OK)
+        printf("%s: %.*s\n", where, PHI_ARG(state));
 }
 
 /* The newest message that the model was sent: the one with the facts. */
@@ -96,7 +97,7 @@ int main(void) {
     (void)phi_fact_set(phi_fact_all(rt), "weather", phi_str_of("rain"), NULL);
     (void)phi_fact_set(phi_fact_group(rt, "guards"), "password", phi_str_of("swordfish"), NULL);
     (void)phi_fact_set(phi_fact_agent(thief), "loot", phi_str_of("under the oak"), NULL);
-    (void)phi_fact_join(knight, "guards");
+    (void)phi_fact_join(knight, "guards", true);
     if (!ask(rt, knight, "What do you know?")) return 1;
     show_told("the knight", mock);
     if (!ask(rt, thief, "What do you know?")) return 1;

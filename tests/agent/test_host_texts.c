@@ -100,7 +100,7 @@ TEST(facts_that_are_left_out_are_counted_in_the_hosts_words) {
         char name[8], key[8];
         (void)snprintf(name, sizeof name, "g%d", i / 4);
         (void)snprintf(key, sizeof key, "k%d", i);
-        CHECK_EQ_INT(phi_fact_join(w.agent, name), PHI_OK);
+        CHECK_EQ_INT(phi_fact_join(w.agent, name, true), PHI_OK);
         CHECK_EQ_INT(phi_fact_set(phi_fact_group(w.agent.rt, name), key,
                                   phi__str(value, sizeof value), NULL),
                      PHI_OK);

@@ -84,7 +84,7 @@ static void village_fill(village *v) {
     CHECK_EQ_INT(phi_fact_set(phi_fact_all(rt), "weather", phi_str_of("rain"), NULL), PHI_OK);
     CHECK_EQ_INT(phi_fact_set(phi_fact_group(rt, "smiths"), "iron", phi_str_of("dear"), NULL),
                  PHI_OK);
-    CHECK_EQ_INT(phi_fact_join(v->agents[2], "smiths"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(v->agents[2], "smiths", true), PHI_OK);
     rig_says(v->r, "Good morning.");
     CHECK_EQ_INT(phi_prompt(v->agents[1], "Hello?"), PHI_OK);
     CHECK_EQ_INT(rig_run(v->r, 50), 0);

@@ -3,6 +3,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_WORLDS_H
 #define PHI_TESTS_SOAK_MONKEY_WORLDS_H
 
+#include "support/tool_state.h"
 #include "support/outcome.h"
 #include "support/resumed.h"
 #include "support/problems.h"
@@ -39,10 +40,13 @@ static void do_fact(monkey *m) {
     case 0: (void)phi_fact_set(scope, key, phi_str_of(NULL), NULL); break;
     case 1: (void)phi_fact_get(scope, key, &fact); break;
     case 2: (void)phi_fact_list(scope, &m->arena, &facts, &count); break;
-    case 3: (void)phi_fact_known(a, &m->arena, &facts, &count); break;
+    case 3:
+        scope.known = true;
+        (void)phi_fact_list(scope, &m->arena, &facts, &count);
+        break;
     case 4:
-    case 5: (void)phi_fact_join(a, group); break;
-    case 6: (void)phi_fact_leave(a, group); break;
+    case 5: (void)phi_fact_join(a, group, true); break;
+    case 6: (void)phi_fact_join(a, group, false); break;
     case 7:
         if (phi_facts_save(runtime(m), &m->arena, &text) == PHI_OK && once_in(m, 2))
             (void)phi_facts_load(runtime(m), text);
@@ -62,7 +66,7 @@ static void do_state(monkey *m) {
     case 0:
         (void)phi_agent_set_tool_state(a, phi_str_of(states[pick(m, PHI__COUNT(states))]));
         break;
-    case 1: (void)phi_agent_tool_state(a); break;
+    case 1: (void)tool_state(a); break;
     case 2: (void)phi_call_tool_state(any_call(m)); break;
     default:
         (void)phi_thread_tool_state(phi_agent_thread(a), once_in(m, 2) ? NULL : lane, pick(m, 60),
