@@ -64,11 +64,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0x68b60c0c
+#if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0x68b60c0c
+#define PHI__PUB_BASE_BASE 0x7298e6c6
 
 /* ---- src/base/base.h ---- */
 
@@ -196,6 +196,8 @@ typedef struct phi_parse_error {
 
 /* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
 PHI_API phi_str phi_str_of(const char *text);
+/* For the conversion %.*s: printf("%.*s\n", PHI_ARG(text)). */
+#define PHI_ARG(s) (int)(s).len, (s).at
 PHI_API bool phi_str_equal(phi_str a, phi_str b);
 /* True if it is that text: phi_str_is(name, "ada"). NULL is the empty text. */
 PHI_API bool phi_str_is(phi_str s, const char *text);
@@ -207,11 +209,11 @@ PHI_API bool phi_str_is(phi_str s, const char *text);
 #endif /* PHI__PUB_BASE_BASE */
 
 #ifdef PHI__PUB_BASE_ARENA
-#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
+#if PHI__PUB_BASE_ARENA != 0xfc4023f1
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_ARENA 0x8b01e1b2
+#define PHI__PUB_BASE_ARENA 0xfc4023f1
 
 #ifdef __cplusplus
 extern "C" {
@@ -244,8 +246,8 @@ typedef struct phi_arena_mark {
     char *at;
 } phi_arena_mark;
 
-/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init
-   makes one. first_block_bytes: default 2048. */
+/* Takes no memory yet. `memory` is borrowed until phi_arena_free; NULL: the C library's, without a
+   limit. first_block_bytes: 0 means 2048. */
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
 
 /* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which
@@ -722,11 +724,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x2dc4f642
+#if PHI__IMP_BASE != 0xa30aec53
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x2dc4f642
+#define PHI__IMP_BASE 0xa30aec53
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1401,6 +1403,17 @@ PHI_API void phi_arena_free(phi_arena *arena) {
 
 #include <stdlib.h>
 
+static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
+                                    size_t new_bytes) {
+    (void)user_data;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_bytes);
+}
+
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *m;
     void *out;
@@ -1413,7 +1426,9 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
                 return NULL;
             }
     }
-    out = memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes);
+    out = memory != NULL
+              ? memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes)
+              : phi__base_libc_realloc(NULL, ptr, old_bytes, new_bytes);
     if (out == NULL && new_bytes != 0) return NULL;
     for (m = memory; m != NULL; m = m->parent) {
         PHI_ASSERT(m->used_bytes >= old_bytes);
@@ -1517,17 +1532,6 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     }
     *out = n;
     return true;
-}
-
-static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
-                                    size_t new_bytes) {
-    (void)user_data;
-    (void)old_bytes;
-    if (new_bytes == 0) {
-        free(ptr);
-        return NULL;
-    }
-    return realloc(ptr, new_bytes);
 }
 
 PHI__FN phi_allocator phi__allocator_default(void) {

@@ -11,13 +11,12 @@
    recorder and tapes, sub-agents, evaluation, strategies, agents out of configuration files, the
    operations of an OpenAPI document as tools, the tools of MCP servers and a server for MCP
    clients, skills, permissions (rules that decide on tool calls), hooks that are scripts, a picture
-   of a run as a page or as OpenTelemetry spans, events as JSON.
+   of a run as a page or as OpenTelemetry spans, events as JSON; and phi_mock, a model whose answers
+   a test writes.
 
-   OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
-            commands, PHI_NO_FILES the tools that touch files, PHI_NO_OPENAPI the operations of
-            OpenAPI documents, PHI_NO_FILES skills, PHI_NO_PERMISSIONS rules for tool calls,
-            PHI_NO_PROCESS hooks that are scripts, PHI_NO_MCP MCP, PHI_NO_LISTEN serving over HTTP,
-            PHI_NO_TRACE pictures of a run.
+   OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out tools that run commands
+            and hooks that are scripts, PHI_NO_FILES tools that touch files and skills,
+            PHI_NO_LISTEN serving over HTTP.
    SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
             paths, through symbolic links too; commands are not confined: decide in a hook, or do
             not give the agent that tool.
@@ -49,16 +48,16 @@
 #if PHI__PUB_PHI_1 != 0xb6bbbfe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_BASE != 0x68b60c0c
+#if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x544bd1f7
+#if PHI__PUB_PHI_2 != 0x8e8ac6be
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
+#if PHI__PUB_BASE_ARENA != 0xfc4023f1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x97e62723
+#if PHI__PUB_PHI_3 != 0x70aaad14
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -67,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x48aefa42
+#if PHI__PUB_PHI_4 != 0x44f587b9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -9234,11 +9233,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0xe8d6d2b4
+#if PHI__IMP_MOCK != 0x0893a907
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0xe8d6d2b4
+#define PHI__IMP_MOCK 0x0893a907
 
 /* ---- src/mock/mock.c ---- */
 
@@ -9401,8 +9400,7 @@ static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_
         char id[32];
         (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
         phi_answer_call(answer, phi_str_of(id), call->tool);
-        phi_answer_arguments(answer, call->arguments);
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, call->arguments, true);
     }
 }
 
@@ -17096,11 +17094,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x9907d994
+#if PHI__IMP_SUBAGENTS != 0xd9cfabb9
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x9907d994
+#define PHI__IMP_SUBAGENTS 0xd9cfabb9
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17521,7 +17519,7 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     else
         (void)phi__error(parent->rt, status, "%s", phi_status_text(status));
     phi_arena_free(&scratch);
-    if (agent == NULL) return phi__error_last(parent->rt, NULL, NULL);
+    if (agent == NULL) return phi__error_last(parent->rt, NULL);
     phi__child_free_block(child);
     phi__follow_begin(child, desc, agent);
     if (!child->running || agent->run != NULL) return PHI_OK;
@@ -18051,7 +18049,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
         if (child->agent == NULL && phi__child_save_thaw(child, desc) != PHI_OK) child = NULL;
     }
     if (child != NULL) return child;
-    (void)phi__error_last(all->parent->rt, &last, NULL);
+    (void)phi__error_last(all->parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
     return NULL;
 }
@@ -18070,7 +18068,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
     child->call = call;
     if (phi__children_begin(child, task->task) == PHI_OK) return true;
     child->call.rt = NULL;
-    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
     if (task->go_on.len == 0) phi__child_drop(child);
     return false;
@@ -18133,7 +18131,7 @@ static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str ar
         child->call = call;
         return PHI_PENDING;
     }
-    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, sizeof words, "The sub-agent could not be resumed: %s",
                    all != NULL ? last : "out of memory");
     if (child != NULL) phi__child_drop(child);
@@ -18218,7 +18216,7 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *t
     if (task == NULL) return phi__subagents_go_on(handle.rt, all, desc);
     phi__children_sweep(all);
     child = phi__children_new(all, desc);
-    if (child == NULL) return phi__error_last(handle.rt, NULL, NULL);
+    if (child == NULL) return phi__error_last(handle.rt, NULL);
     status = phi__children_begin(child, phi_str_of(task));
     child->spawned = status == PHI_OK;
     if (status != PHI_OK)
@@ -18231,11 +18229,11 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x22b03569
+#if PHI__IMP_EVALUATE != 0x252c3e8c
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x22b03569
+#define PHI__IMP_EVALUATE 0x252c3e8c
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18474,7 +18472,7 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
 static phi_status phi__branches_refuse(phi__evaluation *e, size_t index) {
     char words[320]; /* all that phi_last_error has */
     const char *last = "";
-    phi_status status = phi__error_last(e->agent->rt, &last, NULL);
+    phi_status status = phi__error_last(e->agent->rt, &last);
     (void)snprintf(words, sizeof words, "%s", last);
     if (index == e->pub.branch_count)
         return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);
@@ -19787,7 +19785,7 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
     phi__buf_init(&text, &e->agent->memory);
     if (phi__json_write(&text, node, 0) == PHI_OK) {
         child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);
-        status = child.rt != NULL ? PHI_OK : phi__error_last(e->agent->rt, NULL, NULL);
+        status = child.rt != NULL ? PHI_OK : phi__error_last(e->agent->rt, NULL);
     }
     phi__buf_free(&text);
     if (status != PHI_OK) return status;
@@ -19929,11 +19927,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x23c7daff
+#if PHI__IMP_STRATEGY != 0xe5978bf7
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x23c7daff
+#define PHI__IMP_STRATEGY 0xe5978bf7
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -23397,8 +23395,7 @@ static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy
     } else
         status = PHI_NO_MEMORY;
     phi__buf_free(&system);
-    if (child == NULL)
-        return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL, NULL);
+    if (child == NULL) return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL);
     child->tree.watch = phi__strategy_call_watch();
     child->tree.watched = job;
     child->tree.of_run = child->tree.no_last_tools = true;
@@ -23432,8 +23429,7 @@ static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call
     const char *words = NULL;
     slot->over = true;
     slot->status = status;
-    if (phi__error_last(job->agent->rt, &words, NULL) != status || words == NULL ||
-        words[0] == '\0')
+    if (phi__error_last(job->agent->rt, &words) != status || words == NULL || words[0] == '\0')
         words = phi_status_text(status);
     return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
@@ -25109,11 +25105,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x2dd338e1
+#if PHI__IMP_CONFIG != 0xc2189d94
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x2dd338e1
+#define PHI__IMP_CONFIG 0xc2189d94
 
 /* ---- src/config/config_in.h ---- */
 
@@ -26323,7 +26319,8 @@ static phi_status phi__config_agents_make(phi_agents *a) {
             a->agents[a->agent_count++] = job;
             continue;
         }
-        status = phi_last_error(ground->rt, &words, NULL);
+        words = phi_last_error(ground->rt).message;
+        status = phi_last_error(ground->rt).status;
         phi__config_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
                                 job->making.name, words != NULL ? words : "");
         return status;
@@ -26428,7 +26425,7 @@ static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__confi
     if (status == PHI_OK) status = phi_agent_get_desc(job->agent, &desc);
     if (status == PHI_OK) {
         *out = phi_agent_restore(rt, &desc, text, PHI_RESTORE_RESUME);
-        if (out->rt == NULL) status = phi_last_error(rt, NULL, NULL);
+        if (out->rt == NULL) status = phi_last_error(rt).status;
     }
     phi_arena_free(&scratch);
     return status;
@@ -49524,11 +49521,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x26ad8b18
+#if PHI__IMP_MCP != 0x10ca1c14
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x26ad8b18
+#define PHI__IMP_MCP 0x10ca1c14
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -53826,7 +53823,7 @@ static void phi__mcp_exchange_challenge(phi__mcp_exchange *e, phi_str headers) {
         phi__mcp_exchange_waits(e, true);
         return;
     }
-    (void)phi_last_error(e->wire->rt, &words, NULL);
+    words = phi_last_error(e->wire->rt).message;
     (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
     (void)phi__mcp_exchange_fail(e, status, message);
 }
@@ -53991,7 +53988,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     if (e->sent.len > 0)
         status = phi__mcp_oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
     if (status != PHI_OK)
-        (void)phi_last_error(e->wire->rt, &words, NULL);
+        words = phi_last_error(e->wire->rt).message;
     else if (!phi__mcp_head_make(e, phi__buf_str(&proof), &arena, &headers, &desc.header_count))
         status = PHI_NO_MEMORY;
     else {
@@ -54000,7 +53997,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
         if (status == PHI_FULL)
             status = phi__mcp_exchange_later(e, PHI__MCP_EXCHANGE_FULL_MS);
         else if (status != PHI_OK)
-            (void)phi_last_error(e->wire->rt, &words, NULL);
+            words = phi_last_error(e->wire->rt).message;
     }
     if (status != PHI_OK)
         (void)snprintf(e->words, sizeof e->words, "%s", words[0] != '\0' ? words : "no memory");
@@ -54023,7 +54020,7 @@ static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
         phi__buf_add_str(&e->sent, value);
         return e->sent.failed ? PHI_NO_MEMORY : PHI_OK;
     }
-    (void)phi_last_error(e->wire->rt, &words, NULL);
+    words = phi_last_error(e->wire->rt).message;
     (void)snprintf(e->words, sizeof e->words, "%s", words);
     return status;
 }
@@ -58108,7 +58105,7 @@ static phi_status phi__mcp_oauth_state_send(phi__mcp_oauth *o, phi__fetch_desc *
     desc->user_data = o;
     status = phi__fetch_open(o->rt, desc, &o->sent.fetch);
     if (status == PHI_OK) return PHI_BUSY;
-    (void)phi__error_last(o->rt, &words, NULL);
+    (void)phi__error_last(o->rt, &words);
     return phi__mcp_oauth_state_fail(o, status, "%s: %s", what, words != NULL ? words : "");
 }
 
@@ -61194,7 +61191,7 @@ static phi_status phi__mcp_sampling_begin(phi__mcp_sampling *s, phi__agent *agen
         return PHI_NO_MEMORY;
     if (s->tools && !phi__mcp_sampling_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
     child = phi__agent_make(agent->rt, &d, NULL);
-    if (child == NULL) return phi__error_last(agent->rt, NULL, NULL);
+    if (child == NULL) return phi__error_last(agent->rt, NULL);
     child->tree.watch = &phi__mcp_sampling_watch;
     child->tree.watched = s;
     status = phi__mcp_sampling_run(child, list);
@@ -61218,8 +61215,7 @@ PHI__FN phi_status phi__mcp_sampling_start(phi__mcp_sampling *s, phi__agent *age
         *words = list.fault;
     else if (status == PHI_OK) {
         status = phi__mcp_sampling_begin(s, agent, params, &list);
-        if (status != PHI_OK && status != PHI_NO_MEMORY)
-            (void)phi__error_last(agent->rt, words, NULL);
+        if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__error_last(agent->rt, words);
     }
     if (status != PHI_OK) phi_arena_free(&s->arena);
     return status;
@@ -62659,8 +62655,7 @@ static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer
     const phi__mcp_serving *serving = (const phi__mcp_serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
-    phi_answer_arguments(answer, serving->arguments);
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, serving->arguments, true);
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     return PHI_POLL_DONE;
 }
@@ -62921,7 +62916,7 @@ static void phi__mcp_serve_call_run(phi__mcp_serving *serving, bool task) {
         if (status == PHI_OK && task) (void)phi__mcp_serve_task_begin(serving);
         if (status == PHI_OK) return;
     }
-    (void)phi__error_last(serving->server->rt, &why, NULL);
+    (void)phi__error_last(serving->server->rt, &why);
     phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               phi_str_of(why), NULL);
     phi__mcp_serve_request_drop(serving, true);
@@ -68267,11 +68262,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x6d8c3599
+#if PHI__IMP_OPENAPI != 0xa1bfac59
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x6d8c3599
+#define PHI__IMP_OPENAPI 0xa1bfac59
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -69039,7 +69034,8 @@ static void phi__address_redirect(phi_openapi *api) {
                                 "the document: a redirect to an address that is not followed");
     else if (!phi__address_ask(api, url, true)) {
         const char *words = "";
-        phi_status status = phi_last_error(api->rt, &words, NULL);
+        words = phi_last_error(api->rt).message;
+        phi_status status = phi_last_error(api->rt).status;
         (void)phi__reading_fail(&api->reading, status, words);
     }
 }
@@ -70645,7 +70641,7 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a) {
                                     a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);
     if (status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK) {
-        (void)phi__error_last(api->rt, &words, NULL);
+        (void)phi__error_last(api->rt, &words);
         return phi__openapi_request_refuse(a->r, "Error: HTTP request failed: the token server: %s",
                                            words);
     }
@@ -71323,7 +71319,7 @@ static void phi__openapi_call_send(phi__openapi_call *c) {
     desc.user_data = c;
     if (status == PHI_OK) status = phi__fetch_open(rt, &desc, &c->fetch);
     if (status == PHI_OK) return;
-    (void)phi__error_last(rt, &words, NULL);
+    (void)phi__error_last(rt, &words);
     if (status == PHI_NO_MEMORY)
         phi__openapi_call_fail(c, "Out of memory");
     else
@@ -75700,11 +75696,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x8393552a
+#if PHI__IMP_SECTIONS != 0xa5e33f8a
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x8393552a
+#define PHI__IMP_SECTIONS 0xa5e33f8a
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -76293,7 +76289,8 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
     link->mcp = phi_mcp_connect(ground->rt, &desc);
     if (link->mcp == NULL) {
         const char *words = "";
-        status = phi_last_error(ground->rt, &words, NULL);
+        words = phi_last_error(ground->rt).message;
+        status = phi_last_error(ground->rt).status;
         if (status == PHI_NO_MEMORY) return status;
         phi__config_words_error(ground, used->node, status, "mcp.instances",
                                 "MCP server \"%s\": %s", desc.name, words);
@@ -76747,7 +76744,8 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     doc->api = phi_openapi_new(ground->rt, &desc);
     doc->failed = doc->api == NULL;
     if (!doc->failed) return PHI_OK;
-    status = phi_last_error(ground->rt, &words, NULL);
+    words = phi_last_error(ground->rt).message;
+    status = phi_last_error(ground->rt).status;
     if (status == PHI_NO_MEMORY) return status;
     phi__config_words_error(ground, doc->node, status, "openapi.instances",
                             "OpenAPI document \"%.*s\": %s", (int)name.len, name.at, words);

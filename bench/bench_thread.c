@@ -157,8 +157,7 @@ static phi_poll model_poll(void *user_data, void *call, phi_answer *answer) {
     if (++c->answers == TURNS) return PHI_POLL_DONE;
     (void)snprintf(arguments, sizeof arguments, "{\"n\":%u}", c->answers - 1);
     phi_answer_call(answer, phi_str_of(""), phi_str_of("look"));
-    phi_answer_arguments(answer, phi_str_of(arguments));
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, phi_str_of(arguments), true);
     return PHI_POLL_DONE;
 }
 

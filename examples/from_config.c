@@ -20,7 +20,7 @@ static bool ask(phi_runtime *rt, phi_agent agent, const char *prompt, char *out,
         runs = phi_step(rt, -1);
         while (phi_next_event(rt, &ev))
             if (ev.kind == PHI_EV_TEXT && n < size)
-                n += (size_t)snprintf(out + n, size - n, "%.*s", (int)ev.text.len, ev.text.at);
+                n += (size_t)snprintf(out + n, size - n, "%.*s", PHI_ARG(ev.text));
     } while (runs > 0);
     return n > 0;
 }

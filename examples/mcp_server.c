@@ -177,12 +177,10 @@ static phi_mcp_server *open_to_clients(game *g, phi_runtime *rt, int argc, char 
 int main(int argc, char **argv) {
     static game g;
     phi_runtime *rt = phi_runtime_new(NULL);
-    const char *words = "";
     world_new(&g);
     g.server = open_to_clients(&g, rt, argc, argv);
     if (g.server == NULL) {
-        (void)phi_last_error(rt, &words, NULL);
-        fprintf(stderr, "%s\n", words);
+        fprintf(stderr, "%s\n", phi_last_error(rt).message);
         phi_runtime_free(rt);
         return 1;
     }

@@ -102,7 +102,7 @@ static inline void commands_name(phi_agents *agents, const char *before, phi_str
                                  const char *after, phi_str means) {
     text whole = {NULL, 0, 0}, out = {NULL, 0, 0};
     phi_model model = PHI_ZERO;
-    text_print(&whole, "%s%.*s%s", before, (int)name.len, name.at, after);
+    text_print(&whole, "%s%.*s%s", before, PHI_ARG(name), after);
     text_fit(&out, text_str(&whole), 100);
     text_print(&out, "%*s", out.len < 22 ? (int)(22 - out.len) : 1, "");
     text_fit(&out, means, 120);
@@ -161,14 +161,12 @@ static inline const char *commands_model(phi_agents *agents, const char *name, c
 }
 
 static inline int commands_schema(void) {
-    phi_memory memory;
     phi_arena arena;
     phi_str schema;
     phi_status status;
-    phi_memory_init(&memory, NULL, 0);
-    phi_arena_init(&arena, &memory, 0);
+    phi_arena_init(&arena, NULL, 0);
     status = phi_config_schema(phi_config_sections(), &arena, &schema);
-    if (status == PHI_OK) (void)printf("%.*s\n", (int)schema.len, schema.at);
+    if (status == PHI_OK) (void)printf("%.*s\n", PHI_ARG(schema));
     phi_arena_free(&arena);
     return status == PHI_OK ? 0 : 1;
 }

@@ -88,10 +88,15 @@ PHI_API void phi_wake(phi_runtime *rt);
    starts a connection to the model's host that later steps finish and runs reuse. */
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
-/* The last call that failed (success does not clear it: ask after a failure; pumping thread only):
-   its status, message (owned by the runtime, valid until the next failure) and HTTP status (0:
-   none). */
-PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
+typedef struct phi_error {
+    phi_status status;
+    /* never NULL; names the field or the place; owned by the runtime, valid until its next failure */
+    const char *message;
+} phi_error;
+
+/* Why the last call failed: printf("%s\n", phi_last_error(rt).message). Success does not clear it:
+   ask after a failure. Pumping thread only. */
+PHI_API phi_error phi_last_error(const phi_runtime *rt);
 
 /* Bytes in use and at most so far, of everything that came from the allocator. */
 PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak);

@@ -2,9 +2,14 @@
 #include "codecs/names_in.h"
 
 PHI_API const phi_codec_fn *phi_codecs_all(void) {
-    static const phi_codec_fn all[] = {
-        phi__codec_anthropic,       phi__codec_openai_chat, phi__codec_openai_responses,
-        phi__codec_azure_responses, phi__codec_google,      phi__codec_vertex,
-        phi__codec_interactions,    phi__codec_bedrock,     NULL};
+    static const phi_codec_fn all[] = {phi__anthropic_codec,
+                                       phi__openai_chat_codec,
+                                       phi__openai_responses_codec,
+                                       phi__openai_responses_codec_azure,
+                                       phi__gemini_codec,
+                                       phi__gemini_codec_vertex,
+                                       phi__interactions_codec,
+                                       phi__bedrock_codec,
+                                       NULL};
     return all;
 }

@@ -29,13 +29,13 @@
     { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
 
 /* The code of each protocol: a preset points to one of them, all.c to all. */
-PHI__FN const phi__codec *phi__codec_anthropic(void);
-PHI__FN const phi__codec *phi__codec_openai_chat(void);
-PHI__FN const phi__codec *phi__codec_openai_responses(void);
-PHI__FN const phi__codec *phi__codec_azure_responses(void);
-PHI__FN const phi__codec *phi__codec_google(void);
-PHI__FN const phi__codec *phi__codec_vertex(void);
-PHI__FN const phi__codec *phi__codec_interactions(void);
-PHI__FN const phi__codec *phi__codec_bedrock(void);
+PHI__FN const phi__codec *phi__anthropic_codec(void);
+PHI__FN const phi__codec *phi__openai_chat_codec(void);
+PHI__FN const phi__codec *phi__openai_responses_codec(void);
+PHI__FN const phi__codec *phi__openai_responses_codec_azure(void);
+PHI__FN const phi__codec *phi__gemini_codec(void);
+PHI__FN const phi__codec *phi__gemini_codec_vertex(void);
+PHI__FN const phi__codec *phi__interactions_codec(void);
+PHI__FN const phi__codec *phi__bedrock_codec(void);
 
 #endif

@@ -146,7 +146,8 @@ static phi_status phi__config_agents_make(phi_agents *a) {
             a->agents[a->agent_count++] = job;
             continue;
         }
-        status = phi_last_error(ground->rt, &words, NULL);
+        words = phi_last_error(ground->rt).message;
+        status = phi_last_error(ground->rt).status;
         phi__config_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
                                 job->making.name, words != NULL ? words : "");
         return status;
@@ -251,7 +252,7 @@ static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__confi
     if (status == PHI_OK) status = phi_agent_get_desc(job->agent, &desc);
     if (status == PHI_OK) {
         *out = phi_agent_restore(rt, &desc, text, PHI_RESTORE_RESUME);
-        if (out->rt == NULL) status = phi_last_error(rt, NULL, NULL);
+        if (out->rt == NULL) status = phi_last_error(rt).status;
     }
     phi_arena_free(&scratch);
     return status;

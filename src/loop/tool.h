@@ -63,7 +63,7 @@ typedef struct phi_tool {
        that keeps_state, as it was. (default: a
        call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
-    void *user_data;
+    void *user_data;       /* yours; it outlives the agent */
     uint32_t timeout_ms;   /* default: the agent's tool_options.timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* it checks its arguments itself; default: phi checks the schema */

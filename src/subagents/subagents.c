@@ -47,7 +47,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
         if (child->agent == NULL && phi__child_save_thaw(child, desc) != PHI_OK) child = NULL;
     }
     if (child != NULL) return child;
-    (void)phi__error_last(all->parent->rt, &last, NULL);
+    (void)phi__error_last(all->parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
     return NULL;
 }
@@ -66,7 +66,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
     child->call = call;
     if (phi__children_begin(child, task->task) == PHI_OK) return true;
     child->call.rt = NULL;
-    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
     if (task->go_on.len == 0) phi__child_drop(child);
     return false;
@@ -129,7 +129,7 @@ static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str ar
         child->call = call;
         return PHI_PENDING;
     }
-    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, sizeof words, "The sub-agent could not be resumed: %s",
                    all != NULL ? last : "out of memory");
     if (child != NULL) phi__child_drop(child);
@@ -214,7 +214,7 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *t
     if (task == NULL) return phi__subagents_go_on(handle.rt, all, desc);
     phi__children_sweep(all);
     child = phi__children_new(all, desc);
-    if (child == NULL) return phi__error_last(handle.rt, NULL, NULL);
+    if (child == NULL) return phi__error_last(handle.rt, NULL);
     status = phi__children_begin(child, phi_str_of(task));
     child->spawned = status == PHI_OK;
     if (status != PHI_OK)

@@ -259,7 +259,8 @@ TEST(a_prompt_that_finds_no_memory_makes_room_at_the_next_step) {
     while (phi_agent_get_info(t.agent).memory_used < 26000) CHECK(exchange(&t) == PHI_OK);
     CHECK_EQ_INT(phi_thread_append(phi_agent_thread(t.agent), &told, 1, NULL), PHI_OK);
     CHECK_EQ_INT(talk_say(&t, large, answer), PHI_NO_MEMORY);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_NO_MEMORY);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
     CHECK(strstr(words, "phi_prompt: Out of memory: the agent's memory.limit_bytes, 65536,") ==
           words);
     (void)rig_step(r);
@@ -285,7 +286,7 @@ TEST(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again)
     }
     CHECK_EQ_INT(status, PHI_NO_MEMORY);
     CHECK(n > 10 && n < 60 && t.times == 0);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     if (t.error[0] != '\0') words = t.error;
     CHECK(
         strstr(words,

@@ -15,7 +15,7 @@ static store_mem *store;
 
 static const char *last_words(rig *r) {
     const char *words = NULL;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 

@@ -57,7 +57,7 @@ class Protocols(unittest.TestCase):
             path = os.path.join(tree, "src", "codecs", "names_in.h")
             with open(path, encoding="utf-8") as file:
                 text = file.read()
-            line = "PHI__FN const phi__codec *phi__codec_bedrock(void);\n"
+            line = "PHI__FN const phi__codec *phi__bedrock_codec(void);\n"
             self.assertEqual(text.count(line), 1)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text.replace(line, line + line.replace("bedrock", "made_up")))

@@ -213,7 +213,8 @@ int main(int argc, char **argv) {
     phi_arena_init(&arena, &memory, 0);
     agent = phi_agent_new(rt, &desc);
     for (; at < argc && good; at++) good = run(rt, agent, argv[at], &arena);
-    if (!good && phi_last_error(rt, &words, NULL) != PHI_OK) fprintf(stderr, "%s\n", words);
+    if (!good && phi_last_error(rt).status != PHI_OK)
+        fprintf(stderr, "%s\n", phi_last_error(rt).message);
     phi_runtime_free(rt);
     phi_arena_free(&arena);
     return good ? 0 : 1;

@@ -496,7 +496,7 @@ static bool sit(world *w) {
     store_mem_fail_at(w->store, -1, PHI_IO);
     w->agent = rig_agent(w->r, &w->desc);
     if (CHECK(w->agent.rt != NULL)) return true;
-    (void)phi_last_error(rig_runtime(w->r), &words, NULL);
+    words = phi_last_error(rig_runtime(w->r)).message;
     printf("  %s\n", words);
     w->failed = true;
     return false;
@@ -646,7 +646,7 @@ static void move(world *w) {
     w->agent = phi_agent_restore(rig_runtime(w->r), &w->desc, text,
                                  interrupt ? PHI_RESTORE_INTERRUPT : PHI_RESTORE_RESUME);
     if (!CHECK(w->agent.rt != NULL)) {
-        (void)phi_last_error(rig_runtime(w->r), &words, NULL);
+        words = phi_last_error(rig_runtime(w->r)).message;
         printf("  %s\n  %.*s\n", words, (int)phi__min(text.len, 4000), text.at);
         w->failed = true;
     } else {

@@ -39,10 +39,13 @@ static void do_fact(monkey *m) {
     case 0: (void)phi_fact_set(scope, key, phi_str_of(NULL), NULL); break;
     case 1: (void)phi_fact_get(scope, key, &fact); break;
     case 2: (void)phi_fact_list(scope, &m->arena, &facts, &count); break;
-    case 3: (void)phi_fact_known(a, &m->arena, &facts, &count); break;
+    case 3:
+        scope.known = true;
+        (void)phi_fact_list(scope, &m->arena, &facts, &count);
+        break;
     case 4:
-    case 5: (void)phi_fact_join(a, group); break;
-    case 6: (void)phi_fact_leave(a, group); break;
+    case 5: (void)phi_fact_join(a, group, true); break;
+    case 6: (void)phi_fact_join(a, group, false); break;
     case 7:
         if (phi_facts_save(runtime(m), &m->arena, &text) == PHI_OK && once_in(m, 2))
             (void)phi_facts_load(runtime(m), text);

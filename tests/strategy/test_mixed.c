@@ -95,8 +95,7 @@ static void mixed_calls(mixed_call *c, phi_answer *answer) {
         (void)snprintf(id, sizeof id, "id-%d", w->ids++);
         phi_answer_call(answer, phi_str_of(id),
                         phi_str_of(c->names[chance(w, (uint32_t)c->count)]));
-        phi_answer_arguments(answer, phi_str_of("{\"task\":\"do it\"}"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of("{\"task\":\"do it\"}"), true);
     }
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
 }

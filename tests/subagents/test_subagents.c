@@ -258,8 +258,7 @@ static phi_poll raw_poll(void *user_data, void *call, phi_answer *answer) {
     (void)call;
     if ((*n)++ == 0) {
         phi_answer_call(answer, phi_str_of("c"), phi_str_of("worker"));
-        phi_answer_arguments(answer, phi_str_of(raw_arguments));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(raw_arguments), true);
         phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     } else
         phi_answer_text(answer, phi_str_of("well"));

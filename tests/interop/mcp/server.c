@@ -696,7 +696,7 @@ int main(int argc, char **argv) {
     desc.max_sessions = 64;
     server = rt != NULL ? phi_mcp_serve(rt, &desc) : NULL;
     if (server == NULL) {
-        if (rt != NULL) (void)phi_last_error(rt, &why, NULL);
+        if (rt != NULL) why = phi_last_error(rt).message;
         (void)fprintf(stderr, "server: %s\n", why);
         phi_runtime_free(rt);
         return 1;
