@@ -45,8 +45,9 @@ static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
 }
 
 static void show_state(const char *where, phi_agent agent) {
-    phi_str state = phi_agent_tool_state(agent);
-    printf("%s: %.*s\n", where, PHI_ARG(state));
+    phi_str state;
+    if (phi_thread_tool_state(phi_agent_thread(agent), NULL, UINT64_MAX, NULL, &state) == PHI_OK)
+        printf("%s: %.*s\n", where, PHI_ARG(state));
 }
 
 /* The newest message that the model was sent: the one with the facts. */

@@ -1,4 +1,5 @@
 /* test_memory_limit.c - an agent at its memory limit: it compacts, forgets the oldest turns, or stops; and it goes on. */
+#include "support/figures.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
 
@@ -170,7 +171,7 @@ TEST(other_lanes_keep_what_they_show) {
     CHECK_EQ_INT((int)exchanges(&t, 200), 200);
     CHECK(t.times > 2);
     CHECK_STR(phi_thread_get_info(thread).lane, "aside");
-    CHECK_EQ_INT(phi_thread_figures(thread, PHI_LANE_DEFAULT, UINT64_MAX, &figures), PHI_OK);
+    CHECK_EQ_INT(lane_figures(thread, PHI_LANE_DEFAULT, UINT64_MAX, &figures), PHI_OK);
     CHECK_EQ_INT((int)figures.messages, 6);
     CHECK_EQ_INT(phi_thread_switch(thread, PHI_LANE_DEFAULT), PHI_OK);
     CHECK_EQ_INT((int)phi_thread_message_count(phi_agent_thread(t.agent)), 6);

@@ -497,7 +497,7 @@ TEST(what_left_memory_is_there_when_the_thread_leaves_its_store) {
     char words[200];
     begin(&s, true);
     begin(&plain, false);
-    CHECK_EQ_INT(phi_thread_detach(s.thread), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(s.thread, NULL, NULL, NULL, NULL, 0), PHI_OK);
     CHECK(talk_log(s.thread, NULL) == talk_log(plain.thread, NULL));
     CHECK_EQ_INT(phi_thread_attach(s.thread, store_mem_store(s.store), "elsewhere", NULL, words,
                                    sizeof words),

@@ -739,7 +739,7 @@ static void check_kept(phi_agent agent) {
     (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     store_mem_fail_at(store, -1, PHI_OK);
     CHECK_EQ_INT(phi_thread_to_json(thread, &arena, &one), PHI_OK);
-    CHECK_EQ_INT(phi_thread_detach(thread), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(thread, NULL, NULL, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_STR(strchr(one.at, '\n') + 1, store_mem_text(store, id));
     CHECK_EQ_INT(phi_thread_attach(again, store_mem_store(store), id, NULL, words, sizeof words),
                  PHI_OK);

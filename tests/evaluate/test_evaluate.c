@@ -1,4 +1,5 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
+#include "support/tool_state.h"
 #include "support/resumed.h"
 #include "support/recorded.h"
 #include "support/set.h"
@@ -403,9 +404,9 @@ TEST(a_branch_begins_with_the_tool_state_and_what_the_selected_one_did_to_it_cou
     CHECK_EQ_INT(phi_evaluate(agent, &desc), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_STR(seen, "{\"gold\":9}");
-    CHECK_STR(phi_agent_tool_state(agent), "{\"gold\":9,\"spent\":true}");
+    CHECK_STR(tool_state(agent), "{\"gold\":9,\"spent\":true}");
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), PHI_LANE_DEFAULT), PHI_OK);
-    CHECK_STR(phi_agent_tool_state(agent), "{\"gold\":9}");
+    CHECK_STR(tool_state(agent), "{\"gold\":9}");
     rig_free(r);
 }
 

@@ -1,5 +1,6 @@
 /* test_effects.c - the tool state: what tools see of it, what their effects make of it, and what of
    it a log, a branch, a snapshot, a store and a tape have. */
+#include "support/tool_state.h"
 #include "features/effects.h"
 #include "features/facts.h"
 #include "record/event_json.h"
@@ -95,7 +96,7 @@ static phi_agent fx_agent(rig *r, const phi_tool *tool) {
 
 static const char *state_of(phi_agent agent) {
     static char out[4000];
-    heard_copy(out, sizeof out, phi_agent_tool_state(agent));
+    heard_copy(out, sizeof out, tool_state(agent));
     return out;
 }
 
@@ -319,7 +320,7 @@ TEST(a_host_sets_and_reads_the_state) {
     CHECK_EQ_STR(rig_story(r), "ToolState \"{\"a\":1}\"\n");
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of("{}")), PHI_STALE);
-    CHECK(phi_agent_tool_state(agent).at == NULL);
+    CHECK(tool_state(agent).at == NULL);
     rig_free(r);
 }
 
@@ -619,7 +620,7 @@ TEST(the_copy_of_a_run_on_a_lane_has_its_effects) {
     phi__agent *to = phi__find_agent(agent), *from = phi__find_agent(branch);
     uint32_t lane = 0;
     run_fx(r, agent, "[{\"op\":\"merge\",\"value\":{\"a\":{\"long\":\"0123456789\"}}}]");
-    CHECK_EQ_INT(phi_agent_set_tool_state(branch, phi_agent_tool_state(agent)), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_tool_state(branch, tool_state(agent)), PHI_OK);
     run_fx(r, branch, "[{\"op\":\"merge\",\"value\":{\"b\":2}}]");
     run_fx(r, agent, "[{\"op\":\"replace\",\"value\":{\"c\":3}}]");
     CHECK_EQ_INT(phi__graft_lane(to->thread, phi_str_of("way"), 12, &lane), PHI_OK);

@@ -3,6 +3,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_WORLDS_H
 #define PHI_TESTS_SOAK_MONKEY_WORLDS_H
 
+#include "support/tool_state.h"
 #include "support/outcome.h"
 #include "support/resumed.h"
 #include "support/problems.h"
@@ -65,7 +66,7 @@ static void do_state(monkey *m) {
     case 0:
         (void)phi_agent_set_tool_state(a, phi_str_of(states[pick(m, PHI__COUNT(states))]));
         break;
-    case 1: (void)phi_agent_tool_state(a); break;
+    case 1: (void)tool_state(a); break;
     case 2: (void)phi_call_tool_state(any_call(m)); break;
     default:
         (void)phi_thread_tool_state(phi_agent_thread(a), once_in(m, 2) ? NULL : lane, pick(m, 60),
