@@ -90,7 +90,7 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
 typedef struct phi_error {
     phi_status status;
-    /* never NULL; names the field or the place; owned by the runtime, valid until its next failure */
+    /* never NULL; names the field or the place; the runtime's, valid until its next failure */
     const char *message;
 } phi_error;
 

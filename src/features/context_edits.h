@@ -1,4 +1,5 @@
-/* context_edits.h - tools that take messages out of the model's view (phi_feature_context_edits). */
+/* context_edits.h - tools that take messages out of the model's view:
+   phi_feature_context_edits. */
 #ifndef PHI_FEATURES_CONTEXT_EDITS_H
 #define PHI_FEATURES_CONTEXT_EDITS_H
 
@@ -19,9 +20,9 @@ extern "C" {
    until it is at least so many tokens; `memo`, where given, takes their place. The prunes of one
    turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
 
-   Revert: all behind the tool result that is named "[step n12]" (step 12). The last revert of a turn
-   counts. PHI_REJECTED: it is not possible; `words`, where given, say why, and nothing is noted.
-   PHI_EV_REVERTED reports the outcome in either case. */
+   Revert: all after the tool result that is named "[step n12]" (step 12). The last revert of a
+   turn counts. PHI_REJECTED: it is not possible; `words`, where given, say why, and nothing is
+   noted. PHI_EV_REVERTED reports the outcome in either case. */
 PHI_API phi_status phi_call_edit(phi_call call, const phi_prune *prune, const phi_revert *revert,
                                  char *words, size_t words_size);
 

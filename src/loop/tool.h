@@ -79,8 +79,8 @@ typedef struct phi_tool {
        (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the same call again and again is no sign of a loop: it polls */
-    /* it calls phi_call_edit with a revert: every result of an agent with this tool ends, when it enters the
-       history, with a text block that names it: "[step n12]" */
+    /* it calls phi_call_edit with a revert: every result of an agent with this tool ends, when it
+       enters the history, with a text block that names it: "[step n12]" */
     bool names_steps;
     /* the interval of PHI_EV_TOOL_HEARTBEAT while a call runs; a host that does not pop its events
        gets none (default: none) */
