@@ -525,11 +525,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0xcdb60c41
+#if PHI__PUB_FORMATS_TOML != 0x55f203e8
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0xcdb60c41
+#define PHI__PUB_FORMATS_TOML 0x55f203e8
 
 #ifdef __cplusplus
 extern "C" {
@@ -592,7 +592,7 @@ typedef struct phi_toml_date {
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* The type of any tree's node. Only strings that phi_toml_parse or phi_toml_new_date made are dates;
+/* The type of any tree's node. Only strings of phi_toml_parse and phi_toml_new_date are dates;
    *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
 PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
 /* A date of its text, as TOML writes it. NULL: it is none, or no memory. */

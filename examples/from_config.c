@@ -50,12 +50,9 @@ int main(int argc, char **argv) {
     base.provider = &mock->provider;
     with.base = &base;
     config = phi_config_load(&from);
-    for (i = 0; (problem = phi_config_problem_at(config, i)) != NULL; i++) print_problem(problem);
     agents = phi_agents_from_config(rt, config, &with);
     while (phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
-    if (phi_config_error(config) == NULL)
-        for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++)
-            print_problem(problem);
+    for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) print_problem(problem);
     if (phi_agents_step(agents) == PHI_OK) {
         done = ask(rt, phi_agents_get(agents, "writer"), "A line about the sea.", draft,
                    sizeof draft) &&

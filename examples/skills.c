@@ -98,7 +98,6 @@ static bool run(phi_runtime *rt, phi_agent agent, const char *task) {
 }
 
 int main(int argc, char **argv) {
-    const char *dirs[1];
     phi_runtime *rt = phi_runtime_new(NULL);
     phi_skills *skills = phi_skills_new(NULL);
     phi_agent_desc desc = PHI_ZERO;
@@ -109,8 +108,9 @@ int main(int argc, char **argv) {
     chooser mind;
     bool done = false;
     phi_arena_init(&arena, NULL, 0);
-    dirs[0] = argc > 1 ? argv[1] : "examples/skills";
-    if (rt == NULL || skills == NULL || phi_skills_load(skills, dirs, 1) != PHI_OK) return 1;
+    if (rt == NULL ||
+        phi_skills_load(skills, argc > 1 ? argv[1] : "examples/skills", NULL, SIZE_MAX) != PHI_OK)
+        return 1;
     print_problems(skills);
     if (phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, "You help with a repository.", &arena,
                           &prompt) == PHI_OK &&

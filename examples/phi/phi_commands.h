@@ -31,17 +31,16 @@ static inline size_t commands_problem(text *out, const phi_config_problem *probl
     return problem->is_warning ? 0 : 1;
 }
 
-/* Shows the problems of a configuration and of its agents (NULL: none yet), which repeat those of a file that has errors.
-   How many are errors. */
+/* Shows the problems of a configuration, or of its agents (NULL: none yet), which have those of the file. How many are
+   errors. */
 static inline size_t commands_problems(const phi_config *config, const phi_agents *agents, FILE *to,
                                        bool quiet) {
     const phi_config_problem *problem;
     text out = {NULL, 0, 0};
     size_t i, errors = 0;
-    for (i = 0; (problem = phi_config_problem_at(config, i)) != NULL; i++)
-        errors += commands_problem(&out, problem, quiet);
-    if (errors > 0) agents = NULL;
-    for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++)
+    for (i = 0; (problem = agents != NULL ? phi_agents_problem_at(agents, i)
+                                          : phi_config_problem_at(config, i)) != NULL;
+         i++)
         errors += commands_problem(&out, problem, quiet);
     if (out.len > 0) (void)fwrite(out.at, 1, out.len, to);
     free(out.at);

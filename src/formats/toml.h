@@ -61,7 +61,7 @@ typedef struct phi_toml_date {
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* The type of any tree's node. Only strings that phi_toml_parse or phi_toml_new_date made are dates;
+/* The type of any tree's node. Only strings of phi_toml_parse and phi_toml_new_date are dates;
    *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
 PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
 /* A date of its text, as TOML writes it. NULL: it is none, or no memory. */

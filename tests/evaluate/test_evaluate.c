@@ -745,7 +745,7 @@ TEST(a_session_of_the_log_has_the_group) {
     CHECK_EQ_INT(phi_session_of_thread(phi_agent_thread(s.agent), NULL, &session), PHI_OK);
     REQUIRE(session != NULL);
     CHECK_EQ_INT(session->loop_count, 3);
-    loop = phi_session_get_loop(session, PHI__LIT("s.play.b.2"));
+    loop = session_loop(session, PHI__LIT("s.play.b.2"));
     REQUIRE(loop != NULL && loop->group != NULL);
     CHECK(loop->group->is_selected);
     CHECK_EQ_INT(loop->group->selected_index, 1);
@@ -756,7 +756,7 @@ TEST(a_session_of_the_log_has_the_group) {
     CHECK_EQ_INT(phi_session_loops(session, PHI_LOOP_SIBLINGS, PHI__LIT("s.play.a.1"), siblings, 4),
                  2);
     CHECK(siblings[0]->group != NULL && !siblings[0]->group->is_selected);
-    CHECK(phi_session_get_loop(session, PHI__LIT("s.play.judge.3"))->group == NULL);
+    CHECK(session_loop(session, PHI__LIT("s.play.judge.3"))->group == NULL);
     CHECK_EQ_INT(session_usage(session).total_tokens, 120 + 130 + 160);
     phi_session_free(session);
     rig_free(s.r);
@@ -789,11 +789,11 @@ TEST(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards) {
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     session = recorder_find(recorder, PHI__LIT("s"));
     REQUIRE(session != NULL);
-    loop = phi_session_get_loop(session, PHI__LIT("s.play.a.1"));
+    loop = session_loop(session, PHI__LIT("s.play.a.1"));
     REQUIRE(loop != NULL && loop->group != NULL);
     CHECK_EQ_INT(loop->status, PHI_LOOP_COMPLETED);
     CHECK(loop->group->is_selected);
-    CHECK(!phi_session_get_loop(session, PHI__LIT("s.play.b.2"))->group->is_selected);
+    CHECK(!session_loop(session, PHI__LIT("s.play.b.2"))->group->is_selected);
     phi_recorder_free(recorder);
     rig_free(s.r);
 }
