@@ -51,7 +51,7 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xbb27e29d
+#if PHI__PUB_PHI_2 != 0x7d31926a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xfc4023f1
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x4dd78744
+#if PHI__PUB_PHI_4 != 0x9b661e60
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -310,11 +310,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xa5479b18
+#if PHI__PUB_PHI_TOOLS_1 != 0xb5e23508
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xa5479b18
+#define PHI__PUB_PHI_TOOLS_1 0xb5e23508
 
 #ifdef __cplusplus
 extern "C" {
@@ -1943,7 +1943,7 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
        desc.tool_count = 2;  // prun and prun_with_memo
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
-   They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
+   They only call phi_call_edit. They have no state: one tool serves any number
    of agents. */
 
 enum { PHI_CONTEXT_TOOLS = 3 };
@@ -9534,11 +9534,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x173410f5
+#if PHI__IMP_RECORD != 0xae0e6277
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x173410f5
+#define PHI__IMP_RECORD 0xae0e6277
 
 /* ---- src/record/event_in.h ---- */
 
@@ -15974,7 +15974,7 @@ static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (phi__tape_play_runs(tape, call)) {
-        if (!phi_call_pending(
+        if (!phi__call_pending(
                 phi__call_handle(call))) { /* given now, and not when that was recorded */
             call->held = NULL;
             phi__call_unclaim(call);
@@ -17094,11 +17094,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xd9cfabb9
+#if PHI__IMP_SUBAGENTS != 0xad5c47d7
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xd9cfabb9
+#define PHI__IMP_SUBAGENTS 0xad5c47d7
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17754,7 +17754,7 @@ static void phi__forward_tool(phi__child *child, phi_str name) {
 
 PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
     if (child->call.rt == NULL) return false;
-    if (!phi_call_pending(child->call)) { /* finished from outside: nobody waits any more */
+    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
         child->call.rt = NULL;
         phi__schedule_cancel_tree(child->agent, false);
         return false;
@@ -43292,11 +43292,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x8459a790
+#if PHI__IMP_TOOLS != 0x524fcba4
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x8459a790
+#define PHI__IMP_TOOLS 0x524fcba4
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43947,9 +43947,13 @@ static void phi__context_tools_drop(phi__job *job) { (void)job; }
 /* ---- prun, prun_with_memo ---- */
 
 static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str memo) {
+    phi_prune prune;
     char words[96];
     if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
-    if (phi_call_prune(job->call, tokens, memo) != PHI_OK) return phi__job_no_memory(job);
+    memset(&prune, 0, sizeof prune);
+    prune.tokens = tokens;
+    prune.memo = memo;
+    if (phi_call_edit(job->call, &prune, NULL, NULL, 0) != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,
                    "Prun request recorded: %llu tokens will be removed before next turn.",
                    (unsigned long long)tokens);
@@ -43995,19 +43999,22 @@ static phi_flow phi__context_tools_revert_go(phi__job *job) {
     const char *summary;
     char words[200];
     uint64_t number;
-    phi_revert_category which;
+    phi_revert revert;
     phi_status status;
+    memset(&revert, 0, sizeof revert);
     if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
         !phi__job_text(job, "summary", false, &summary))
         return PHI_DONE;
-    which = phi__context_tools_category(category);
-    if ((int)which == 0)
+    revert.category = phi__context_tools_category(category);
+    if ((int)revert.category == 0)
         return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
                                   "completion or step-summary");
     digits = phi__str_starts(step, "n") ? phi__str(step.at + 1, step.len - 1) : step;
     if (!phi__str_to_u64(digits, &number))
         return phi__job_fail(job, "Invalid arguments: step must be one that is shown, such as n12");
-    status = phi_call_revert(job->call, which, number, phi_str_of(summary), words, sizeof words);
+    revert.step = number;
+    revert.summary = phi_str_of(summary);
+    status = phi_call_edit(job->call, NULL, &revert, words, sizeof words);
     if (status == PHI_REJECTED) return phi__job_fail(job, "Revert rejected: %s", words);
     if (status != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,

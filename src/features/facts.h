@@ -74,8 +74,8 @@ PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const p
                                  size_t *count);
 
 /* An agent joins a group, which need not have facts, or leaves it (join false); twice is harmless.
-   Its groups and its own facts are part of its snapshot. PHI_BAD_ARG: no name for a group (as a key);
-   PHI_FULL, PHI_STALE, PHI_NO_MEMORY. */
+   Its groups and its own facts are part of its snapshot. PHI_BAD_ARG: no name for a group (as a
+   key); PHI_FULL, PHI_STALE, PHI_NO_MEMORY. */
 PHI_API phi_status phi_fact_join(phi_agent agent, const char *group, bool join);
 
 /* The facts of all and of the groups as JSON text, in the arena; and back: they replace all such

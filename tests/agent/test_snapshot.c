@@ -486,7 +486,7 @@ static phi_flow forge_step(void *user_data, phi_call call) {
 
 static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) {
     forge *f = (forge *)user_data;
-    CHECK(phi_call_pending(call));
+    CHECK(phi_call_get_info(call).pending);
     f->resumes++;
     (void)snprintf(f->arguments, sizeof f->arguments, "%.*s", (int)arguments.len, arguments.at);
     return PHI_PENDING;

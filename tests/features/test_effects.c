@@ -278,7 +278,7 @@ TEST(what_is_no_effect_is_refused_and_the_call_waits_on) {
         CHECK_EQ_INT(phi_call_result(b.calls[0], &result), PHI_BAD_ARG);
         CHECK_EQ_STR(words_of(r), faults[i][1]);
     }
-    CHECK(phi_call_pending(b.calls[0]));
+    CHECK(phi_call_get_info(b.calls[0]).pending);
     CHECK_EQ_INT(give_at(&b, 0), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(state_of(agent), "{}");

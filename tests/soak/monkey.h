@@ -347,7 +347,7 @@ static phi_flow any_flow(monkey *m, phi_call call) {
 
 static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     monkey *m = (monkey *)user_data;
-    HOLDS(m, arguments.len > 0 && arguments.at[0] != '\0' && phi_call_pending(call));
+    HOLDS(m, arguments.len > 0 && arguments.at[0] != '\0' && phi_call_get_info(call).pending);
     return any_flow(m, call);
 }
 
@@ -357,7 +357,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
 
 static void any_cancel(void *user_data, phi_call call) {
     monkey *m = (monkey *)user_data;
-    HOLDS(m, !phi_call_pending(call));
+    HOLDS(m, !phi_call_get_info(call).pending);
     must_know(m, phi_call_get_info(call).agent);
     act_within(m);
 }

@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_ACTS_H
 #define PHI_TESTS_SOAK_MONKEY_ACTS_H
 
+#include "support/edits.h"
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
 #include "loop/events.h"
@@ -193,10 +194,10 @@ static void do_call(monkey *m) {
         if (state != NULL && n > 0) (void)phi_call_state(call, 0);
         break;
     }
-    case 4: (void)phi_call_prune(call, pick(m, 100), any_str(m)); break;
+    case 4: (void)call_prune(call, pick(m, 100), any_str(m)); break;
     case 5:
-        (void)phi_call_revert(call, (phi_revert_category)pick(m, 6), pick(m, 80), any_str(m), words,
-                              sizeof words);
+        (void)call_revert(call, (phi_revert_category)pick(m, 6), pick(m, 80), any_str(m), words,
+                          sizeof words);
         break;
     case 6:
         (void)phi_call_get_info(call).id;

@@ -170,7 +170,7 @@ static void *elsewhere_act(void *data) {
     case 3: (void)phi_steer(e->agent, e->text); break;
     case 4: (void)phi_follow_up(e->agent, e->text); break;
     case 5: (void)phi_inject(e->agent, e->text, "radio"); break;
-    case 6: (void)phi_call_pending(e->call); break;
+    case 6: (void)phi_call_get_info(e->call).pending; break;
     default: (void)phi_call_reply(e->call, e->text); break;
     }
     return NULL;
