@@ -51,7 +51,7 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x7d31926a
+#if PHI__PUB_PHI_2 != 0x07ebbc95
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xfc4023f1
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x9b661e60
+#if PHI__PUB_PHI_4 != 0x64299278
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -19927,11 +19927,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xe5978bf7
+#if PHI__IMP_STRATEGY != 0xf4af97ca
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xe5978bf7
+#define PHI__IMP_STRATEGY 0xf4af97ca
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -23602,7 +23602,7 @@ PHI__FN void phi__strategy_call_drop(phi__strategy_job *job) {
     job->call_count--;
     for (i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
     phi__buf_free(&call.text);
-    if (call.child.rt != NULL) (void)phi_agent_free(call.child); /* it may call the host */
+    if (call.child.rt != NULL) phi_agent_free(call.child); /* it may call the host */
 }
 
 PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
@@ -25105,11 +25105,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xc2189d94
+#if PHI__IMP_CONFIG != 0x275c91e1
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xc2189d94
+#define PHI__IMP_CONFIG 0x275c91e1
 
 /* ---- src/config/config_in.h ---- */
 
@@ -26255,7 +26255,7 @@ static void phi__config_agents_drop(phi_agents *a) {
     phi__config_job *job;
     for (job = a->maker.first; job != NULL; job = job->next)
         if (job->agent.rt != NULL) {
-            (void)phi_agent_free(job->agent);
+            phi_agent_free(job->agent);
             memset(&job->agent, 0, sizeof job->agent);
         }
     while (a->begun > 0) {
@@ -26462,12 +26462,11 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     for (i = 0; i < to->agent_count; i++) {
         if (made[i].rt == NULL) continue;
         if (status == PHI_OK) {
-            (void)phi_agent_free(
-                phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
-            (void)phi_agent_free(to->agents[i]->agent);
+            phi_agent_free(phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
+            phi_agent_free(to->agents[i]->agent);
             to->agents[i]->agent = made[i];
         } else
-            (void)phi_agent_free(made[i]);
+            phi_agent_free(made[i]);
     }
     phi__free(&rt->memory, made, (to->agent_count + 1) * sizeof *made);
     return status;
@@ -49528,11 +49527,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x10ca1c14
+#if PHI__IMP_MCP != 0x50b7ed4c
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x10ca1c14
+#define PHI__IMP_MCP 0x50b7ed4c
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -61123,7 +61122,7 @@ static const phi_message *phi__mcp_sampling_reply(const phi__agent *child) {
 static void phi__mcp_sampling_free(phi__mcp_sampling *s, phi__agent *child) {
     s->child.rt = NULL;
     child->tree.watch = NULL; /* `gone` is not for us */
-    (void)phi_agent_free(child->handle);
+    phi_agent_free(child->handle);
     phi_arena_free(&s->arena);
 }
 
