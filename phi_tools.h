@@ -51,7 +51,7 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xbb27e29d
+#if PHI__PUB_PHI_2 != 0x07ebbc95
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xfc4023f1
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x4dd78744
+#if PHI__PUB_PHI_4 != 0x64299278
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -126,11 +126,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0xcdb60c41
+#if PHI__PUB_FORMATS_TOML != 0x55f203e8
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0xcdb60c41
+#define PHI__PUB_FORMATS_TOML 0x55f203e8
 
 #ifdef __cplusplus
 extern "C" {
@@ -193,7 +193,7 @@ typedef struct phi_toml_date {
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* The type of any tree's node. Only strings that phi_toml_parse or phi_toml_new_date made are dates;
+/* The type of any tree's node. Only strings of phi_toml_parse and phi_toml_new_date are dates;
    *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
 PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
 /* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
@@ -310,11 +310,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xad72cabd
+#if PHI__PUB_PHI_TOOLS_1 != 0xb45fcfa9
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xad72cabd
+#define PHI__PUB_PHI_TOOLS_1 0xb45fcfa9
 
 #ifdef __cplusplus
 extern "C" {
@@ -538,11 +538,9 @@ PHI_API void phi_session_free(phi_session *session);
 
 /* ---- questions ---- */
 
-/* The loop of that id, the latest of several; NULL: none. */
-PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id);
-
 typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; loop_id is not looked at */
+    PHI_LOOP_ITSELF,    /* the loop of that id, the latest of several */
     PHI_LOOP_CHILDREN,
     /* the loops of its group that are in the session, itself included; without a group none */
     PHI_LOOP_SIBLINGS,
@@ -671,9 +669,6 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
-/* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
-PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
-
 /* PHI_FLUSH_IDLE: now and then, on a server. */
 typedef enum phi_flush {
     PHI_FLUSH_ALL = 0, /* all sessions: loops that run or are pending become ABORTED */
@@ -792,8 +787,8 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
-/* The messages of a loop (loop_id empty: of the last loop that has any) and of its ancestors,
-   oldest first, with their blocks applied:
+/* Appends the messages of a loop (loop_id empty: of the last loop that has any) and of its
+   ancestors, oldest first, to a thread, and applies their blocks. Its view is then:
    - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then
      the turns that came after the block was made. A turn is loaded once: keep_first ends before the
      other sections begin;
@@ -802,21 +797,12 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set its size: 3
      earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none.
      Loops that have neither messages nor a block do not count, and by tokens the loop that would
-     exceed them is out.
-   Messages that prunes took are not among them: PrunApplied events of the loop and its ancestors
-   name them by timestamp, and a memo is in the place of the first.
-   The list is in the arena, its messages point into the session. counter NULL: the estimate.
-   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and
-   *count is 0. */
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count);
-
-/* The same in a thread: all messages of these loops are appended, also those that are not loaded.
-   What prunes took is one rewrite behind them, a prune; blocks and scope are another, a compaction,
-   so that the thread's view is the list that phi_session_context loads; revoked, the view has
-   everything. The thread need not be empty. A summary stays a summary: a later compaction takes
+     exceed them is out. counter NULL: the estimate.
+   Messages that prunes took are not in view: PrunApplied events of the loop and its ancestors name
+   them by timestamp, and a memo is in the place of the first.
+   All messages of these loops are appended, also those that are not in view. What prunes took is
+   one rewrite after them, a prune; blocks and scope are another, a compaction; revoked, the view
+   has everything. The thread need not be empty. A summary stays a summary: a later compaction takes
    over its lines. A block that a rewrite cannot follow, since it parts a call from its result,
    replaces all messages at once. Runs over the thread that have the session's id get loop ids that
    no loop of the session has. For that, loops that no appended message names come first, as a
@@ -934,8 +920,8 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
    parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
    handle: phi_abort ends it; it is stale when it was freed.
    task NULL, after phi_agent_restore of a parent and outside of callbacks: children of phi_spawn
-   that had not finished, and have that desc's name, go on; `child` stays as it is. Returns the first
-   failure; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
+   that had not finished, and have that desc's name, go on; `child` stays as it is. The first
+   failure is returned; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
    PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
    PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *task,
@@ -1510,8 +1496,8 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
        from.path = "agent.toml";
        from.environment = true;                       // ${NAME} is a variable of the process
        phi_config *config = phi_config_load(&from);
-       if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
+       for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
    A file is read whole and checked whole: every fault is a problem in a list, each with its file,
    line, column, field, value and the expected values. Faults are errors; an unknown field is a
@@ -1557,8 +1543,8 @@ typedef struct phi_config_desc {
     uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
 
-/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
-   it can be used. */
+/* Reads and checks. NULL: no memory for the config itself. It can be used if no problem is an
+   error; phi_agents_step returns the status of the first. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 
@@ -1573,11 +1559,9 @@ typedef struct phi_config_problem {
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;
 
-/* The first error; NULL: the config can be used (there may be warnings). Its status: PHI_NOT_FOUND,
-   PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a
-   field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY (also of a config at NULL). */
-PHI_API const phi_config_problem *phi_config_error(const phi_config *config);
-/* Errors and warnings, in the order of the text; NULL past the last. */
+/* Errors and warnings, in the order of the text; NULL past the last. Statuses of errors:
+   PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format.
+   PHI_BAD_ARG: a field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY. */
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* The values, variables replaced; NULL: it could not be read. Do not change it. */
@@ -1667,7 +1651,7 @@ typedef struct phi_agents_desc {
     bool hide_keys;
 } phi_agents_desc;
 
-/* Begins. A config with errors gives an object with the first one's status and all its problems.
+/* Begins. A config with errors gives an object with the first one's status.
    NULL: no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
@@ -1679,9 +1663,9 @@ PHI_API void phi_agents_free(phi_agents *agents);
    exist. All else stays: none exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
-/* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
-   phi_config_problem_at; errors and warnings. NULL past the last. Of a config that has errors they
-   are the config's own, all of them: show one of the two lists. */
+/* Problems of the config, as phi_config_problem_at, and after them those that show only now (files
+   of prompts, names of tools, documents that cannot be read); errors and warnings. NULL past the
+   last. */
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */
@@ -1959,7 +1943,7 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
        desc.tool_count = 2;  // prun and prun_with_memo
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
-   They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
+   They only call phi_call_edit. They have no state: one tool serves any number
    of agents. */
 
 enum { PHI_CONTEXT_TOOLS = 3 };
@@ -3052,7 +3036,7 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
 /* skills.h - skills: directories with a SKILL.md that a model reads when a task asks for them.
 
        phi_skills *skills = phi_skills_new(NULL);
-       phi_skills_load(skills, dirs, 2);             // later directories win
+       phi_skills_load(skills, "skills", NULL, SIZE_MAX); // a later directory wins
        phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, "You are ...", &arena, &prompt);
        phi_skills_tool(skills, &tools[0]);           // read_skill
 
@@ -3061,10 +3045,9 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
    prompt; instructions and further files enter the context only when the model reads them, by the
    tool read_skill, or by read_file at the place that the prompt names.
 
-   Loading is for start-up: phi_skills_load and its like read the disk until they are done, about
-   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_dir. A skill
-   that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both kinds. The
-   other skills are not touched by it.
+   Loading reads the disk, about 0.1 ms a skill: at start-up the whole, between frames in slices. A
+   skill that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both
+   kinds. The other skills are not touched by it.
 
    Ownership: a phi_skills owns all its memory, out of its own allocator; every string and skill it
    hands out is valid until phi_skills_free, also of a skill that a later directory has replaced.
@@ -3099,7 +3082,7 @@ typedef struct phi_skill {
     phi_str allowed_tools; /* as written, or a list joined by blanks; phi itself does not use it */
     const phi_skill_pair *metadata;
     size_t metadata_count;
-    phi_str source;    /* the label that it was loaded with, or "dir:0", "dir:1"... */
+    phi_str source;    /* the label that it was loaded with */
     phi_str base_dir;  /* absolute, without links */
     phi_str file_path; /* of SKILL.md */
 } phi_skill;
@@ -3116,21 +3099,17 @@ typedef struct phi_skill_problem {
 PHI_API phi_skills *phi_skills_new(const phi_skills_desc *desc);
 PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
 
-/* Loads every skill of these directories: <dir>/<name>/SKILL.md. A later directory replaces skills
-   of the same name. A directory that does not exist is skipped. `dirs` is borrowed until return.
-   PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
-PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
-
-/* One directory, in slices: call it with the same arguments until it is not PHI_BUSY; SIZE_MAX
-   units are the whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at
-   most. Skills appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A
-   path that ends in "/SKILL.md" is one skill.
+/* Loads every skill of a directory, <dir>/<name>/SKILL.md, or the one of a path that ends in
+   "/SKILL.md". It replaces skills of the same name. In slices: call it with the same arguments
+   until it is not PHI_BUSY; SIZE_MAX units are the whole. A unit is an entry of the directory: a
+   few system calls, and 64 KiB read at most. Skills appear as they are read, with `label` as their
+   source (copied; NULL: "dir:0", of the next such load "dir:1"...).
    PHI_NOT_FOUND, PHI_IO: the directory, or SKILL.md in it, does not exist or cannot be read;
    PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: the
-   load
-   of another directory is under way; PHI_BAD_ARG, PHI_NO_MEMORY, PHI_TOO_BIG. */
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
-                                       size_t units);
+   load of another directory is under way; PHI_BAD_ARG. PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the
+   skills loaded until then stay. */
+PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const char *label,
+                                   size_t units);
 
 /* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);
@@ -3187,7 +3166,9 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 
 /* trace.h - a picture of a thread: one page of HTML for people, or OpenTelemetry spans for viewers.
 
-       phi_trace_agent(agent, PHI_TRACE_HTML, "run.html", NULL, 0);
+       phi_trace_desc desc = PHI_ZERO;
+       desc.agent = agent;
+       phi_trace_save(NULL, PHI_TRACE_HTML, &desc, "run.html", NULL, 0);
 
    The page is one file that loads nothing: the tree of lanes, runs, turns and sub-agents; what each
    request held, and why; tool calls on a time line; tokens, cost and cache hits; search. The spans
@@ -3216,6 +3197,10 @@ typedef struct phi_trace_sink {
 
 /* Zero means default for every field. Borrowed, with all it points to, until the trace ends. */
 typedef struct phi_trace_desc {
+    /* Its policy, token counter and tools as they are now, its model and those that it may go to
+       fill the fields below that are not set. It must not be freed nor get another model until the
+       trace ends (default: none) */
+    phi_agent agent;
     const char *title; /* (default: the thread's title, else its id) */
     /* Threads of sub-agents, at any depth: each run stands below the tool call that began it
        (default: a call names the run, and no more) */
@@ -3248,12 +3233,13 @@ typedef struct phi_trace_desc {
 typedef struct phi_trace phi_trace;
 
 /* Writes a trace in slices: begin, advance until it is not PHI_BUSY, end. desc NULL: the defaults.
+   thread NULL: that of desc->agent.
    The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
    entries after phi_trace_begin are not in the trace.
-   PHI_BAD_ARG; PHI_NO_MEMORY: *trace is NULL. */
+   PHI_BAD_ARG, PHI_STALE (the agent), PHI_NO_MEMORY: *trace is NULL. */
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const phi_trace_sink *out,
                                    phi_trace **trace);
@@ -3273,10 +3259,6 @@ PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless *
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
-/* phi_trace_save of an agent's thread, with the agent's policy, token counter and tools as they are
-   now, its model and those that it may go to. PHI_STALE. */
-PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
-                                   char *words, size_t words_size);
 
 #ifdef __cplusplus
 }
@@ -11889,11 +11871,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x61c66a42
+#if PHI__IMP_RECORD != 0xae0e6277
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x61c66a42
+#define PHI__IMP_RECORD 0xae0e6277
 
 /* ---- src/record/event_in.h ---- */
 
@@ -11978,6 +11960,8 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
+/* The loop of that id, the latest of several; NULL: none. */
+PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
 /* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed
@@ -13902,7 +13886,7 @@ static void phi__recorder_request(phi__loop_box *loop) {
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
                                            int64_t at_ms) {
-    const phi_loop_record *known = phi_session_get_loop(&box->pub, id);
+    const phi_loop_record *known = phi__session_get_loop(&box->pub, id);
     phi__loop_box *loop;
     if (known != NULL) return phi__session_loop_of((phi_loop_record *)(uintptr_t)known);
     loop = phi__session_loop(box);
@@ -13959,7 +13943,7 @@ static phi_status phi__recorder_selected(phi_recorder *rec, const phi_event *ev)
     if (of == NULL) return PHI_OK;
     if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
     for (i = 0; i < of->loop_count; i++) {
-        const phi_loop_record *loop = phi_session_get_loop(&winner->box->pub, of->loop_ids[i]);
+        const phi_loop_record *loop = phi__session_get_loop(&winner->box->pub, of->loop_ids[i]);
         if (loop == NULL || loop->group == NULL) continue;
         loop->group->selected_loop_id = id;
         loop->group->selected_index = p->selected_index;
@@ -14126,14 +14110,6 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i) {
-    phi__session_box *box = NULL;
-    if (recorder == NULL) return NULL;
-    do box = phi__recorder_known_each(recorder, box);
-    while (box != NULL && i-- > 0);
-    return box != NULL ? &box->pub : NULL;
-}
-
 /* Begun by hand, and nothing has come of it yet. */
 static bool phi__recorder_waits(const phi__session_box *box) {
     return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->decided &&
@@ -14264,9 +14240,9 @@ PHI__FN phi__loop_box *phi__recorder_links_anywhere(const phi_recorder *rec, phi
         loop == NULL ? phi__recorder_known_session(rec, phi__session_id_of(loop_id)) : NULL;
     const phi_loop_record *record = NULL;
     if (loop != NULL) return loop;
-    if (box != NULL) record = phi_session_get_loop(&box->pub, loop_id);
+    if (box != NULL) record = phi__session_get_loop(&box->pub, loop_id);
     for (box = NULL; record == NULL && (box = phi__recorder_known_each(rec, box)) != NULL;)
-        record = phi_session_get_loop(&box->pub, loop_id);
+        record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
@@ -14317,7 +14293,7 @@ PHI__FN bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, 
     phi_str id = loop->pub.parent_loop_id, session_id;
     phi__loop_box *parent;
     if (id.len == 0) return !is_first || phi__recorder_links_claimed(rec, loop);
-    if (phi_str_equal(id, loop->pub.loop_id) || phi_session_get_loop(&loop->box->pub, id) != NULL)
+    if (phi_str_equal(id, loop->pub.loop_id) || phi__session_get_loop(&loop->box->pub, id) != NULL)
         return true;
     parent = phi__recorder_links_anywhere(rec, id);
     session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
@@ -14431,7 +14407,7 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     phi_str *children;
     size_t i;
     if (above.len == 0 || phi_str_equal(above, loop->pub.loop_id)) return true;
-    parent = (phi_loop_record *)(uintptr_t)phi_session_get_loop(&box->pub, above);
+    parent = (phi_loop_record *)(uintptr_t)phi__session_get_loop(&box->pub, above);
     if (parent == NULL) return true;
     of = phi__session_loop_of(parent);
     for (i = 0; i < parent->child_count; i++)
@@ -14507,6 +14483,13 @@ PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi
     return config;
 }
 
+PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id) {
+    size_t i = session != NULL ? session->loop_count : 0;
+    while (i-- > 0)
+        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
+    return NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API void phi_session_free(phi_session *session) {
@@ -14517,13 +14500,6 @@ PHI_API void phi_session_free(phi_session *session) {
     phi_arena_free(&box->arena);
     memory = box->memory; /* the box is in it */
     phi__free(&memory, box, sizeof *box);
-}
-
-PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id) {
-    size_t i = session != NULL ? session->loop_count : 0;
-    while (i-- > 0)
-        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
-    return NULL;
 }
 
 static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *count,
@@ -14537,9 +14513,17 @@ static size_t phi__session_roots(const phi_session *session, const phi_loop_reco
     size_t i, n = 0;
     for (i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
-        if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
+        if (parent.len == 0 || phi__session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
     }
+    return n;
+}
+
+static size_t phi__session_itself(const phi_session *session, phi_str loop_id,
+                                  const phi_loop_record **out, size_t cap) {
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+    size_t n = 0;
+    if (loop != NULL) phi__session_put(out, cap, &n, loop);
     return n;
 }
 
@@ -14554,10 +14538,10 @@ static size_t phi__session_children(const phi_session *session, phi_str loop_id,
 
 static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
                                     const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
     size_t i, n = 0;
     for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
-        const phi_loop_record *one = phi_session_get_loop(session, loop->group->loop_ids[i]);
+        const phi_loop_record *one = phi__session_get_loop(session, loop->group->loop_ids[i]);
         if (one != NULL) phi__session_put(out, cap, &n, one);
     }
     return n;
@@ -14567,7 +14551,7 @@ static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
 static const phi_loop_record *phi__session_up(const phi_session *session,
                                               const phi_loop_record *loop) {
     if (loop->parent_loop_id.len == 0) return NULL;
-    return phi_session_get_loop(session, loop->parent_loop_id);
+    return phi__session_get_loop(session, loop->parent_loop_id);
 }
 
 /* Loops on the way up, each once. A way that is longer than there are loops goes round: only then
@@ -14585,7 +14569,7 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
 
 static size_t phi__session_way(const phi_session *session, phi_str loop_id,
                                const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
     size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
     while (i-- > 0) {
         if (out != NULL && i < cap) out[i] = loop;
@@ -14599,6 +14583,7 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
     if (session == NULL) return 0;
     switch (which) {
     case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
+    case PHI_LOOP_ITSELF: return phi__session_itself(session, loop_id, out, cap);
     case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
     case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
     case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
@@ -15590,26 +15575,6 @@ PHI__FN phi_status phi__session_context_compact(phi_session *session,
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count) {
-    phi__session_context_way way;
-    phi_arena scratch;
-    phi_status status;
-    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    *out = NULL;
-    *count = 0;
-    phi__session_context_begin(&way, config, counter);
-    phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
-    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
-    phi_arena_free(&scratch);
-    return status;
-}
-
 /* ---- src/record/session_fields.c ---- */
 
 /* session_fields.c - tables of the plain fields of a session and its parts, for JSON. */
@@ -15712,7 +15677,7 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
     size_t i;
     for (i = 0; i < group->loop_count; i++) {
-        const phi_loop_record *found = phi_session_get_loop(&box->pub, group->loop_ids[i]);
+        const phi_loop_record *found = phi__session_get_loop(&box->pub, group->loop_ids[i]);
         phi_loop_record *loop = (phi_loop_record *)(uintptr_t)found;
         phi_loop_group *own;
         if (loop == NULL) continue;
@@ -16610,7 +16575,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
-    const phi_loop_record *record = phi_session_get_loop(&box->pub, loop_id);
+    const phi_loop_record *record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
@@ -18346,7 +18311,7 @@ static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (phi__tape_play_runs(tape, call)) {
-        if (!phi_call_pending(
+        if (!phi__call_pending(
                 phi__call_handle(call))) { /* given now, and not when that was recorded */
             call->held = NULL;
             phi__call_unclaim(call);
@@ -19466,11 +19431,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xd9cfabb9
+#if PHI__IMP_SUBAGENTS != 0xad5c47d7
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xd9cfabb9
+#define PHI__IMP_SUBAGENTS 0xad5c47d7
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -20126,7 +20091,7 @@ static void phi__forward_tool(phi__child *child, phi_str name) {
 
 PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
     if (child->call.rt == NULL) return false;
-    if (!phi_call_pending(child->call)) { /* finished from outside: nobody waits any more */
+    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
         child->call.rt = NULL;
         phi__schedule_cancel_tree(child->agent, false);
         return false;
@@ -22299,11 +22264,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xe5978bf7
+#if PHI__IMP_STRATEGY != 0xf4af97ca
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xe5978bf7
+#define PHI__IMP_STRATEGY 0xf4af97ca
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -25974,7 +25939,7 @@ PHI__FN void phi__strategy_call_drop(phi__strategy_job *job) {
     job->call_count--;
     for (i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
     phi__buf_free(&call.text);
-    if (call.child.rt != NULL) (void)phi_agent_free(call.child); /* it may call the host */
+    if (call.child.rt != NULL) phi_agent_free(call.child); /* it may call the host */
 }
 
 PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
@@ -27477,11 +27442,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x30a6f062
+#if PHI__IMP_CONFIG != 0x275c91e1
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x30a6f062
+#define PHI__IMP_CONFIG 0x275c91e1
 
 /* ---- src/config/config_in.h ---- */
 
@@ -27662,6 +27627,8 @@ typedef struct phi__config_problems {
     bool no_memory;
 } phi__config_problems;
 
+/* Those that the config has from its file. */
+PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config);
 /* most 0: the default of phi_config_desc.max_problems. */
 PHI__FN void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory,
                                        size_t most);
@@ -28552,7 +28519,6 @@ struct phi_agents {
     phi_arena arena;
     phi__config_maker maker;
     phi__config_problems problems;
-    bool refused;      /* the config has errors: its problems are shown */
     phi_status status; /* PHI_BUSY: not done */
     const phi_config_section *const *sections;
     void **states;
@@ -28626,7 +28592,7 @@ static void phi__config_agents_drop(phi_agents *a) {
     phi__config_job *job;
     for (job = a->maker.first; job != NULL; job = job->next)
         if (job->agent.rt != NULL) {
-            (void)phi_agent_free(job->agent);
+            phi_agent_free(job->agent);
             memset(&job->agent, 0, sizeof job->agent);
         }
     while (a->begun > 0) {
@@ -28738,12 +28704,9 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__config_problems_init(&a->problems, &a->memory, 0);
-    if (phi_config_error(config) != NULL) {
-        a->status = phi_config_error(config)->status;
-        a->refused = true;
-        return a;
-    }
-    a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
+    a->status = phi__config_problems_status(phi__config_load_problems(config));
+    if (a->status == PHI_OK)
+        a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
@@ -28836,21 +28799,22 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     for (i = 0; i < to->agent_count; i++) {
         if (made[i].rt == NULL) continue;
         if (status == PHI_OK) {
-            (void)phi_agent_free(
-                phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
-            (void)phi_agent_free(to->agents[i]->agent);
+            phi_agent_free(phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
+            phi_agent_free(to->agents[i]->agent);
             to->agents[i]->agent = made[i];
         } else
-            (void)phi_agent_free(made[i]);
+            phi_agent_free(made[i]);
     }
     phi__free(&rt->memory, made, (to->agent_count + 1) * sizeof *made);
     return status;
 }
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
+    const phi__config_problems *of_file;
     if (agents == NULL) return NULL;
-    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index);
-    return phi__config_problems_get(&agents->problems, index);
+    of_file = phi__config_load_problems(agents->maker.ground.config);
+    if (index < of_file->count) return phi__config_problems_get(of_file, index);
+    return phi__config_problems_get(&agents->problems, index - of_file->count);
 }
 
 PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
@@ -28875,7 +28839,7 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
     phi__config_ground *ground;
     const phi_json *node;
     if (agents == NULL || name == NULL || out == NULL ||
-        phi_config_error(agents->maker.ground.config) != NULL)
+        phi__config_problems_error(phi__config_load_problems(agents->maker.ground.config)) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     ground = &agents->maker.ground;
@@ -31226,6 +31190,10 @@ static const char *phi__config_load_environment(void *user_data, const char *nam
     return getenv(name);
 }
 
+PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config) {
+    return &config->problems;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
@@ -31265,10 +31233,6 @@ PHI_API void phi_config_free(phi_config *config) {
     phi_arena_free(&config->arena);
     memory = config->memory;
     phi__free(&memory, config, sizeof *config);
-}
-
-PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
-    return phi__config_problems_error(config != NULL ? &config->problems : NULL);
 }
 
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
@@ -45664,11 +45628,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x8459a790
+#if PHI__IMP_TOOLS != 0x524fcba4
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x8459a790
+#define PHI__IMP_TOOLS 0x524fcba4
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -46319,9 +46283,13 @@ static void phi__context_tools_drop(phi__job *job) { (void)job; }
 /* ---- prun, prun_with_memo ---- */
 
 static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str memo) {
+    phi_prune prune;
     char words[96];
     if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
-    if (phi_call_prune(job->call, tokens, memo) != PHI_OK) return phi__job_no_memory(job);
+    memset(&prune, 0, sizeof prune);
+    prune.tokens = tokens;
+    prune.memo = memo;
+    if (phi_call_edit(job->call, &prune, NULL, NULL, 0) != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,
                    "Prun request recorded: %llu tokens will be removed before next turn.",
                    (unsigned long long)tokens);
@@ -46367,19 +46335,22 @@ static phi_flow phi__context_tools_revert_go(phi__job *job) {
     const char *summary;
     char words[200];
     uint64_t number;
-    phi_revert_category which;
+    phi_revert revert;
     phi_status status;
+    memset(&revert, 0, sizeof revert);
     if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
         !phi__job_text(job, "summary", false, &summary))
         return PHI_DONE;
-    which = phi__context_tools_category(category);
-    if ((int)which == 0)
+    revert.category = phi__context_tools_category(category);
+    if ((int)revert.category == 0)
         return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
                                   "completion or step-summary");
     digits = phi__str_starts(step, "n") ? phi__str(step.at + 1, step.len - 1) : step;
     if (!phi__str_to_u64(digits, &number))
         return phi__job_fail(job, "Invalid arguments: step must be one that is shown, such as n12");
-    status = phi_call_revert(job->call, which, number, phi_str_of(summary), words, sizeof words);
+    revert.step = number;
+    revert.summary = phi_str_of(summary);
+    status = phi_call_edit(job->call, NULL, &revert, words, sizeof words);
     if (status == PHI_REJECTED) return phi__job_fail(job, "Revert rejected: %s", words);
     if (status != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,
@@ -51893,11 +51864,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xa8777692
+#if PHI__IMP_MCP != 0xc15bbc4b
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xa8777692
+#define PHI__IMP_MCP 0xc15bbc4b
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -63488,7 +63459,7 @@ static const phi_message *phi__mcp_sampling_reply(const phi__agent *child) {
 static void phi__mcp_sampling_free(phi__mcp_sampling *s, phi__agent *child) {
     s->child.rt = NULL;
     child->tree.watch = NULL; /* `gone` is not for us */
-    (void)phi_agent_free(child->handle);
+    phi_agent_free(child->handle);
     phi_arena_free(&s->arena);
 }
 
@@ -76590,11 +76561,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x5b909cf5
+#if PHI__IMP_SKILLS != 0x5efc89df
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x5b909cf5
+#define PHI__IMP_SKILLS 0x5efc89df
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -76626,6 +76597,7 @@ struct phi_skills {
     phi_skill_problem *problems;
     size_t problem_count, problem_cap;
     phi__skills_load load;
+    uint32_t unlabelled; /* loads so far without a label */
 };
 
 /* ---- skills_list.c ---- */
@@ -77894,8 +77866,7 @@ static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_ent
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label) {
     phi_status status;
     phi_str kept;
-    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
-        return PHI_NO_MEMORY;
+    if (!phi__arena_str(&skills->arena, phi_str_of(label), &kept)) return PHI_NO_MEMORY;
     status = phi__skill_file_load(skills, dir, kept);
     if (status != PHI_NOT_FOUND) return status;
     return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
@@ -77915,13 +77886,17 @@ static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const 
 }
 
 static phi_status phi__skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
+    char own[32];
     phi__words words;
     phi_status status;
+    if (label == NULL) {
+        (void)snprintf(own, sizeof own, "dir:%u", (unsigned)skills->unlabelled++);
+        label = own;
+    }
     if (phi__skills_load_is_file(phi_str_of(dir)))
         return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
-        !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
-                        &skills->load.label))
+        !phi__arena_str(&skills->arena, phi_str_of(label), &skills->load.label))
         return PHI_NO_MEMORY;
     status = phi__walk_new(&skills->memory, dir, PHI__LINKS_FOLLOW, &skills->load.walk, &words);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
@@ -77946,8 +77921,8 @@ static phi_status phi__skills_load_advance(phi_skills *skills, size_t units) {
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
-                                       size_t units) {
+PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const char *label,
+                                   size_t units) {
     phi_status status = PHI_OK;
     if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
     if (skills->load.walk == NULL)
@@ -77955,22 +77930,6 @@ PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, cons
     else if (!phi__str_is(skills->load.dir, dir))
         return PHI_MISUSE;
     return status == PHI_OK ? phi__skills_load_advance(skills, units) : status;
-}
-
-PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count) {
-    size_t i;
-    if (skills == NULL || (dirs == NULL && count > 0)) return PHI_BAD_ARG;
-    for (i = 0; i < count; i++) {
-        phi__file_info info;
-        char label[32];
-        phi_status status;
-        if (dirs[i] == NULL) return PHI_BAD_ARG;
-        if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
-        (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi_skills_load_dir(skills, dirs[i], label, SIZE_MAX);
-        if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
-    }
-    return PHI_OK;
 }
 
 #endif
@@ -78080,11 +78039,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x11e568e9
+#if PHI__IMP_SECTIONS != 0x8f95689e
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x11e568e9
+#define PHI__IMP_SECTIONS 0x8f95689e
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -79833,7 +79792,7 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
-        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i], SIZE_MAX);
+        status = phi_skills_load(s->all, dir, s->taken.directories.at[i], SIZE_MAX);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
         phi__config_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
@@ -80224,11 +80183,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x132c79cd
+#if PHI__IMP_TRACE != 0xb07faa4b
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x132c79cd
+#define PHI__IMP_TRACE 0xb07faa4b
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -80651,7 +80610,7 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     memset(t, 0, sizeof *t);
     t->memory = phi__trace_memory(thread);
     t->main = thread;
-    if (desc != NULL) t->desc = *desc;
+    t->desc = *desc;
     if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
     t->status = PHI_BUSY;
     phi_arena_init(&t->arena, t->memory, 0);
@@ -80664,9 +80623,38 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     phi__trace_hide(t);
 }
 
+/* Fills unset fields from desc->agent. Models come to `models`. */
+static phi_status phi__trace_of_agent(phi_trace_desc *desc,
+                                      phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
+    phi_agent_desc is;
+    phi_status status = phi_agent_get_desc(desc->agent, &is);
+    if (status != PHI_OK) return status;
+    if (desc->model_count == 0) {
+        const phi_failover *failover = is.failover;
+        size_t i;
+        models[desc->model_count++] = is.model;
+        for (i = 0; failover != NULL && i < failover->model_count; i++)
+            models[desc->model_count++] = failover->models[i].model;
+        desc->models = models;
+    }
+    if (desc->policy == NULL) desc->policy = is.policy;
+    if (desc->token_counter.count_text == NULL) desc->token_counter = is.token_counter;
+    if (desc->tools_tokens == 0)
+        desc->tools_tokens = phi__projection_tool_tokens(phi__find_agent(desc->agent));
+    return PHI_OK;
+}
+
+static bool phi__trace_keep_models(phi_trace *t) {
+    size_t bytes = t->desc.model_count * sizeof *t->desc.models;
+    phi_model *kept = (phi_model *)phi_arena_alloc(&t->arena, bytes);
+    if (kept == NULL) return false;
+    memcpy(kept, t->desc.models, bytes);
+    t->desc.models = kept;
+    return true;
+}
+
 static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
     size_t i;
-    if (desc == NULL) return true;
     if ((desc->child_count > 0 && desc->children == NULL) || desc->child_count == SIZE_MAX ||
         (desc->model_count > 0 && desc->models == NULL) ||
         (desc->secret_count > 0 && desc->secrets == NULL) ||
@@ -80680,22 +80668,31 @@ static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
 /* ---- public ---- */
 
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
-                                   const phi_trace_desc *desc, const phi_trace_sink *out,
+                                   const phi_trace_desc *given, const phi_trace_sink *out,
                                    phi_trace **trace) {
+    phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
+    phi_trace_desc desc = PHI_ZERO;
+    phi_status status = PHI_OK;
     phi_trace *t;
     if (trace == NULL) return PHI_BAD_ARG;
     *trace = NULL;
-    if (thread == NULL || out == NULL || out->write == NULL || !phi__trace_desc_fits(desc) ||
+    if (given != NULL) desc = *given;
+    if (!phi__trace_desc_fits(&desc)) return PHI_BAD_ARG;
+    if (desc.agent.rt != NULL) status = phi__trace_of_agent(&desc, models);
+    if (status != PHI_OK) return status;
+    if (thread == NULL) thread = phi_agent_thread(desc.agent);
+    if (thread == NULL || out == NULL || out->write == NULL ||
         (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
         return PHI_BAD_ARG;
     t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
-    phi__trace_init(t, thread, desc);
+    phi__trace_init(t, thread, &desc);
     t->kind = kind;
     t->sink = *out;
     t->spans.linking = kind == PHI_TRACE_OTEL;
     t->stage = t->spans.linking ? PHI__TRACE_STAGE_THREAD : PHI__TRACE_STAGE_HEAD;
-    if (!phi__trace_ends(t) || t->secrets.failed) {
+    if ((desc.models == models && !phi__trace_keep_models(t)) || !phi__trace_ends(t) ||
+        t->secrets.failed) {
         phi_trace_end(t);
         return PHI_NO_MEMORY;
     }
@@ -80787,8 +80784,11 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
     phi_trace_sink sink;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
+    if (thread == NULL && desc != NULL) thread = phi_agent_thread(desc->agent);
     if (thread == NULL || path == NULL || path[0] == '\0')
-        return phi__trace_refuse(PHI_BAD_ARG, words, words_size);
+        return phi__trace_refuse(
+            thread == NULL && desc != NULL && desc->agent.rt != NULL ? PHI_STALE : PHI_BAD_ARG,
+            words, words_size);
     memset(&to, 0, sizeof to);
     status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
@@ -80806,35 +80806,6 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
         (void)snprintf(words, words_size, "built with PHI_NO_FILES");
     return PHI_UNSUPPORTED;
 #endif
-}
-
-/* An agent's own model, and those that it may go to. Returns how many. */
-static size_t phi__trace_models(const phi_agent_desc *agent,
-                                phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
-    const phi_failover *failover = agent->failover;
-    size_t i, n = 1;
-    models[0] = agent->model;
-    for (i = 0; failover != NULL && i < failover->model_count; i++)
-        models[n++] = failover->models[i].model;
-    return n;
-}
-
-PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
-                                   char *words, size_t words_size) {
-    const phi_thread *thread = phi_agent_thread(agent);
-    phi_agent_desc is;
-    phi_trace_desc desc;
-    phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
-    phi_status status = phi_agent_get_desc(agent, &is);
-    if (status == PHI_OK && thread == NULL) status = PHI_STALE;
-    if (status != PHI_OK) return phi__trace_refuse(status, words, words_size);
-    memset(&desc, 0, sizeof desc);
-    desc.models = models;
-    desc.model_count = phi__trace_models(&is, models);
-    desc.policy = is.policy;
-    desc.token_counter = is.token_counter;
-    desc.tools_tokens = phi__projection_tool_tokens(phi__find_agent(agent));
-    return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }
 
 /* ---- src/trace/trace_entry.c ---- */
