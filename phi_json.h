@@ -64,11 +64,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0x68b60c0c
+#if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0x68b60c0c
+#define PHI__PUB_BASE_BASE 0x7298e6c6
 
 /* ---- src/base/base.h ---- */
 
@@ -196,6 +196,8 @@ typedef struct phi_parse_error {
 
 /* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
 PHI_API phi_str phi_str_of(const char *text);
+/* For the conversion %.*s: printf("%.*s\n", PHI_ARG(text)). */
+#define PHI_ARG(s) (int)(s).len, (s).at
 PHI_API bool phi_str_equal(phi_str a, phi_str b);
 /* True if it is that text: phi_str_is(name, "ada"). NULL is the empty text. */
 PHI_API bool phi_str_is(phi_str s, const char *text);
@@ -207,11 +209,11 @@ PHI_API bool phi_str_is(phi_str s, const char *text);
 #endif /* PHI__PUB_BASE_BASE */
 
 #ifdef PHI__PUB_BASE_ARENA
-#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
+#if PHI__PUB_BASE_ARENA != 0xfc4023f1
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_ARENA 0x8b01e1b2
+#define PHI__PUB_BASE_ARENA 0xfc4023f1
 
 #ifdef __cplusplus
 extern "C" {
@@ -244,8 +246,8 @@ typedef struct phi_arena_mark {
     char *at;
 } phi_arena_mark;
 
-/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init
-   makes one. first_block_bytes: default 2048. */
+/* Takes no memory yet. `memory` is borrowed until phi_arena_free; NULL: the C library's, without a
+   limit. first_block_bytes: 0 means 2048. */
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
 
 /* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which
@@ -523,11 +525,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x6242b814
+#if PHI__PUB_FORMATS_TOML != 0x55f203e8
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x6242b814
+#define PHI__PUB_FORMATS_TOML 0x55f203e8
 
 #ifdef __cplusplus
 extern "C" {
@@ -545,7 +547,7 @@ extern "C" {
    All of TOML 1.0.0 is read, and all that it forbids is an error with its place; see docs/toml.md.
    Tables are objects, integers are of 64 bits, inf and nan are doubles. A date or a time is a
    string of RFC 3339 ("T" and "Z" in capitals, at most nine digits of fraction, more are cut) that
-   remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
+   remembers its type: phi_toml_type_of has it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
@@ -582,9 +584,6 @@ typedef enum phi_toml_type {
     PHI_TOML_TABLE
 } phi_toml_type;
 
-/* Of any tree's node; only strings that phi_toml_parse or phi_toml_new_date made are dates. */
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node);
-
 /* Fields that the type does not have are 0. */
 typedef struct phi_toml_date {
     phi_toml_type type;
@@ -593,8 +592,9 @@ typedef struct phi_toml_date {
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* False: no date, and *out is untouched. */
-PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out);
+/* The type of any tree's node. Only strings of phi_toml_parse and phi_toml_new_date are dates;
+   *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
 /* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
 
@@ -724,11 +724,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x2dc4f642
+#if PHI__IMP_BASE != 0xa30aec53
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x2dc4f642
+#define PHI__IMP_BASE 0xa30aec53
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1403,6 +1403,17 @@ PHI_API void phi_arena_free(phi_arena *arena) {
 
 #include <stdlib.h>
 
+static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
+                                    size_t new_bytes) {
+    (void)user_data;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_bytes);
+}
+
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *m;
     void *out;
@@ -1415,7 +1426,9 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
                 return NULL;
             }
     }
-    out = memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes);
+    out = memory != NULL
+              ? memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes)
+              : phi__base_libc_realloc(NULL, ptr, old_bytes, new_bytes);
     if (out == NULL && new_bytes != 0) return NULL;
     for (m = memory; m != NULL; m = m->parent) {
         PHI_ASSERT(m->used_bytes >= old_bytes);
@@ -1519,17 +1532,6 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     }
     *out = n;
     return true;
-}
-
-static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
-                                    size_t new_bytes) {
-    (void)user_data;
-    (void)old_bytes;
-    if (new_bytes == 0) {
-        free(ptr);
-        return NULL;
-    }
-    return realloc(ptr, new_bytes);
 }
 
 PHI__FN phi_allocator phi__allocator_default(void) {
@@ -7885,11 +7887,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xc6aac13e
+#if PHI__IMP_FORMATS != 0x4bf567bd
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xc6aac13e
+#define PHI__IMP_FORMATS 0x4bf567bd
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -8919,9 +8921,7 @@ PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
     return n;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
+static phi_toml_type phi__toml_date_type(const phi_json *node) {
     switch (phi_json_type_of(node)) {
     case PHI_JSON_BOOL: return PHI_TOML_BOOL;
     case PHI_JSON_NUMBER:
@@ -8940,10 +8940,13 @@ PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
     }
 }
 
-PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out) {
-    phi_toml_type type = phi_toml_type_of(node);
-    if (out == NULL || type < PHI_TOML_OFFSET_DATETIME || type > PHI_TOML_LOCAL_TIME) return false;
-    return phi__toml_date_read(phi__json_text_of(node), out);
+/* ---- public ---- */
+
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date) {
+    phi_toml_type type = phi__toml_date_type(node);
+    if (date != NULL && type >= PHI_TOML_OFFSET_DATETIME && type <= PHI_TOML_LOCAL_TIME)
+        (void)phi__toml_date_read(phi__json_text_of(node), date);
+    return type;
 }
 
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
@@ -9126,8 +9129,8 @@ static bool phi__toml_edit_same_double(double a, double b) {
 
 /* Of values that are neither arrays nor tables. */
 static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
-    phi_toml_type type = phi_toml_type_of(a);
-    if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
+    phi_toml_type type = phi_toml_type_of(a, NULL);
+    if (type != phi_toml_type_of(b, NULL) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
     if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
@@ -9274,8 +9277,8 @@ static void phi__toml_edit_inline(phi__toml_editor *e, const phi_json *old, cons
 /* `old` has neither a header nor a dotted key. */
 static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const phi_json *now,
                                  uint32_t depth, bool lines) {
-    phi_toml_type type = phi_toml_type_of(old);
-    if (type != phi_toml_type_of(now) || type < PHI_TOML_ARRAY) {
+    phi_toml_type type = phi_toml_type_of(old, NULL);
+    if (type != phi_toml_type_of(now, NULL) || type < PHI_TOML_ARRAY) {
         if (!phi__toml_edit_same(old, now)) phi__toml_edit_replace(e, old, now, depth, lines);
     } else if (type == PHI_TOML_ARRAY)
         phi__toml_edit_array(e, old, now, depth, lines);

@@ -11,13 +11,12 @@
    recorder and tapes, sub-agents, evaluation, strategies, agents out of configuration files, the
    operations of an OpenAPI document as tools, the tools of MCP servers and a server for MCP
    clients, skills, permissions (rules that decide on tool calls), hooks that are scripts, a picture
-   of a run as a page or as OpenTelemetry spans, events as JSON.
+   of a run as a page or as OpenTelemetry spans, events as JSON; and phi_mock, a model whose answers
+   a test writes.
 
-   OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
-            commands, PHI_NO_FILES the tools that touch files, PHI_NO_OPENAPI the operations of
-            OpenAPI documents, PHI_NO_FILES skills, PHI_NO_PERMISSIONS rules for tool calls,
-            PHI_NO_PROCESS hooks that are scripts, PHI_NO_MCP MCP, PHI_NO_LISTEN serving over HTTP,
-            PHI_NO_TRACE pictures of a run.
+   OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out tools that run commands
+            and hooks that are scripts, PHI_NO_FILES tools that touch files and skills,
+            PHI_NO_LISTEN serving over HTTP.
    SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
             paths, through symbolic links too; commands are not confined: decide in a hook, or do
             not give the agent that tool.
@@ -49,16 +48,16 @@
 #if PHI__PUB_PHI_1 != 0xb6bbbfe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_BASE != 0x68b60c0c
+#if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x93dd2ac9
+#if PHI__PUB_PHI_2 != 0x7d31926a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
+#if PHI__PUB_BASE_ARENA != 0xfc4023f1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x97e62723
+#if PHI__PUB_PHI_3 != 0x1cea6a94
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -67,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x48aefa42
+#if PHI__PUB_PHI_4 != 0x9b661e60
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -127,11 +126,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x6242b814
+#if PHI__PUB_FORMATS_TOML != 0x55f203e8
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x6242b814
+#define PHI__PUB_FORMATS_TOML 0x55f203e8
 
 #ifdef __cplusplus
 extern "C" {
@@ -149,7 +148,7 @@ extern "C" {
    All of TOML 1.0.0 is read, and all that it forbids is an error with its place; see docs/toml.md.
    Tables are objects, integers are of 64 bits, inf and nan are doubles. A date or a time is a
    string of RFC 3339 ("T" and "Z" in capitals, at most nine digits of fraction, more are cut) that
-   remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
+   remembers its type: phi_toml_type_of has it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
@@ -186,9 +185,6 @@ typedef enum phi_toml_type {
     PHI_TOML_TABLE
 } phi_toml_type;
 
-/* Of any tree's node; only strings that phi_toml_parse or phi_toml_new_date made are dates. */
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node);
-
 /* Fields that the type does not have are 0. */
 typedef struct phi_toml_date {
     phi_toml_type type;
@@ -197,8 +193,9 @@ typedef struct phi_toml_date {
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* False: no date, and *out is untouched. */
-PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out);
+/* The type of any tree's node. Only strings of phi_toml_parse and phi_toml_new_date are dates;
+   *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
 /* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
 
@@ -313,11 +310,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xfa732643
+#if PHI__PUB_PHI_TOOLS_1 != 0xb5e23508
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xfa732643
+#define PHI__PUB_PHI_TOOLS_1 0xb5e23508
 
 #ifdef __cplusplus
 extern "C" {
@@ -541,11 +538,9 @@ PHI_API void phi_session_free(phi_session *session);
 
 /* ---- questions ---- */
 
-/* The loop of that id, the latest of several; NULL: none. */
-PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id);
-
 typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; loop_id is not looked at */
+    PHI_LOOP_ITSELF,    /* the loop of that id, the latest of several */
     PHI_LOOP_CHILDREN,
     /* the loops of its group that are in the session, itself included; without a group none */
     PHI_LOOP_SIBLINGS,
@@ -674,9 +669,6 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
-/* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
-PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
-
 /* PHI_FLUSH_IDLE: now and then, on a server. */
 typedef enum phi_flush {
     PHI_FLUSH_ALL = 0, /* all sessions: loops that run or are pending become ABORTED */
@@ -795,8 +787,8 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
-/* The messages of a loop (loop_id empty: of the last loop that has any) and of its ancestors,
-   oldest first, with their blocks applied:
+/* Appends the messages of a loop (loop_id empty: of the last loop that has any) and of its
+   ancestors, oldest first, to a thread, and applies their blocks. Its view is then:
    - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then
      the turns that came after the block was made. A turn is loaded once: keep_first ends before the
      other sections begin;
@@ -805,21 +797,12 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set its size: 3
      earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none.
      Loops that have neither messages nor a block do not count, and by tokens the loop that would
-     exceed them is out.
-   Messages that prunes took are not among them: PrunApplied events of the loop and its ancestors
-   name them by timestamp, and a memo is in the place of the first.
-   The list is in the arena, its messages point into the session. counter NULL: the estimate.
-   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and
-   *count is 0. */
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count);
-
-/* The same in a thread: all messages of these loops are appended, also those that are not loaded.
-   What prunes took is one rewrite behind them, a prune; blocks and scope are another, a compaction,
-   so that the thread's view is the list that phi_session_context loads; revoked, the view has
-   everything. The thread need not be empty. A summary stays a summary: a later compaction takes
+     exceed them is out. counter NULL: the estimate.
+   Messages that prunes took are not in view: PrunApplied events of the loop and its ancestors name
+   them by timestamp, and a memo is in the place of the first.
+   All messages of these loops are appended, also those that are not in view. What prunes took is
+   one rewrite after them, a prune; blocks and scope are another, a compaction; revoked, the view
+   has everything. The thread need not be empty. A summary stays a summary: a later compaction takes
    over its lines. A block that a rewrite cannot follow, since it parts a call from its result,
    replaces all messages at once. Runs over the thread that have the session's id get loop ids that
    no loop of the session has. For that, loops that no appended message names come first, as a
@@ -936,16 +919,13 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
 /* Begins a child by the host: the same as a call of the tool, but its result is an event of the
    parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
    handle: phi_abort ends it; it is stale when it was freed.
+   task NULL, after phi_agent_restore of a parent and outside of callbacks: children of phi_spawn
+   that had not finished, and have that desc's name, go on; `child` stays as it is. The first
+   failure is returned; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
    PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
    PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *task,
                              phi_agent *child);
-
-/* After phi_agent_restore of a parent: children of phi_spawn go on which had not finished, and have
-   that desc's name. *count, where given: how many. PHI_BAD_ARG, PHI_STALE, PHI_MISUSE: inside a
-   callback; else the first failure; the children that failed are gone, and each has its
-   PHI_EV_SUBAGENT_END. */
-PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
 
 /* ---- src/evaluate/evaluate.h ---- */
 
@@ -1272,9 +1252,13 @@ typedef struct phi_cot_options {
     uint32_t timeout_ms; /* of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_cot_options;
 
+typedef enum phi_cot_kind {
+    PHI_COT_STEPS = 0, /* Chain-of-Thought; its name is "cot" */
+    PHI_COT_DRAFTS     /* Chain-of-Draft, "cod" */
+} phi_cot_kind;
+
 /* Static. Options: phi_cot_options. */
-PHI_API const phi_strategy *phi_strategy_cot(void);
-PHI_API const phi_strategy *phi_strategy_cod(void);
+PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind);
 
 /* ---- src/strategy/got.h ---- */
 
@@ -1512,8 +1496,8 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
        from.path = "agent.toml";
        from.environment = true;                       // ${NAME} is a variable of the process
        phi_config *config = phi_config_load(&from);
-       if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
+       for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
    A file is read whole and checked whole: every fault is a problem in a list, each with its file,
    line, column, field, value and the expected values. Faults are errors; an unknown field is a
@@ -1559,8 +1543,8 @@ typedef struct phi_config_desc {
     uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
 
-/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
-   it can be used. */
+/* Reads and checks. NULL: no memory for the config itself. It can be used if no problem is an
+   error; phi_agents_step returns the status of the first. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 
@@ -1575,11 +1559,9 @@ typedef struct phi_config_problem {
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;
 
-/* The first error; NULL: the config can be used (there may be warnings). Its status: PHI_NOT_FOUND,
-   PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a
-   field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY (also of a config at NULL). */
-PHI_API const phi_config_problem *phi_config_error(const phi_config *config);
-/* Errors and warnings, in the order of the text; NULL past the last. */
+/* Errors and warnings, in the order of the text; NULL past the last. Statuses of errors:
+   PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format.
+   PHI_BAD_ARG: a field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY. */
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* The values, variables replaced; NULL: it could not be read. Do not change it. */
@@ -1669,7 +1651,7 @@ typedef struct phi_agents_desc {
     bool hide_keys;
 } phi_agents_desc;
 
-/* Begins. A config with errors gives an object with the first one's status and all its problems.
+/* Begins. A config with errors gives an object with the first one's status.
    NULL: no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
@@ -1681,9 +1663,9 @@ PHI_API void phi_agents_free(phi_agents *agents);
    exist. All else stays: none exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
-/* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
-   phi_config_problem_at; errors and warnings. NULL past the last. Of a config that has errors they
-   are the config's own, all of them: show one of the two lists. */
+/* Problems of the config, as phi_config_problem_at, and after them those that show only now (files
+   of prompts, names of tools, documents that cannot be read); errors and warnings. NULL past the
+   last. */
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */
@@ -1961,7 +1943,7 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
        desc.tool_count = 2;  // prun and prun_with_memo
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
-   They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
+   They only call phi_call_edit. They have no state: one tool serves any number
    of agents. */
 
 enum { PHI_CONTEXT_TOOLS = 3 };
@@ -2649,8 +2631,8 @@ typedef struct phi_mcp_serve_resource {
     const char *text;
     const void *bytes;
     size_t byte_count;
-    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text, or with
-       phi_mcp_answer: bytes, json or error. */
+    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer: text,
+       bytes, json or error. */
     void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri);
     void *user_data;
 } phi_mcp_serve_resource;
@@ -2679,7 +2661,7 @@ typedef struct phi_mcp_serve_prompt {
     size_t argument_count;
     const char *text; /* one user message; "{name}" stands for the value of that argument */
     /* arguments: a JSON object of strings, borrowed until it returns. It answers with
-       phi_mcp_answer_text, or with phi_mcp_answer: messages, json or error. */
+       phi_mcp_answer: text, messages, json or error. */
     void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
     void *user_data;
 } phi_mcp_serve_prompt;
@@ -2831,20 +2813,14 @@ PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
 
-/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
-
-/* Text, as a resource's content or as a prompt's user message. mime_type NULL: the resource's. */
-PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
-                                       const char *mime_type);
-
-/* Another answer: one of these, the first that is set; zero: no values of a completion. */
+/* An answer: one of these, the first that is set; zero: no values of a completion. */
 typedef struct phi_mcp_answer_desc {
     const char *error; /* the client gets an error with this message */
     phi_str json;      /* the result as the protocol has it: {"contents":[...]} */
-    /* of a resource */
-    const void *bytes;
+    phi_str text;      /* a resource's content, or a prompt's one user message */
+    const void *bytes; /* a resource's content */
     size_t byte_count;
-    const char *mime_type; /* (default: the resource's) */
+    const char *mime_type; /* of text and bytes (default: the resource's) */
     /* of a prompt: messages of a user and an assistant; each block of text, image, document or
        audio is one of the protocol's */
     const phi_message *messages;
@@ -2858,7 +2834,8 @@ typedef struct phi_mcp_answer_desc {
     const char *blocks;
 } phi_mcp_answer_desc;
 
-/* PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
+/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error.
+   PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 /* ---- src/mcp/mcp_tools.h ---- */
@@ -3060,7 +3037,7 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
 /* skills.h - skills: directories with a SKILL.md that a model reads when a task asks for them.
 
        phi_skills *skills = phi_skills_new(NULL);
-       phi_skills_load(skills, dirs, 2);             // later directories win
+       phi_skills_load(skills, "skills", NULL, SIZE_MAX); // a later directory wins
        phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, "You are ...", &arena, &prompt);
        phi_skills_tool(skills, &tools[0]);           // read_skill
 
@@ -3069,10 +3046,9 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
    prompt; instructions and further files enter the context only when the model reads them, by the
    tool read_skill, or by read_file at the place that the prompt names.
 
-   Loading is for start-up: phi_skills_load and its like read the disk until they are done, about
-   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_dir. A skill
-   that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both kinds. The
-   other skills are not touched by it.
+   Loading reads the disk, about 0.1 ms a skill: at start-up the whole, between frames in slices. A
+   skill that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both
+   kinds. The other skills are not touched by it.
 
    Ownership: a phi_skills owns all its memory, out of its own allocator; every string and skill it
    hands out is valid until phi_skills_free, also of a skill that a later directory has replaced.
@@ -3107,7 +3083,7 @@ typedef struct phi_skill {
     phi_str allowed_tools; /* as written, or a list joined by blanks; phi itself does not use it */
     const phi_skill_pair *metadata;
     size_t metadata_count;
-    phi_str source;    /* the label that it was loaded with, or "dir:0", "dir:1"... */
+    phi_str source;    /* the label that it was loaded with */
     phi_str base_dir;  /* absolute, without links */
     phi_str file_path; /* of SKILL.md */
 } phi_skill;
@@ -3124,21 +3100,17 @@ typedef struct phi_skill_problem {
 PHI_API phi_skills *phi_skills_new(const phi_skills_desc *desc);
 PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
 
-/* Loads every skill of these directories: <dir>/<name>/SKILL.md. A later directory replaces skills
-   of the same name. A directory that does not exist is skipped. `dirs` is borrowed until return.
-   PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
-PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
-
-/* One directory, in slices: call it with the same arguments until it is not PHI_BUSY; SIZE_MAX
-   units are the whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at
-   most. Skills appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A
-   path that ends in "/SKILL.md" is one skill.
+/* Loads every skill of a directory, <dir>/<name>/SKILL.md, or the one of a path that ends in
+   "/SKILL.md". It replaces skills of the same name. In slices: call it with the same arguments
+   until it is not PHI_BUSY; SIZE_MAX units are the whole. A unit is an entry of the directory: a
+   few system calls, and 64 KiB read at most. Skills appear as they are read, with `label` as their
+   source (copied; NULL: "dir:0", of the next such load "dir:1"...).
    PHI_NOT_FOUND, PHI_IO: the directory, or SKILL.md in it, does not exist or cannot be read;
    PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: the
-   load
-   of another directory is under way; PHI_BAD_ARG, PHI_NO_MEMORY, PHI_TOO_BIG. */
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
-                                       size_t units);
+   load of another directory is under way; PHI_BAD_ARG. PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the
+   skills loaded until then stay. */
+PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const char *label,
+                                   size_t units);
 
 /* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);
@@ -3195,7 +3167,9 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 
 /* trace.h - a picture of a thread: one page of HTML for people, or OpenTelemetry spans for viewers.
 
-       phi_trace_agent(agent, PHI_TRACE_HTML, "run.html", NULL, 0);
+       phi_trace_desc desc = PHI_ZERO;
+       desc.agent = agent;
+       phi_trace_save(NULL, PHI_TRACE_HTML, &desc, "run.html", NULL, 0);
 
    The page is one file that loads nothing: the tree of lanes, runs, turns and sub-agents; what each
    request held, and why; tool calls on a time line; tokens, cost and cache hits; search. The spans
@@ -3224,6 +3198,10 @@ typedef struct phi_trace_sink {
 
 /* Zero means default for every field. Borrowed, with all it points to, until the trace ends. */
 typedef struct phi_trace_desc {
+    /* Its policy, token counter and tools as they are now, its model and those that it may go to
+       fill the fields below that are not set. It must not be freed nor get another model until the
+       trace ends (default: none) */
+    phi_agent agent;
     const char *title; /* (default: the thread's title, else its id) */
     /* Threads of sub-agents, at any depth: each run stands below the tool call that began it
        (default: a call names the run, and no more) */
@@ -3256,12 +3234,13 @@ typedef struct phi_trace_desc {
 typedef struct phi_trace phi_trace;
 
 /* Writes a trace in slices: begin, advance until it is not PHI_BUSY, end. desc NULL: the defaults.
+   thread NULL: that of desc->agent.
    The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
    entries after phi_trace_begin are not in the trace.
-   PHI_BAD_ARG; PHI_NO_MEMORY: *trace is NULL. */
+   PHI_BAD_ARG, PHI_STALE (the agent), PHI_NO_MEMORY: *trace is NULL. */
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const phi_trace_sink *out,
                                    phi_trace **trace);
@@ -3281,10 +3260,6 @@ PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless *
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
-/* phi_trace_save of an agent's thread, with the agent's policy, token counter and tools as they are
-   now, its model and those that it may go to. PHI_STALE. */
-PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
-                                   char *words, size_t words_size);
 
 #ifdef __cplusplus
 }
@@ -3307,11 +3282,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xc6aac13e
+#if PHI__IMP_FORMATS != 0x4bf567bd
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xc6aac13e
+#define PHI__IMP_FORMATS 0x4bf567bd
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -4341,9 +4316,7 @@ PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
     return n;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
+static phi_toml_type phi__toml_date_type(const phi_json *node) {
     switch (phi_json_type_of(node)) {
     case PHI_JSON_BOOL: return PHI_TOML_BOOL;
     case PHI_JSON_NUMBER:
@@ -4362,10 +4335,13 @@ PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
     }
 }
 
-PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out) {
-    phi_toml_type type = phi_toml_type_of(node);
-    if (out == NULL || type < PHI_TOML_OFFSET_DATETIME || type > PHI_TOML_LOCAL_TIME) return false;
-    return phi__toml_date_read(phi__json_text_of(node), out);
+/* ---- public ---- */
+
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date) {
+    phi_toml_type type = phi__toml_date_type(node);
+    if (date != NULL && type >= PHI_TOML_OFFSET_DATETIME && type <= PHI_TOML_LOCAL_TIME)
+        (void)phi__toml_date_read(phi__json_text_of(node), date);
+    return type;
 }
 
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
@@ -4548,8 +4524,8 @@ static bool phi__toml_edit_same_double(double a, double b) {
 
 /* Of values that are neither arrays nor tables. */
 static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
-    phi_toml_type type = phi_toml_type_of(a);
-    if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
+    phi_toml_type type = phi_toml_type_of(a, NULL);
+    if (type != phi_toml_type_of(b, NULL) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
     if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
@@ -4696,8 +4672,8 @@ static void phi__toml_edit_inline(phi__toml_editor *e, const phi_json *old, cons
 /* `old` has neither a header nor a dotted key. */
 static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const phi_json *now,
                                  uint32_t depth, bool lines) {
-    phi_toml_type type = phi_toml_type_of(old);
-    if (type != phi_toml_type_of(now) || type < PHI_TOML_ARRAY) {
+    phi_toml_type type = phi_toml_type_of(old, NULL);
+    if (type != phi_toml_type_of(now, NULL) || type < PHI_TOML_ARRAY) {
         if (!phi__toml_edit_same(old, now)) phi__toml_edit_replace(e, old, now, depth, lines);
     } else if (type == PHI_TOML_ARRAY)
         phi__toml_edit_array(e, old, now, depth, lines);
@@ -9257,11 +9233,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0xe8d6d2b4
+#if PHI__IMP_MOCK != 0x0893a907
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0xe8d6d2b4
+#define PHI__IMP_MOCK 0x0893a907
 
 /* ---- src/mock/mock.c ---- */
 
@@ -9424,8 +9400,7 @@ static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_
         char id[32];
         (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
         phi_answer_call(answer, phi_str_of(id), call->tool);
-        phi_answer_arguments(answer, call->arguments);
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, call->arguments, true);
     }
 }
 
@@ -9559,11 +9534,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x61c66a42
+#if PHI__IMP_RECORD != 0xae0e6277
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x61c66a42
+#define PHI__IMP_RECORD 0xae0e6277
 
 /* ---- src/record/event_in.h ---- */
 
@@ -9648,6 +9623,8 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
+/* The loop of that id, the latest of several; NULL: none. */
+PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
 /* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed
@@ -11572,7 +11549,7 @@ static void phi__recorder_request(phi__loop_box *loop) {
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
                                            int64_t at_ms) {
-    const phi_loop_record *known = phi_session_get_loop(&box->pub, id);
+    const phi_loop_record *known = phi__session_get_loop(&box->pub, id);
     phi__loop_box *loop;
     if (known != NULL) return phi__session_loop_of((phi_loop_record *)(uintptr_t)known);
     loop = phi__session_loop(box);
@@ -11629,7 +11606,7 @@ static phi_status phi__recorder_selected(phi_recorder *rec, const phi_event *ev)
     if (of == NULL) return PHI_OK;
     if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
     for (i = 0; i < of->loop_count; i++) {
-        const phi_loop_record *loop = phi_session_get_loop(&winner->box->pub, of->loop_ids[i]);
+        const phi_loop_record *loop = phi__session_get_loop(&winner->box->pub, of->loop_ids[i]);
         if (loop == NULL || loop->group == NULL) continue;
         loop->group->selected_loop_id = id;
         loop->group->selected_index = p->selected_index;
@@ -11796,14 +11773,6 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i) {
-    phi__session_box *box = NULL;
-    if (recorder == NULL) return NULL;
-    do box = phi__recorder_known_each(recorder, box);
-    while (box != NULL && i-- > 0);
-    return box != NULL ? &box->pub : NULL;
-}
-
 /* Begun by hand, and nothing has come of it yet. */
 static bool phi__recorder_waits(const phi__session_box *box) {
     return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->decided &&
@@ -11934,9 +11903,9 @@ PHI__FN phi__loop_box *phi__recorder_links_anywhere(const phi_recorder *rec, phi
         loop == NULL ? phi__recorder_known_session(rec, phi__session_id_of(loop_id)) : NULL;
     const phi_loop_record *record = NULL;
     if (loop != NULL) return loop;
-    if (box != NULL) record = phi_session_get_loop(&box->pub, loop_id);
+    if (box != NULL) record = phi__session_get_loop(&box->pub, loop_id);
     for (box = NULL; record == NULL && (box = phi__recorder_known_each(rec, box)) != NULL;)
-        record = phi_session_get_loop(&box->pub, loop_id);
+        record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
@@ -11987,7 +11956,7 @@ PHI__FN bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, 
     phi_str id = loop->pub.parent_loop_id, session_id;
     phi__loop_box *parent;
     if (id.len == 0) return !is_first || phi__recorder_links_claimed(rec, loop);
-    if (phi_str_equal(id, loop->pub.loop_id) || phi_session_get_loop(&loop->box->pub, id) != NULL)
+    if (phi_str_equal(id, loop->pub.loop_id) || phi__session_get_loop(&loop->box->pub, id) != NULL)
         return true;
     parent = phi__recorder_links_anywhere(rec, id);
     session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
@@ -12101,7 +12070,7 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     phi_str *children;
     size_t i;
     if (above.len == 0 || phi_str_equal(above, loop->pub.loop_id)) return true;
-    parent = (phi_loop_record *)(uintptr_t)phi_session_get_loop(&box->pub, above);
+    parent = (phi_loop_record *)(uintptr_t)phi__session_get_loop(&box->pub, above);
     if (parent == NULL) return true;
     of = phi__session_loop_of(parent);
     for (i = 0; i < parent->child_count; i++)
@@ -12177,6 +12146,13 @@ PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi
     return config;
 }
 
+PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id) {
+    size_t i = session != NULL ? session->loop_count : 0;
+    while (i-- > 0)
+        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
+    return NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API void phi_session_free(phi_session *session) {
@@ -12187,13 +12163,6 @@ PHI_API void phi_session_free(phi_session *session) {
     phi_arena_free(&box->arena);
     memory = box->memory; /* the box is in it */
     phi__free(&memory, box, sizeof *box);
-}
-
-PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id) {
-    size_t i = session != NULL ? session->loop_count : 0;
-    while (i-- > 0)
-        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
-    return NULL;
 }
 
 static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *count,
@@ -12207,9 +12176,17 @@ static size_t phi__session_roots(const phi_session *session, const phi_loop_reco
     size_t i, n = 0;
     for (i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
-        if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
+        if (parent.len == 0 || phi__session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
     }
+    return n;
+}
+
+static size_t phi__session_itself(const phi_session *session, phi_str loop_id,
+                                  const phi_loop_record **out, size_t cap) {
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+    size_t n = 0;
+    if (loop != NULL) phi__session_put(out, cap, &n, loop);
     return n;
 }
 
@@ -12224,10 +12201,10 @@ static size_t phi__session_children(const phi_session *session, phi_str loop_id,
 
 static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
                                     const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
     size_t i, n = 0;
     for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
-        const phi_loop_record *one = phi_session_get_loop(session, loop->group->loop_ids[i]);
+        const phi_loop_record *one = phi__session_get_loop(session, loop->group->loop_ids[i]);
         if (one != NULL) phi__session_put(out, cap, &n, one);
     }
     return n;
@@ -12237,7 +12214,7 @@ static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
 static const phi_loop_record *phi__session_up(const phi_session *session,
                                               const phi_loop_record *loop) {
     if (loop->parent_loop_id.len == 0) return NULL;
-    return phi_session_get_loop(session, loop->parent_loop_id);
+    return phi__session_get_loop(session, loop->parent_loop_id);
 }
 
 /* Loops on the way up, each once. A way that is longer than there are loops goes round: only then
@@ -12255,7 +12232,7 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
 
 static size_t phi__session_way(const phi_session *session, phi_str loop_id,
                                const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
     size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
     while (i-- > 0) {
         if (out != NULL && i < cap) out[i] = loop;
@@ -12269,6 +12246,7 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
     if (session == NULL) return 0;
     switch (which) {
     case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
+    case PHI_LOOP_ITSELF: return phi__session_itself(session, loop_id, out, cap);
     case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
     case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
     case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
@@ -13260,26 +13238,6 @@ PHI__FN phi_status phi__session_context_compact(phi_session *session,
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count) {
-    phi__session_context_way way;
-    phi_arena scratch;
-    phi_status status;
-    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    *out = NULL;
-    *count = 0;
-    phi__session_context_begin(&way, config, counter);
-    phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
-    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
-    phi_arena_free(&scratch);
-    return status;
-}
-
 /* ---- src/record/session_fields.c ---- */
 
 /* session_fields.c - tables of the plain fields of a session and its parts, for JSON. */
@@ -13382,7 +13340,7 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
     size_t i;
     for (i = 0; i < group->loop_count; i++) {
-        const phi_loop_record *found = phi_session_get_loop(&box->pub, group->loop_ids[i]);
+        const phi_loop_record *found = phi__session_get_loop(&box->pub, group->loop_ids[i]);
         phi_loop_record *loop = (phi_loop_record *)(uintptr_t)found;
         phi_loop_group *own;
         if (loop == NULL) continue;
@@ -14280,7 +14238,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
-    const phi_loop_record *record = phi_session_get_loop(&box->pub, loop_id);
+    const phi_loop_record *record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
@@ -16016,7 +15974,7 @@ static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (phi__tape_play_runs(tape, call)) {
-        if (!phi_call_pending(
+        if (!phi__call_pending(
                 phi__call_handle(call))) { /* given now, and not when that was recorded */
             call->held = NULL;
             phi__call_unclaim(call);
@@ -17136,11 +17094,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x8d59d84e
+#if PHI__IMP_SUBAGENTS != 0xad5c47d7
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x8d59d84e
+#define PHI__IMP_SUBAGENTS 0xad5c47d7
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17561,7 +17519,7 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     else
         (void)phi__error(parent->rt, status, "%s", phi_status_text(status));
     phi_arena_free(&scratch);
-    if (agent == NULL) return phi__error_last(parent->rt, NULL, NULL);
+    if (agent == NULL) return phi__error_last(parent->rt, NULL);
     phi__child_free_block(child);
     phi__follow_begin(child, desc, agent);
     if (!child->running || agent->run != NULL) return PHI_OK;
@@ -17796,7 +17754,7 @@ static void phi__forward_tool(phi__child *child, phi_str name) {
 
 PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
     if (child->call.rt == NULL) return false;
-    if (!phi_call_pending(child->call)) { /* finished from outside: nobody waits any more */
+    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
         child->call.rt = NULL;
         phi__schedule_cancel_tree(child->agent, false);
         return false;
@@ -18091,7 +18049,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
         if (child->agent == NULL && phi__child_save_thaw(child, desc) != PHI_OK) child = NULL;
     }
     if (child != NULL) return child;
-    (void)phi__error_last(all->parent->rt, &last, NULL);
+    (void)phi__error_last(all->parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
     return NULL;
 }
@@ -18110,7 +18068,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
     child->call = call;
     if (phi__children_begin(child, task->task) == PHI_OK) return true;
     child->call.rt = NULL;
-    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
     if (task->go_on.len == 0) phi__child_drop(child);
     return false;
@@ -18173,7 +18131,7 @@ static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str ar
         child->call = call;
         return PHI_PENDING;
     }
-    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, sizeof words, "The sub-agent could not be resumed: %s",
                    all != NULL ? last : "out of memory");
     if (child != NULL) phi__child_drop(child);
@@ -18214,31 +18172,51 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
 }
 
 static phi_status phi__subagents_check(phi_agent handle, const phi__agent *parent,
-                                       const phi_subagent *desc, const char *what) {
+                                       const phi_subagent *desc) {
     if (handle.rt == NULL || desc == NULL) return PHI_BAD_ARG;
-    if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_spawn: the agent is gone");
     if (desc->name == NULL || desc->name[0] == '\0')
-        return phi__error(handle.rt, PHI_BAD_ARG, "%s: desc.name is missing", what);
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: desc.name is missing");
     if (!parent->thread->of_agent)
-        return phi__error(handle.rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run",
-                          what);
+        return phi__error(handle.rt, PHI_MISUSE,
+                          "phi_spawn: an agent of phi_run is for that one run");
     return PHI_OK;
+}
+
+/* After a restore: the children that had not finished go on. */
+static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all, phi_subagent *desc) {
+    phi_status status = PHI_OK, one;
+    phi__child *child;
+    if (rt->in_step)
+        return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
+    rt->in_step = true; /* a store's functions must not step */
+    rt->step.wall_ms = phi__io_wall_ms(rt->io);
+    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
+        one = phi__child_save_thaw(child, desc);
+        if (one == PHI_OK) continue;
+        if (status == PHI_OK) status = one;
+        child->desc = desc;
+        phi__result_fail(child, one, "The sub-agent could not be resumed");
+    }
+    phi__agent_end_of_step(rt);
+    return status;
 }
 
 PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *task,
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
-    phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn");
+    phi_status status = phi__subagents_check(handle, parent, desc);
     phi__children *all;
     phi__child *child;
     if (status != PHI_OK) return status;
-    if (task == NULL || task[0] == '\0')
+    if (task != NULL && task[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
     all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
+    if (task == NULL) return phi__subagents_go_on(handle.rt, all, desc);
     phi__children_sweep(all);
     child = phi__children_new(all, desc);
-    if (child == NULL) return phi__error_last(handle.rt, NULL, NULL);
+    if (child == NULL) return phi__error_last(handle.rt, NULL);
     status = phi__children_begin(child, phi_str_of(task));
     child->spawned = status == PHI_OK;
     if (status != PHI_OK)
@@ -18248,39 +18226,14 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *t
     return status;
 }
 
-PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t *count) {
-    phi__agent *parent = phi__find_agent(handle);
-    phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn_resume"), one;
-    phi__children *all;
-    phi__child *child;
-    if (count != NULL) *count = 0;
-    if (status != PHI_OK) return status;
-    if (handle.rt->in_step)
-        return phi__error(handle.rt, PHI_MISUSE, "phi_spawn_resume inside a callback");
-    all = phi__subagents_all(parent);
-    if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
-    handle.rt->in_step = true; /* a store's functions must not step */
-    handle.rt->step.wall_ms = phi__io_wall_ms(handle.rt->io);
-    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
-        one = phi__child_save_thaw(child, desc);
-        if (one == PHI_OK && count != NULL) ++*count;
-        if (one == PHI_OK) continue;
-        if (status == PHI_OK) status = one;
-        child->desc = desc;
-        phi__result_fail(child, one, "The sub-agent could not be resumed");
-    }
-    phi__agent_end_of_step(handle.rt);
-    return status;
-}
-
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x22b03569
+#if PHI__IMP_EVALUATE != 0x252c3e8c
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x22b03569
+#define PHI__IMP_EVALUATE 0x252c3e8c
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18519,7 +18472,7 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
 static phi_status phi__branches_refuse(phi__evaluation *e, size_t index) {
     char words[320]; /* all that phi_last_error has */
     const char *last = "";
-    phi_status status = phi__error_last(e->agent->rt, &last, NULL);
+    phi_status status = phi__error_last(e->agent->rt, &last);
     (void)snprintf(words, sizeof words, "%s", last);
     if (index == e->pub.branch_count)
         return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);
@@ -19832,7 +19785,7 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
     phi__buf_init(&text, &e->agent->memory);
     if (phi__json_write(&text, node, 0) == PHI_OK) {
         child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);
-        status = child.rt != NULL ? PHI_OK : phi__error_last(e->agent->rt, NULL, NULL);
+        status = child.rt != NULL ? PHI_OK : phi__error_last(e->agent->rt, NULL);
     }
     phi__buf_free(&text);
     if (status != PHI_OK) return status;
@@ -19974,11 +19927,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xc57202f8
+#if PHI__IMP_STRATEGY != 0xe5978bf7
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xc57202f8
+#define PHI__IMP_STRATEGY 0xe5978bf7
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -20545,8 +20498,8 @@ enum { PHI__ADAPTIVE_MOST = 7 };
 static const phi_strategy *phi__adaptive_at(size_t i) {
     switch (i) {
     case 0: return phi__adaptive_react();
-    case 1: return phi_strategy_cot();
-    case 2: return phi_strategy_cod();
+    case 1: return phi_strategy_cot(PHI_COT_STEPS);
+    case 2: return phi_strategy_cot(PHI_COT_DRAFTS);
     case 3: return phi_strategy_aot();
     case 4: return phi_strategy_tot();
     case 5: return phi_strategy_got();
@@ -20563,8 +20516,8 @@ static const phi_strategy *phi__adaptive_named(phi_str name) {
 
 /* The options of a strategy that may be chosen. */
 static const void *phi__adaptive_pick(const phi_adaptive_options *o, const phi_strategy *chosen) {
-    if (chosen == phi_strategy_cot()) return o->cot;
-    if (chosen == phi_strategy_cod()) return o->cod;
+    if (chosen == phi_strategy_cot(PHI_COT_STEPS)) return o->cot;
+    if (chosen == phi_strategy_cot(PHI_COT_DRAFTS)) return o->cod;
     if (chosen == phi_strategy_aot()) return o->aot;
     if (chosen == phi_strategy_tot()) return o->tot;
     if (chosen == phi_strategy_got()) return o->got;
@@ -21539,18 +21492,13 @@ static phi_status phi__cot_load_draft(void *state, const phi_json *saved,
 
 /* ---- public ---- */
 
-PHI_API const phi_strategy *phi_strategy_cot(void) {
-    static const phi_strategy strategy = {
-        "cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
-        phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
-    return &strategy;
-}
-
-PHI_API const phi_strategy *phi_strategy_cod(void) {
-    static const phi_strategy strategy = {
+PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
+    static const phi_strategy steps = {"cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
+                                       phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
+    static const phi_strategy drafts = {
         "cod",         sizeof(phi__cot), phi__cot_bill,       phi__cot_on_draft,
         phi__cot_best, phi__cot_save,    phi__cot_load_draft, NULL};
-    return &strategy;
+    return kind == PHI_COT_DRAFTS ? &drafts : &steps;
 }
 
 /* ---- src/strategy/got.c ---- */
@@ -23447,8 +23395,7 @@ static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy
     } else
         status = PHI_NO_MEMORY;
     phi__buf_free(&system);
-    if (child == NULL)
-        return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL, NULL);
+    if (child == NULL) return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL);
     child->tree.watch = phi__strategy_call_watch();
     child->tree.watched = job;
     child->tree.of_run = child->tree.no_last_tools = true;
@@ -23482,8 +23429,7 @@ static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call
     const char *words = NULL;
     slot->over = true;
     slot->status = status;
-    if (phi__error_last(job->agent->rt, &words, NULL) != status || words == NULL ||
-        words[0] == '\0')
+    if (phi__error_last(job->agent->rt, &words) != status || words == NULL || words[0] == '\0')
         words = phi_status_text(status);
     return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
@@ -25159,11 +25105,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x96e2bc86
+#if PHI__IMP_CONFIG != 0xc2189d94
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x96e2bc86
+#define PHI__IMP_CONFIG 0xc2189d94
 
 /* ---- src/config/config_in.h ---- */
 
@@ -25344,6 +25290,8 @@ typedef struct phi__config_problems {
     bool no_memory;
 } phi__config_problems;
 
+/* Those that the config has from its file. */
+PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config);
 /* most 0: the default of phi_config_desc.max_problems. */
 PHI__FN void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory,
                                        size_t most);
@@ -26234,7 +26182,6 @@ struct phi_agents {
     phi_arena arena;
     phi__config_maker maker;
     phi__config_problems problems;
-    bool refused;      /* the config has errors: its problems are shown */
     phi_status status; /* PHI_BUSY: not done */
     const phi_config_section *const *sections;
     void **states;
@@ -26372,7 +26319,8 @@ static phi_status phi__config_agents_make(phi_agents *a) {
             a->agents[a->agent_count++] = job;
             continue;
         }
-        status = phi_last_error(ground->rt, &words, NULL);
+        words = phi_last_error(ground->rt).message;
+        status = phi_last_error(ground->rt).status;
         phi__config_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
                                 job->making.name, words != NULL ? words : "");
         return status;
@@ -26419,12 +26367,9 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__config_problems_init(&a->problems, &a->memory, 0);
-    if (phi_config_error(config) != NULL) {
-        a->status = phi_config_error(config)->status;
-        a->refused = true;
-        return a;
-    }
-    a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
+    a->status = phi__config_problems_status(phi__config_load_problems(config));
+    if (a->status == PHI_OK)
+        a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
@@ -26480,7 +26425,7 @@ static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__confi
     if (status == PHI_OK) status = phi_agent_get_desc(job->agent, &desc);
     if (status == PHI_OK) {
         *out = phi_agent_restore(rt, &desc, text, PHI_RESTORE_RESUME);
-        if (out->rt == NULL) status = phi_last_error(rt, NULL, NULL);
+        if (out->rt == NULL) status = phi_last_error(rt).status;
     }
     phi_arena_free(&scratch);
     return status;
@@ -26529,9 +26474,11 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 }
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
+    const phi__config_problems *of_file;
     if (agents == NULL) return NULL;
-    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index);
-    return phi__config_problems_get(&agents->problems, index);
+    of_file = phi__config_load_problems(agents->maker.ground.config);
+    if (index < of_file->count) return phi__config_problems_get(of_file, index);
+    return phi__config_problems_get(&agents->problems, index - of_file->count);
 }
 
 PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
@@ -26556,7 +26503,7 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
     phi__config_ground *ground;
     const phi_json *node;
     if (agents == NULL || name == NULL || out == NULL ||
-        phi_config_error(agents->maker.ground.config) != NULL)
+        phi__config_problems_error(phi__config_load_problems(agents->maker.ground.config)) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     ground = &agents->maker.ground;
@@ -28907,6 +28854,10 @@ static const char *phi__config_load_environment(void *user_data, const char *nam
     return getenv(name);
 }
 
+PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config) {
+    return &config->problems;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
@@ -28946,10 +28897,6 @@ PHI_API void phi_config_free(phi_config *config) {
     phi_arena_free(&config->arena);
     memory = config->memory;
     phi__free(&memory, config, sizeof *config);
-}
-
-PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
-    return phi__config_problems_error(config != NULL ? &config->problems : NULL);
 }
 
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
@@ -29022,11 +28969,11 @@ static void phi__config_machine_choose(phi__config_machine *m) {
     phi_strategy_desc *desc = &m->desc;
     switch (m->taken.type) {
     case PHI__CONFIG_STRATEGY_COT:
-        desc->strategy = phi_strategy_cot();
+        desc->strategy = phi_strategy_cot(PHI_COT_STEPS);
         desc->options = &m->cot.options;
         break;
     case PHI__CONFIG_STRATEGY_COD:
-        desc->strategy = phi_strategy_cod();
+        desc->strategy = phi_strategy_cot(PHI_COT_DRAFTS);
         desc->options = &m->cod.options;
         break;
     case PHI__CONFIG_STRATEGY_AOT:
@@ -43345,11 +43292,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x8459a790
+#if PHI__IMP_TOOLS != 0x524fcba4
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x8459a790
+#define PHI__IMP_TOOLS 0x524fcba4
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -44000,9 +43947,13 @@ static void phi__context_tools_drop(phi__job *job) { (void)job; }
 /* ---- prun, prun_with_memo ---- */
 
 static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str memo) {
+    phi_prune prune;
     char words[96];
     if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
-    if (phi_call_prune(job->call, tokens, memo) != PHI_OK) return phi__job_no_memory(job);
+    memset(&prune, 0, sizeof prune);
+    prune.tokens = tokens;
+    prune.memo = memo;
+    if (phi_call_edit(job->call, &prune, NULL, NULL, 0) != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,
                    "Prun request recorded: %llu tokens will be removed before next turn.",
                    (unsigned long long)tokens);
@@ -44048,19 +43999,22 @@ static phi_flow phi__context_tools_revert_go(phi__job *job) {
     const char *summary;
     char words[200];
     uint64_t number;
-    phi_revert_category which;
+    phi_revert revert;
     phi_status status;
+    memset(&revert, 0, sizeof revert);
     if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
         !phi__job_text(job, "summary", false, &summary))
         return PHI_DONE;
-    which = phi__context_tools_category(category);
-    if ((int)which == 0)
+    revert.category = phi__context_tools_category(category);
+    if ((int)revert.category == 0)
         return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
                                   "completion or step-summary");
     digits = phi__str_starts(step, "n") ? phi__str(step.at + 1, step.len - 1) : step;
     if (!phi__str_to_u64(digits, &number))
         return phi__job_fail(job, "Invalid arguments: step must be one that is shown, such as n12");
-    status = phi_call_revert(job->call, which, number, phi_str_of(summary), words, sizeof words);
+    revert.step = number;
+    revert.summary = phi_str_of(summary);
+    status = phi_call_edit(job->call, NULL, &revert, words, sizeof words);
     if (status == PHI_REJECTED) return phi__job_fail(job, "Revert rejected: %s", words);
     if (status != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,
@@ -49574,11 +49528,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xd70e6472
+#if PHI__IMP_MCP != 0x10ca1c14
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xd70e6472
+#define PHI__IMP_MCP 0x10ca1c14
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -53876,7 +53830,7 @@ static void phi__mcp_exchange_challenge(phi__mcp_exchange *e, phi_str headers) {
         phi__mcp_exchange_waits(e, true);
         return;
     }
-    (void)phi_last_error(e->wire->rt, &words, NULL);
+    words = phi_last_error(e->wire->rt).message;
     (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
     (void)phi__mcp_exchange_fail(e, status, message);
 }
@@ -54041,7 +53995,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     if (e->sent.len > 0)
         status = phi__mcp_oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
     if (status != PHI_OK)
-        (void)phi_last_error(e->wire->rt, &words, NULL);
+        words = phi_last_error(e->wire->rt).message;
     else if (!phi__mcp_head_make(e, phi__buf_str(&proof), &arena, &headers, &desc.header_count))
         status = PHI_NO_MEMORY;
     else {
@@ -54050,7 +54004,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
         if (status == PHI_FULL)
             status = phi__mcp_exchange_later(e, PHI__MCP_EXCHANGE_FULL_MS);
         else if (status != PHI_OK)
-            (void)phi_last_error(e->wire->rt, &words, NULL);
+            words = phi_last_error(e->wire->rt).message;
     }
     if (status != PHI_OK)
         (void)snprintf(e->words, sizeof e->words, "%s", words[0] != '\0' ? words : "no memory");
@@ -54073,7 +54027,7 @@ static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
         phi__buf_add_str(&e->sent, value);
         return e->sent.failed ? PHI_NO_MEMORY : PHI_OK;
     }
-    (void)phi_last_error(e->wire->rt, &words, NULL);
+    words = phi_last_error(e->wire->rt).message;
     (void)snprintf(e->words, sizeof e->words, "%s", words);
     return status;
 }
@@ -58158,7 +58112,7 @@ static phi_status phi__mcp_oauth_state_send(phi__mcp_oauth *o, phi__fetch_desc *
     desc->user_data = o;
     status = phi__fetch_open(o->rt, desc, &o->sent.fetch);
     if (status == PHI_OK) return PHI_BUSY;
-    (void)phi__error_last(o->rt, &words, NULL);
+    (void)phi__error_last(o->rt, &words);
     return phi__mcp_oauth_state_fail(o, status, "%s: %s", what, words != NULL ? words : "");
 }
 
@@ -61244,7 +61198,7 @@ static phi_status phi__mcp_sampling_begin(phi__mcp_sampling *s, phi__agent *agen
         return PHI_NO_MEMORY;
     if (s->tools && !phi__mcp_sampling_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
     child = phi__agent_make(agent->rt, &d, NULL);
-    if (child == NULL) return phi__error_last(agent->rt, NULL, NULL);
+    if (child == NULL) return phi__error_last(agent->rt, NULL);
     child->tree.watch = &phi__mcp_sampling_watch;
     child->tree.watched = s;
     status = phi__mcp_sampling_run(child, list);
@@ -61268,8 +61222,7 @@ PHI__FN phi_status phi__mcp_sampling_start(phi__mcp_sampling *s, phi__agent *age
         *words = list.fault;
     else if (status == PHI_OK) {
         status = phi__mcp_sampling_begin(s, agent, params, &list);
-        if (status != PHI_OK && status != PHI_NO_MEMORY)
-            (void)phi__error_last(agent->rt, words, NULL);
+        if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__error_last(agent->rt, words);
     }
     if (status != PHI_OK) phi_arena_free(&s->arena);
     return status;
@@ -62709,8 +62662,7 @@ static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer
     const phi__mcp_serving *serving = (const phi__mcp_serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
-    phi_answer_arguments(answer, serving->arguments);
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, serving->arguments, true);
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     return PHI_POLL_DONE;
 }
@@ -62971,7 +62923,7 @@ static void phi__mcp_serve_call_run(phi__mcp_serving *serving, bool task) {
         if (status == PHI_OK && task) (void)phi__mcp_serve_task_begin(serving);
         if (status == PHI_OK) return;
     }
-    (void)phi__error_last(serving->server->rt, &why, NULL);
+    (void)phi__error_last(serving->server->rt, &why);
     phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               phi_str_of(why), NULL);
     phi__mcp_serve_request_drop(serving, true);
@@ -63522,8 +63474,8 @@ enum {
     PHI__MCP_COMPLETES = 1 << PHI__MCP_SERVING_COMPLETE
 };
 
-PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
-                                       const char *mime_type) {
+static phi_status phi__mcp_serve_data_text_answer(phi_mcp_incoming incoming, phi_str text,
+                                                  const char *mime_type) {
     phi_status status;
     phi__mcp_serving *serving =
         phi__mcp_serve_data_open(incoming, PHI__MCP_READS | PHI__MCP_PROMPTS, &status);
@@ -63652,6 +63604,8 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
     if (answer == NULL) return PHI_BAD_ARG;
     if (answer->error != NULL) return phi__mcp_serve_data_error_answer(incoming, answer->error);
     if (answer->json.len > 0) return phi__mcp_serve_data_json_answer(incoming, answer->json);
+    if (answer->text.at != NULL)
+        return phi__mcp_serve_data_text_answer(incoming, answer->text, answer->mime_type);
     if (answer->bytes != NULL)
         return phi__mcp_serve_data_bytes_answer(incoming, answer->bytes, answer->byte_count,
                                                 answer->mime_type);
@@ -68315,11 +68269,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x6d8c3599
+#if PHI__IMP_OPENAPI != 0xa1bfac59
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x6d8c3599
+#define PHI__IMP_OPENAPI 0xa1bfac59
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -69087,7 +69041,8 @@ static void phi__address_redirect(phi_openapi *api) {
                                 "the document: a redirect to an address that is not followed");
     else if (!phi__address_ask(api, url, true)) {
         const char *words = "";
-        phi_status status = phi_last_error(api->rt, &words, NULL);
+        words = phi_last_error(api->rt).message;
+        phi_status status = phi_last_error(api->rt).status;
         (void)phi__reading_fail(&api->reading, status, words);
     }
 }
@@ -70693,7 +70648,7 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a) {
                                     a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);
     if (status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK) {
-        (void)phi__error_last(api->rt, &words, NULL);
+        (void)phi__error_last(api->rt, &words);
         return phi__openapi_request_refuse(a->r, "Error: HTTP request failed: the token server: %s",
                                            words);
     }
@@ -71371,7 +71326,7 @@ static void phi__openapi_call_send(phi__openapi_call *c) {
     desc.user_data = c;
     if (status == PHI_OK) status = phi__fetch_open(rt, &desc, &c->fetch);
     if (status == PHI_OK) return;
-    (void)phi__error_last(rt, &words, NULL);
+    (void)phi__error_last(rt, &words);
     if (status == PHI_NO_MEMORY)
         phi__openapi_call_fail(c, "Out of memory");
     else
@@ -74270,11 +74225,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x5b909cf5
+#if PHI__IMP_SKILLS != 0x5efc89df
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x5b909cf5
+#define PHI__IMP_SKILLS 0x5efc89df
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -74306,6 +74261,7 @@ struct phi_skills {
     phi_skill_problem *problems;
     size_t problem_count, problem_cap;
     phi__skills_load load;
+    uint32_t unlabelled; /* loads so far without a label */
 };
 
 /* ---- skills_list.c ---- */
@@ -75574,8 +75530,7 @@ static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_ent
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label) {
     phi_status status;
     phi_str kept;
-    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
-        return PHI_NO_MEMORY;
+    if (!phi__arena_str(&skills->arena, phi_str_of(label), &kept)) return PHI_NO_MEMORY;
     status = phi__skill_file_load(skills, dir, kept);
     if (status != PHI_NOT_FOUND) return status;
     return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
@@ -75595,13 +75550,17 @@ static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const 
 }
 
 static phi_status phi__skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
+    char own[32];
     phi__words words;
     phi_status status;
+    if (label == NULL) {
+        (void)snprintf(own, sizeof own, "dir:%u", (unsigned)skills->unlabelled++);
+        label = own;
+    }
     if (phi__skills_load_is_file(phi_str_of(dir)))
         return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
-        !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
-                        &skills->load.label))
+        !phi__arena_str(&skills->arena, phi_str_of(label), &skills->load.label))
         return PHI_NO_MEMORY;
     status = phi__walk_new(&skills->memory, dir, PHI__LINKS_FOLLOW, &skills->load.walk, &words);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
@@ -75626,8 +75585,8 @@ static phi_status phi__skills_load_advance(phi_skills *skills, size_t units) {
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
-                                       size_t units) {
+PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const char *label,
+                                   size_t units) {
     phi_status status = PHI_OK;
     if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
     if (skills->load.walk == NULL)
@@ -75635,22 +75594,6 @@ PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, cons
     else if (!phi__str_is(skills->load.dir, dir))
         return PHI_MISUSE;
     return status == PHI_OK ? phi__skills_load_advance(skills, units) : status;
-}
-
-PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count) {
-    size_t i;
-    if (skills == NULL || (dirs == NULL && count > 0)) return PHI_BAD_ARG;
-    for (i = 0; i < count; i++) {
-        phi__file_info info;
-        char label[32];
-        phi_status status;
-        if (dirs[i] == NULL) return PHI_BAD_ARG;
-        if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
-        (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi_skills_load_dir(skills, dirs[i], label, SIZE_MAX);
-        if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
-    }
-    return PHI_OK;
 }
 
 #endif
@@ -75760,11 +75703,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x387a1c5a
+#if PHI__IMP_SECTIONS != 0xa5e33f8a
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x387a1c5a
+#define PHI__IMP_SECTIONS 0xa5e33f8a
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -76353,7 +76296,8 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
     link->mcp = phi_mcp_connect(ground->rt, &desc);
     if (link->mcp == NULL) {
         const char *words = "";
-        status = phi_last_error(ground->rt, &words, NULL);
+        words = phi_last_error(ground->rt).message;
+        status = phi_last_error(ground->rt).status;
         if (status == PHI_NO_MEMORY) return status;
         phi__config_words_error(ground, used->node, status, "mcp.instances",
                                 "MCP server \"%s\": %s", desc.name, words);
@@ -76807,7 +76751,8 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     doc->api = phi_openapi_new(ground->rt, &desc);
     doc->failed = doc->api == NULL;
     if (!doc->failed) return PHI_OK;
-    status = phi_last_error(ground->rt, &words, NULL);
+    words = phi_last_error(ground->rt).message;
+    status = phi_last_error(ground->rt).status;
     if (status == PHI_NO_MEMORY) return status;
     phi__config_words_error(ground, doc->node, status, "openapi.instances",
                             "OpenAPI document \"%.*s\": %s", (int)name.len, name.at, words);
@@ -77511,7 +77456,7 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
-        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i], SIZE_MAX);
+        status = phi_skills_load(s->all, dir, s->taken.directories.at[i], SIZE_MAX);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
         phi__config_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
@@ -77902,11 +77847,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x132c79cd
+#if PHI__IMP_TRACE != 0xb07faa4b
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x132c79cd
+#define PHI__IMP_TRACE 0xb07faa4b
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78329,7 +78274,7 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     memset(t, 0, sizeof *t);
     t->memory = phi__trace_memory(thread);
     t->main = thread;
-    if (desc != NULL) t->desc = *desc;
+    t->desc = *desc;
     if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
     t->status = PHI_BUSY;
     phi_arena_init(&t->arena, t->memory, 0);
@@ -78342,9 +78287,38 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     phi__trace_hide(t);
 }
 
+/* Fills unset fields from desc->agent. Models come to `models`. */
+static phi_status phi__trace_of_agent(phi_trace_desc *desc,
+                                      phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
+    phi_agent_desc is;
+    phi_status status = phi_agent_get_desc(desc->agent, &is);
+    if (status != PHI_OK) return status;
+    if (desc->model_count == 0) {
+        const phi_failover *failover = is.failover;
+        size_t i;
+        models[desc->model_count++] = is.model;
+        for (i = 0; failover != NULL && i < failover->model_count; i++)
+            models[desc->model_count++] = failover->models[i].model;
+        desc->models = models;
+    }
+    if (desc->policy == NULL) desc->policy = is.policy;
+    if (desc->token_counter.count_text == NULL) desc->token_counter = is.token_counter;
+    if (desc->tools_tokens == 0)
+        desc->tools_tokens = phi__projection_tool_tokens(phi__find_agent(desc->agent));
+    return PHI_OK;
+}
+
+static bool phi__trace_keep_models(phi_trace *t) {
+    size_t bytes = t->desc.model_count * sizeof *t->desc.models;
+    phi_model *kept = (phi_model *)phi_arena_alloc(&t->arena, bytes);
+    if (kept == NULL) return false;
+    memcpy(kept, t->desc.models, bytes);
+    t->desc.models = kept;
+    return true;
+}
+
 static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
     size_t i;
-    if (desc == NULL) return true;
     if ((desc->child_count > 0 && desc->children == NULL) || desc->child_count == SIZE_MAX ||
         (desc->model_count > 0 && desc->models == NULL) ||
         (desc->secret_count > 0 && desc->secrets == NULL) ||
@@ -78358,22 +78332,31 @@ static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
 /* ---- public ---- */
 
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
-                                   const phi_trace_desc *desc, const phi_trace_sink *out,
+                                   const phi_trace_desc *given, const phi_trace_sink *out,
                                    phi_trace **trace) {
+    phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
+    phi_trace_desc desc = PHI_ZERO;
+    phi_status status = PHI_OK;
     phi_trace *t;
     if (trace == NULL) return PHI_BAD_ARG;
     *trace = NULL;
-    if (thread == NULL || out == NULL || out->write == NULL || !phi__trace_desc_fits(desc) ||
+    if (given != NULL) desc = *given;
+    if (!phi__trace_desc_fits(&desc)) return PHI_BAD_ARG;
+    if (desc.agent.rt != NULL) status = phi__trace_of_agent(&desc, models);
+    if (status != PHI_OK) return status;
+    if (thread == NULL) thread = phi_agent_thread(desc.agent);
+    if (thread == NULL || out == NULL || out->write == NULL ||
         (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
         return PHI_BAD_ARG;
     t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
-    phi__trace_init(t, thread, desc);
+    phi__trace_init(t, thread, &desc);
     t->kind = kind;
     t->sink = *out;
     t->spans.linking = kind == PHI_TRACE_OTEL;
     t->stage = t->spans.linking ? PHI__TRACE_STAGE_THREAD : PHI__TRACE_STAGE_HEAD;
-    if (!phi__trace_ends(t) || t->secrets.failed) {
+    if ((desc.models == models && !phi__trace_keep_models(t)) || !phi__trace_ends(t) ||
+        t->secrets.failed) {
         phi_trace_end(t);
         return PHI_NO_MEMORY;
     }
@@ -78465,8 +78448,11 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
     phi_trace_sink sink;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
+    if (thread == NULL && desc != NULL) thread = phi_agent_thread(desc->agent);
     if (thread == NULL || path == NULL || path[0] == '\0')
-        return phi__trace_refuse(PHI_BAD_ARG, words, words_size);
+        return phi__trace_refuse(
+            thread == NULL && desc != NULL && desc->agent.rt != NULL ? PHI_STALE : PHI_BAD_ARG,
+            words, words_size);
     memset(&to, 0, sizeof to);
     status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
@@ -78484,35 +78470,6 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
         (void)snprintf(words, words_size, "built with PHI_NO_FILES");
     return PHI_UNSUPPORTED;
 #endif
-}
-
-/* An agent's own model, and those that it may go to. Returns how many. */
-static size_t phi__trace_models(const phi_agent_desc *agent,
-                                phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
-    const phi_failover *failover = agent->failover;
-    size_t i, n = 1;
-    models[0] = agent->model;
-    for (i = 0; failover != NULL && i < failover->model_count; i++)
-        models[n++] = failover->models[i].model;
-    return n;
-}
-
-PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
-                                   char *words, size_t words_size) {
-    const phi_thread *thread = phi_agent_thread(agent);
-    phi_agent_desc is;
-    phi_trace_desc desc;
-    phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
-    phi_status status = phi_agent_get_desc(agent, &is);
-    if (status == PHI_OK && thread == NULL) status = PHI_STALE;
-    if (status != PHI_OK) return phi__trace_refuse(status, words, words_size);
-    memset(&desc, 0, sizeof desc);
-    desc.models = models;
-    desc.model_count = phi__trace_models(&is, models);
-    desc.policy = is.policy;
-    desc.token_counter = is.token_counter;
-    desc.tools_tokens = phi__projection_tool_tokens(phi__find_agent(agent));
-    return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }
 
 /* ---- src/trace/trace_entry.c ---- */

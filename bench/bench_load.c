@@ -196,9 +196,7 @@ static double snapshot_once(phi_runtime *rt, phi_str json) {
     uint64_t began = bench_cpu_ns();
     phi_agent agent = phi_agent_restore(rt, &desc, json, PHI_RESTORE_RESUME);
     double ns = (double)(bench_cpu_ns() - began);
-    const char *words = "";
-    (void)phi_last_error(rt, &words, NULL);
-    need(agent.rt != NULL, words);
+    need(agent.rt != NULL, phi_last_error(rt).message);
     bench_expect(phi_agent_free(agent), "free");
     (void)phi_step(rt, 0);
     return ns;

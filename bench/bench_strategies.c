@@ -337,8 +337,8 @@ int main(int argc, char **argv) {
     arms[0] = arm_of("plain", NULL, NULL);
     arms[1] = arm_of("react", NULL, NULL);
     arms[1].tool = true;
-    arms[2] = arm_of("cot", phi_strategy_cot(), NULL);
-    arms[3] = arm_of("cod", phi_strategy_cod(), NULL);
+    arms[2] = arm_of("cot", phi_strategy_cot(PHI_COT_STEPS), NULL);
+    arms[3] = arm_of("cod", phi_strategy_cot(PHI_COT_DRAFTS), NULL);
     arms[4] = arm_of("aot", phi_strategy_aot(), NULL);
     arms[5] = arm_of("tot", phi_strategy_tot(), NULL);
     arms[6] = arm_of("tot_dfs", phi_strategy_tot(), &deep);

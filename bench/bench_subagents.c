@@ -36,8 +36,7 @@ static phi_poll model_poll(void *user_data, void *call, phi_answer *answer) {
         for (i = 0; i < CHILDREN; i++) {
             (void)snprintf(id, sizeof id, "c%d", i);
             phi_answer_call(answer, phi_str_of(id), phi_str_of("worker"));
-            phi_answer_arguments(answer, phi_str_of("{\"task\":\"Look at the gate\"}"));
-            phi_answer_call_end(answer);
+            phi_answer_arguments(answer, phi_str_of("{\"task\":\"Look at the gate\"}"), true);
         }
         phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
         return PHI_POLL_DONE;

@@ -62,13 +62,14 @@ static size_t go_on(phi_thread *thread) {
     size_t most = 0;
     unsigned i;
     for (i = 0; i < BRANCHES; i++) {
+        phi_describe what = PHI_ZERO;
         phi_lane_figures figures;
         char name[32];
         name_of(name, i);
         bench_expect(phi_thread_switch(thread, name), "switch");
         say(thread, PHI_ROLE_USER, MESSAGE_BYTES);
         say(thread, PHI_ROLE_ASSISTANT, MESSAGE_BYTES);
-        bench_expect(phi_thread_figures(thread, NULL, UINT64_MAX, &figures), "figures");
+        bench_expect(phi_thread_describe(thread, &what, NULL, NULL, &figures), "figures");
         if (figures.messages > most) most = figures.messages;
     }
     bench_expect(phi_thread_switch(thread, PHI_LANE_DEFAULT), "switch");
@@ -157,8 +158,7 @@ static phi_poll model_poll(void *user_data, void *call, phi_answer *answer) {
     if (++c->answers == TURNS) return PHI_POLL_DONE;
     (void)snprintf(arguments, sizeof arguments, "{\"n\":%u}", c->answers - 1);
     phi_answer_call(answer, phi_str_of(""), phi_str_of("look"));
-    phi_answer_arguments(answer, phi_str_of(arguments));
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, phi_str_of(arguments), true);
     return PHI_POLL_DONE;
 }
 

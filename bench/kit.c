@@ -174,10 +174,8 @@ phi_agent_desc bench_desc(const char *url, const phi_tool *tool) {
 phi_agent bench_agent(phi_runtime *rt, const char *url, const phi_tool *tool) {
     phi_agent_desc desc = bench_desc(url, tool);
     phi_agent agent = phi_agent_new(rt, &desc);
-    const char *words;
     if (agent.rt != NULL) return agent;
-    (void)phi_last_error(rt, &words, NULL);
-    bench_fail(words);
+    bench_fail(phi_last_error(rt).message);
     return agent;
 }
 

@@ -33,17 +33,16 @@ static phi_verdict question_later(void *user_data, phi_hook *hook) {
 static void show(const phi_event *ev) {
     const phi_message *m = ev->message;
     switch (ev->kind) {
-    case PHI_EV_TEXT: printf("%.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TEXT: printf("%.*s", PHI_ARG(ev->text)); break;
     case PHI_EV_TOOL_START:
-        printf("\n[runs] %.*s %.*s\n", (int)ev->tool_name.len, ev->tool_name.at,
-               (int)ev->arguments.len, ev->arguments.at);
+        printf("\n[runs] %.*s %.*s\n", PHI_ARG(ev->tool_name), PHI_ARG(ev->arguments));
         break;
     case PHI_EV_MESSAGE_END: /* of a call that was denied, too, which has no TOOL_START */
         if (m->role == PHI_ROLE_TOOL_RESULT && m->content_count > 0)
             printf("\n[%s] %.*s\n", m->is_error ? "refused or failed" : "result",
-                   (int)m->content[0].text.len, m->content[0].text.at);
+                   PHI_ARG(m->content[0].text));
         break;
-    case PHI_EV_ERROR: printf("\n! %.*s\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_ERROR: printf("\n! %.*s\n", PHI_ARG(ev->text)); break;
     case PHI_EV_AGENT_END: printf("\n[%s]\n", phi_status_text(ev->status)); break;
     default: break;
     }
@@ -92,8 +91,8 @@ static void ask(app *a) {
     if (!question(a, &item)) return;
     a->frames_asked++;
     if (item.ticket.index != a->asked.index || item.ticket.gen != a->asked.gen) {
-        printf("\n[may it?] %.*s %.*s\ny, n [reason] or e ARGUMENTS: ", (int)item.tool_name.len,
-               item.tool_name.at, (int)item.arguments.len, item.arguments.at);
+        printf("\n[may it?] %.*s %.*s\ny, n [reason] or e ARGUMENTS: ", PHI_ARG(item.tool_name),
+               PHI_ARG(item.arguments));
         fflush(stdout);
         a->asked = item.ticket;
     }
@@ -144,8 +143,7 @@ int main(int argc, char **argv) {
     desc.deadlines.decision_ms =
         PHI_UNLIMITED; /* the person may be at lunch (default: five minutes) */
     if (phi_prompt(phi_agent_new(a.rt, &desc), argc > 2 ? argv[2] : "Tidy up.") != PHI_OK) {
-        (void)phi_last_error(a.rt, &why, NULL);
-        printf("! %s\n", why);
+        printf("! %s\n", phi_last_error(a.rt).message);
         phi_runtime_free(a.rt);
         phi_permissions_free(a.permissions);
         return 1;

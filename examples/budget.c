@@ -71,17 +71,14 @@ static int scout_of(const app *a, phi_agent agent) {
 static void show(const app *a, const phi_event *ev) {
     int n = scout_of(a, ev->agent) + 1;
     switch (ev->kind) {
-    case PHI_EV_TOOL_START:
-        printf("scout %d looks at %.*s\n", n, (int)ev->arguments.len, ev->arguments.at);
-        break;
+    case PHI_EV_TOOL_START: printf("scout %d looks at %.*s\n", n, PHI_ARG(ev->arguments)); break;
     case PHI_EV_MESSAGE_END:
         if (ev->message->role == PHI_ROLE_ASSISTANT && ev->message->content_count > 0 &&
             ev->message->content[0].kind == PHI_CONTENT_TEXT)
-            printf("scout %d says: %.*s\n", n, (int)ev->message->content[0].text.len,
-                   ev->message->content[0].text.at);
+            printf("scout %d says: %.*s\n", n, PHI_ARG(ev->message->content[0].text));
         break;
-    case PHI_EV_PAUSED: printf("scout %d pauses: %.*s\n", n, (int)ev->text.len, ev->text.at); break;
-    case PHI_EV_ERROR: printf("scout %d: %.*s\n", n, (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_PAUSED: printf("scout %d pauses: %.*s\n", n, PHI_ARG(ev->text)); break;
+    case PHI_EV_ERROR: printf("scout %d: %.*s\n", n, PHI_ARG(ev->text)); break;
     case PHI_EV_AGENT_END: printf("scout %d: %s\n", n, phi_status_text(ev->status)); break;
     default: break;
     }
@@ -129,7 +126,6 @@ static void work(app *a) {
 int main(int argc, char **argv) {
     static app a;
     phi_spending spent;
-    const char *why = "";
     int i, code = 0;
     a.dollars = argc > 1 ? strtod(argv[1], NULL) : 0.10;
     a.rt = phi_runtime_new(NULL);
@@ -144,8 +140,7 @@ int main(int argc, char **argv) {
         spent = phi_agent_get_info(a.chief).spending;
         printf("together $%.4f, %u calls\n", spent.cost, (unsigned)spent.requests);
     } else {
-        (void)phi_last_error(a.rt, &why, NULL);
-        printf("! %s\n", why);
+        printf("! %s\n", phi_last_error(a.rt).message);
         code = 1;
     }
     phi_runtime_free(a.rt);

@@ -54,20 +54,18 @@ static phi_verdict policy(void *user_data, phi_hook *hook) {
 
 static void show(const phi_event *ev) {
     switch (ev->kind) {
-    case PHI_EV_TEXT: printf("%.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TEXT: printf("%.*s", PHI_ARG(ev->text)); break;
     case PHI_EV_TOOL_START:
-        printf("\n[%.*s] %.*s\n", (int)ev->tool_name.len, ev->tool_name.at, (int)ev->arguments.len,
-               ev->arguments.at);
+        printf("\n[%.*s] %.*s\n", PHI_ARG(ev->tool_name), PHI_ARG(ev->arguments));
         break;
     case PHI_EV_TOOL_UPDATE: /* of a sub-agent: its words, and the tools that it calls */
-        if (ev->child_loop_id.len > 0) printf("  | %.*s\n", (int)ev->text.len, ev->text.at);
+        if (ev->child_loop_id.len > 0) printf("  | %.*s\n", PHI_ARG(ev->text));
         break;
     case PHI_EV_TOOL_END:
         if (ev->is_error && ev->message->content_count > 0)
-            printf("[failed] %.*s\n", (int)ev->message->content[0].text.len,
-                   ev->message->content[0].text.at);
+            printf("[failed] %.*s\n", PHI_ARG(ev->message->content[0].text));
         break;
-    case PHI_EV_ERROR: printf("\n! %.*s\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_ERROR: printf("\n! %.*s\n", PHI_ARG(ev->text)); break;
     default: break;
     }
     fflush(stdout);
@@ -91,8 +89,8 @@ static void ask(app *a) {
     int got;
     if (!question(a, &item)) return;
     if (item.ticket.index != a->asked.index || item.ticket.gen != a->asked.gen) {
-        printf("\n%.*s %.*s\nmay it? y or n [reason]: ", (int)item.tool_name.len, item.tool_name.at,
-               (int)item.arguments.len, item.arguments.at);
+        printf("\n%.*s %.*s\nmay it? y or n [reason]: ", PHI_ARG(item.tool_name),
+               PHI_ARG(item.arguments));
         fflush(stdout);
         a->asked = item.ticket;
     }
@@ -160,7 +158,6 @@ static void work(app *a) {
 
 int main(int argc, char **argv) {
     static app a;
-    const char *why = "";
     phi_spending spent;
     phi_agent agent;
     a.rt = phi_runtime_new(NULL);
@@ -171,8 +168,7 @@ int main(int argc, char **argv) {
     make_tools(&a, argc > 1 ? argv[1] : ".");
     agent = make_agent(&a, argc > 3 ? strtod(argv[3], NULL) : 1.00);
     if (phi_prompt(agent, argc > 2 ? argv[2] : "Say what this project is.") != PHI_OK) {
-        (void)phi_last_error(a.rt, &why, NULL);
-        printf("! %s\n", why);
+        printf("! %s\n", phi_last_error(a.rt).message);
         phi_runtime_free(a.rt);
         return 1;
     }

@@ -114,7 +114,7 @@ int main(void) {
     do {
         runs = phi_step(rt, 0);
         while (phi_next_event(rt, &ev))
-            if (ev.kind == PHI_EV_TEXT) printf("%.*s", (int)ev.text.len, ev.text.at);
+            if (ev.kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev.text));
     } while (runs > 0);
     printf("\n");
     phi_runtime_free(rt);

@@ -58,10 +58,9 @@ static bool escape_pressed(void) {
 }
 
 static void show(const phi_event *ev) {
-    if (ev->kind == PHI_EV_TEXT) printf("%.*s", (int)ev->text.len, ev->text.at);
-    if (ev->kind == PHI_EV_TOOL_START)
-        printf("\n[walks: %.*s]\n", (int)ev->arguments.len, ev->arguments.at);
-    if (ev->kind == PHI_EV_ERROR) printf("\n[error: %.*s]\n", (int)ev->text.len, ev->text.at);
+    if (ev->kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev->text));
+    if (ev->kind == PHI_EV_TOOL_START) printf("\n[walks: %.*s]\n", PHI_ARG(ev->arguments));
+    if (ev->kind == PHI_EV_ERROR) printf("\n[error: %.*s]\n", PHI_ARG(ev->text));
     if (ev->kind == PHI_EV_AGENT_END) printf("\n[%s]\n", phi_status_text(ev->status));
     fflush(stdout);
 }

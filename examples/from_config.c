@@ -20,7 +20,7 @@ static bool ask(phi_runtime *rt, phi_agent agent, const char *prompt, char *out,
         runs = phi_step(rt, -1);
         while (phi_next_event(rt, &ev))
             if (ev.kind == PHI_EV_TEXT && n < size)
-                n += (size_t)snprintf(out + n, size - n, "%.*s", (int)ev.text.len, ev.text.at);
+                n += (size_t)snprintf(out + n, size - n, "%.*s", PHI_ARG(ev.text));
     } while (runs > 0);
     return n > 0;
 }
@@ -50,12 +50,9 @@ int main(int argc, char **argv) {
     base.provider = &mock->provider;
     with.base = &base;
     config = phi_config_load(&from);
-    for (i = 0; (problem = phi_config_problem_at(config, i)) != NULL; i++) print_problem(problem);
     agents = phi_agents_from_config(rt, config, &with);
     while (phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
-    if (phi_config_error(config) == NULL)
-        for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++)
-            print_problem(problem);
+    for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) print_problem(problem);
     if (phi_agents_step(agents) == PHI_OK) {
         done = ask(rt, phi_agents_get(agents, "writer"), "A line about the sea.", draft,
                    sizeof draft) &&

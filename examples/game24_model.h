@@ -43,7 +43,7 @@ static phi_status g24_open(void *user_data, const phi_model_request *request, vo
     } else {
         if (last->role == PHI_ROLE_TOOL_RESULT) { /* another try */
             text = request->messages[0]->content[0].text;
-            (void)snprintf(m->said, sizeof m->said, "%.*s", (int)text.len, text.at);
+            (void)snprintf(m->said, sizeof m->said, "%.*s", PHI_ARG(text));
         }
         m->expression[0] = '\0';
         g24_numbers(m->said, numbers);
@@ -61,7 +61,7 @@ static phi_poll g24_poll(void *user_data, void *call, phi_answer *answer) {
     if (m->expression[0] != '\0') {
         (void)snprintf(arguments, sizeof arguments, "{\"expression\":\"%s\"}", m->expression);
         phi_answer_call(answer, phi_str_of(""), phi_str_of("compute"));
-        phi_answer_arguments(answer, phi_str_of(arguments));
+        phi_answer_arguments(answer, phi_str_of(arguments), false);
     } else
         phi_answer_text(answer, phi_str_of(m->answer));
     return PHI_POLL_DONE;

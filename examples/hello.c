@@ -18,8 +18,7 @@ int main(void) {
     while (runs > 0) {
         runs = phi_step(rt, -1);
         while (phi_next_event(rt, &ev)) {
-            if (ev.kind == PHI_EV_TEXT || ev.kind == PHI_EV_ERROR)
-                printf("%.*s", (int)ev.text.len, ev.text.at);
+            if (ev.kind == PHI_EV_TEXT || ev.kind == PHI_EV_ERROR) printf("%.*s", PHI_ARG(ev.text));
         }
     }
     printf("\n");

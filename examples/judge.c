@@ -75,8 +75,7 @@ static int evaluate(phi_runtime *rt, const char *question) {
     desc.by = PHI_EVALUATE_JUDGE;
     desc.judge = &judge;
     if (phi_evaluate(agent, &desc) != PHI_OK) {
-        (void)phi_last_error(rt, &words, NULL);
-        printf("! %s\n", words);
+        printf("! %s\n", phi_last_error(rt).message);
         return 1;
     }
     run(rt);

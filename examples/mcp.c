@@ -17,9 +17,7 @@ static bool is_url(const char *text) {
     return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
 }
 
-static void print(const char *title, phi_str text) {
-    printf("%-8s %.*s\n", title, (int)text.len, text.at);
-}
+static void print(const char *title, phi_str text) { printf("%-8s %.*s\n", title, PHI_ARG(text)); }
 
 static void on_server(void *user_data, const phi_mcp_event *event) {
     (void)user_data;
@@ -61,7 +59,7 @@ static phi_mcp *connect_to(phi_runtime *rt, char **target) {
     info = phi_mcp_get_info(server);
     if (info.state == PHI_MCP_READY) return server;
     words = info.message;
-    if (server == NULL) (void)phi_last_error(rt, &words, NULL);
+    if (server == NULL) words = phi_last_error(rt).message;
     printf("%s\n", words);
     if (info.stderr_text.len > 0) print("stderr", info.stderr_text);
     phi_mcp_free(server);
@@ -72,11 +70,10 @@ static void list(const phi_mcp *server) {
     phi_mcp_info info = phi_mcp_get_info(server);
     const phi_mcp_tool *tool;
     size_t i;
-    printf("server   %.*s %.*s, %.*s\n", (int)info.name.len, info.name.at, (int)info.version.len,
-           info.version.at, (int)info.era.len, info.era.at);
+    printf("server   %.*s %.*s, %.*s\n", PHI_ARG(info.name), PHI_ARG(info.version),
+           PHI_ARG(info.era));
     for (i = 0; (tool = phi_mcp_tool_at(server, i)) != NULL; i++)
-        printf("tool     %.*s%s\n", (int)tool->name.len, tool->name.at,
-               tool->read_only ? "" : " (asks first)");
+        printf("tool     %.*s%s\n", PHI_ARG(tool->name), tool->read_only ? "" : " (asks first)");
 }
 
 /* A terminal may wait here; a game would answer PHI_WAIT and show its dialog (approve.c). */
@@ -87,12 +84,10 @@ static phi_verdict permit(void *user_data, phi_hook *hook) {
     (void)user_data;
     if (!question && !hook->needs_approval) return PHI_ALLOW;
     if (question)
-        printf("\n%.*s asks: %.*s\n%.*s\nJSON, or an empty line: ", (int)hook->source.len,
-               hook->source.at, (int)hook->text.len, hook->text.at, (int)hook->arguments.len,
-               hook->arguments.at);
+        printf("\n%.*s asks: %.*s\n%.*s\nJSON, or an empty line: ", PHI_ARG(hook->source),
+               PHI_ARG(hook->text), PHI_ARG(hook->arguments));
     else
-        printf("\nmay it?  %.*s %.*s [y/n] ", (int)hook->tool_name.len, hook->tool_name.at,
-               (int)hook->arguments.len, hook->arguments.at);
+        printf("\nmay it?  %.*s %.*s [y/n] ", PHI_ARG(hook->tool_name), PHI_ARG(hook->arguments));
     fflush(stdout);
     if (fgets(line, sizeof line, stdin) == NULL) return PHI_DENY;
     n = strcspn(line, "\r\n");
@@ -106,16 +101,15 @@ static void show(const phi_event *ev) {
     const phi_message *m = ev->message;
     size_t i;
     switch (ev->kind) {
-    case PHI_EV_TEXT: printf("%.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TEXT: printf("%.*s", PHI_ARG(ev->text)); break;
     case PHI_EV_TOOL_START:
-        printf("\ncall     %.*s %.*s\n", (int)ev->tool_name.len, ev->tool_name.at,
-               (int)ev->arguments.len, ev->arguments.at);
+        printf("\ncall     %.*s %.*s\n", PHI_ARG(ev->tool_name), PHI_ARG(ev->arguments));
         break;
     case PHI_EV_MESSAGE_END:
         for (i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
             if (m->content[i].kind == PHI_CONTENT_TEXT) print("answer", m->content[i].text);
         break;
-    case PHI_EV_ERROR: printf("\nfailed   %.*s\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_ERROR: printf("\nfailed   %.*s\n", PHI_ARG(ev->text)); break;
     case PHI_EV_AGENT_END: printf("\nend      %s\n", phi_status_text(ev->status)); break;
     default: break;
     }
@@ -138,8 +132,7 @@ static int talk(phi_runtime *rt, phi_mcp *server, const char *task) {
     desc.hook_points = PHI_HOOK_BEFORE_TOOL | PHI_HOOK_QUESTION;
     agent = phi_agent_new(rt, &desc);
     if (agent.rt == NULL || phi_prompt(agent, task) != PHI_OK) {
-        (void)phi_last_error(rt, &words, NULL);
-        printf("%s\n", words);
+        printf("%s\n", phi_last_error(rt).message);
         return 1;
     }
     while (runs > 0) {

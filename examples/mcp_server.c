@@ -34,8 +34,7 @@ static void world_new(game *g) {
 }
 
 static const char *world_drawn(game *g) {
-    size_t n = 0;
-    int x, y;
+    int x, y, n = 0;
     for (y = 0; y < HIGH; y++) {
         for (x = 0; x < WIDE; x++) g->text[n++] = x == g->x && y == g->y ? '@' : g->land[y][x];
         g->text[n++] = '\n';
@@ -120,8 +119,10 @@ static void walk_cancel(void *user_data, phi_call call) {
 }
 
 static void read_map(void *user_data, phi_mcp_incoming incoming, const char *uri) {
+    phi_mcp_answer_desc answer = PHI_ZERO;
     (void)uri;
-    (void)phi_mcp_answer_text(incoming, phi_str_of(world_drawn((game *)user_data)), NULL);
+    answer.text = phi_str_of(world_drawn((game *)user_data));
+    (void)phi_mcp_answer(incoming, &answer);
 }
 
 /* ---- the server ---- */
@@ -176,12 +177,10 @@ static phi_mcp_server *open_to_clients(game *g, phi_runtime *rt, int argc, char 
 int main(int argc, char **argv) {
     static game g;
     phi_runtime *rt = phi_runtime_new(NULL);
-    const char *words = "";
     world_new(&g);
     g.server = open_to_clients(&g, rt, argc, argv);
     if (g.server == NULL) {
-        (void)phi_last_error(rt, &words, NULL);
-        fprintf(stderr, "%s\n", words);
+        fprintf(stderr, "%s\n", phi_last_error(rt).message);
         phi_runtime_free(rt);
         return 1;
     }

@@ -22,7 +22,6 @@ static bool is_url(const char *text) {
 static phi_openapi *read_document(phi_runtime *rt, const char *where) {
     phi_openapi_desc desc = PHI_ZERO;
     phi_parse_error error;
-    const char *words = "";
     phi_openapi *api;
     phi_status status;
     desc.base_url = pick_env("API_URL");
@@ -34,8 +33,7 @@ static phi_openapi *read_document(phi_runtime *rt, const char *where) {
         desc.path = where;
     api = phi_openapi_new(rt, &desc);
     if (api == NULL) {
-        (void)phi_last_error(rt, &words, NULL);
-        printf("%s\n", words);
+        printf("%s\n", phi_last_error(rt).message);
         return NULL;
     }
     while ((status = phi_openapi_step(api, &error)) == PHI_BUSY)
@@ -63,8 +61,8 @@ static bool select_tools(phi_runtime *rt, phi_openapi *api, phi_openapi_tools *t
     while ((status = phi_openapi_select(api, &filter, tools)) == PHI_BUSY) (void)phi_step(rt, 0);
     for (i = 0; i < tools->skip_count; i++)
         if ((op = phi_openapi_operation_at(api, tools->skipped[i].operation)) != NULL)
-            printf("skipped  %.*s %.*s: %s\n", (int)op->method.len, op->method.at,
-                   (int)op->path.len, op->path.at, tools->skipped[i].message);
+            printf("skipped  %.*s %.*s: %s\n", PHI_ARG(op->method), PHI_ARG(op->path),
+                   tools->skipped[i].message);
     for (i = 0; i < tools->count; i++)
         printf("tool     %s%s\n", tools->tools[i].name,
                tools->tools[i].needs_approval ? " (asks first)" : "");
@@ -78,8 +76,7 @@ static phi_verdict permit(void *user_data, phi_hook *hook) {
     char line[16] = "";
     (void)user_data;
     if (!hook->needs_approval) return PHI_ALLOW;
-    printf("\nmay it?  %.*s %.*s [y/n] ", (int)hook->tool_name.len, hook->tool_name.at,
-           (int)hook->arguments.len, hook->arguments.at);
+    printf("\nmay it?  %.*s %.*s [y/n] ", PHI_ARG(hook->tool_name), PHI_ARG(hook->arguments));
     fflush(stdout);
     return fgets(line, sizeof line, stdin) != NULL && line[0] == 'y' ? PHI_ALLOW : PHI_DENY;
 }
@@ -87,16 +84,15 @@ static phi_verdict permit(void *user_data, phi_hook *hook) {
 static void show(const phi_event *ev) {
     const phi_message *m = ev->message;
     switch (ev->kind) {
-    case PHI_EV_TEXT: printf("%.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TEXT: printf("%.*s", PHI_ARG(ev->text)); break;
     case PHI_EV_TOOL_START:
-        printf("\ncall     %.*s %.*s\n", (int)ev->tool_name.len, ev->tool_name.at,
-               (int)ev->arguments.len, ev->arguments.at);
+        printf("\ncall     %.*s %.*s\n", PHI_ARG(ev->tool_name), PHI_ARG(ev->arguments));
         break;
     case PHI_EV_MESSAGE_END:
         if (m->role == PHI_ROLE_TOOL_RESULT && m->content_count > 0)
-            printf("answer   %.*s\n", (int)m->content[0].text.len, m->content[0].text.at);
+            printf("answer   %.*s\n", PHI_ARG(m->content[0].text));
         break;
-    case PHI_EV_ERROR: printf("\nfailed   %.*s\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_ERROR: printf("\nfailed   %.*s\n", PHI_ARG(ev->text)); break;
     case PHI_EV_AGENT_END: printf("\nend      %s\n", phi_status_text(ev->status)); break;
     default: break;
     }
@@ -117,8 +113,7 @@ static int talk(phi_runtime *rt, const phi_openapi_tools *tools, const char *tas
     desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     agent = phi_agent_new(rt, &desc);
     if (agent.rt == NULL || phi_prompt(agent, task) != PHI_OK) {
-        (void)phi_last_error(rt, &words, NULL);
-        printf("%s\n", words);
+        printf("%s\n", phi_last_error(rt).message);
         return 1;
     }
     while (runs > 0) {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 static void show(const phi_event *ev) {
-    if (ev->kind == PHI_EV_TEXT) printf("%.*s", (int)ev->text.len, ev->text.at);
-    if (ev->kind == PHI_EV_ERROR) printf("error: %.*s", (int)ev->text.len, ev->text.at);
+    if (ev->kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev->text));
+    if (ev->kind == PHI_EV_ERROR) printf("error: %.*s", PHI_ARG(ev->text));
     if (ev->kind == PHI_EV_AGENT_END) printf("\n");
     fflush(stdout);
 }
@@ -30,8 +30,7 @@ int main(void) {
     if (epoll_ctl(loop, EPOLL_CTL_ADD, watched.data.fd, &watched) != 0) return 1;
     desc.model = pick_model(&why);
     if (phi_prompt(phi_agent_new(rt, &desc), "Tell me about event loops.") != PHI_OK) {
-        (void)phi_last_error(rt, &why, NULL);
-        printf("error: %s\n", why);
+        printf("error: %s\n", phi_last_error(rt).message);
         return 1;
     }
     do {

@@ -30,8 +30,7 @@ static phi_status guard_open(void *user_data, const phi_model_request *request, 
     phi_str said = last->content_count > 0 ? last->content[0].text : phi_str_of("");
     memset(s, 0, sizeof *s);
     if (last->role == PHI_ROLE_TOOL_RESULT)
-        (void)snprintf(s->text, sizeof s->text, "The gate is %.*s. Move along.", (int)said.len,
-                       said.at);
+        (void)snprintf(s->text, sizeof s->text, "The gate is %.*s. Move along.", PHI_ARG(said));
     else if (holds(said, "gate"))
         s->looks = true;
     else
@@ -94,9 +93,8 @@ int main(int argc, char **argv) {
         int runs = phi_step(rt, 0); /* a frame */
         frames++;
         while (phi_next_event(rt, &ev)) {
-            if (ev.kind == PHI_EV_TEXT) printf("%.*s", (int)ev.text.len, ev.text.at);
-            if (ev.kind == PHI_EV_TOOL_START)
-                printf("[%.*s] ", (int)ev.tool_name.len, ev.tool_name.at);
+            if (ev.kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev.text));
+            if (ev.kind == PHI_EV_TOOL_START) printf("[%.*s] ", PHI_ARG(ev.tool_name));
         }
         if (runs == 0) break;
     }

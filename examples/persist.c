@@ -13,14 +13,14 @@ static void clerk_says(void *user_data, phi_mock *mock, const phi_model_request 
     phi_str heard = request->messages[request->message_count - 1]->content[0].text;
     char text[400];
     (void)user_data;
-    snprintf(text, sizeof text, "I have noted \"%.*s\". That makes %d messages.", (int)heard.len,
-             heard.at, (int)request->message_count);
+    snprintf(text, sizeof text, "I have noted \"%.*s\". That makes %d messages.", PHI_ARG(heard),
+             (int)request->message_count);
     phi_mock_text(mock, text);
 }
 
 static int stop(phi_runtime *rt, phi_store *store, const char *what) {
     const char *words = "";
-    if (rt != NULL) (void)phi_last_error(rt, &words, NULL);
+    if (rt != NULL) words = phi_last_error(rt).message;
     printf("%s: %s\n", what, words);
     phi_runtime_free(rt);
     phi_file_store_close(store);
@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
     for (;;) {
         int runs = phi_step(rt, -1);
         while (phi_next_event(rt, &ev))
-            if (ev.kind == PHI_EV_TEXT) printf("%.*s", (int)ev.text.len, ev.text.at);
+            if (ev.kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev.text));
         if (runs == 0) break;
     }
     printf("\n");

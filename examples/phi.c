@@ -25,7 +25,7 @@ static phi_verdict ask(void *user_data, phi_hook *hook) {
     hook->reply = phi_str_of("Nobody is there to allow this call.");
     if (hook->agent.index != a->agent.index) /* whose events do not show it */
         note(a, STYLE_BAD, "* %.*s (not run: nobody is there to allow it)",
-             (int)hook->tool_name.len, hook->tool_name.at);
+             PHI_ARG(hook->tool_name));
     return PHI_DENY;
 }
 
@@ -277,9 +277,11 @@ static int set_up(app *a) {
 static int tear_down(app *a, int code) {
     text words = {NULL, 0, 0};
     char why[256] = "";
+    phi_trace_desc of = PHI_ZERO;
     uint64_t end = keys_now_ms() + 3000; /* what has not ended by then is killed */
+    of.agent = a->agent;
     if (a->o.trace != NULL && a->agent.rt != NULL &&
-        phi_trace_agent(a->agent, PHI_TRACE_HTML, a->o.trace, why, sizeof why) != PHI_OK) {
+        phi_trace_save(NULL, PHI_TRACE_HTML, &of, a->o.trace, why, sizeof why) != PHI_OK) {
         (void)complain(a, a->o.trace, why);
         code = FAILED;
     }
@@ -539,7 +541,7 @@ static int chat(app *a) {
     char answer;
     phi_str model = phi_agent_get_info(a->agent).model_id;
     a->chat = true;
-    note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", (int)model.len, model.at, a->why);
+    note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", PHI_ARG(model), a->why);
     show_history(a);
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);

@@ -58,7 +58,7 @@ static void wait_for(office *o, const phi_response *responses, int count) {
         }
         (void)phi_step(o->rt, 100);
         while (phi_next_event(o->rt, &ev))
-            if (ev.kind == PHI_EV_ERROR) printf("! %.*s\n", (int)ev.text.len, ev.text.at);
+            if (ev.kind == PHI_EV_ERROR) printf("! %.*s\n", PHI_ARG(ev.text));
     }
 }
 
@@ -126,7 +126,6 @@ static bool supervise(office *o, char *french, size_t size) {
 int main(int argc, char **argv) {
     static office o;
     static char french[TEXT];
-    const char *why = "";
     int code = 0;
     o.rt = phi_runtime_new(NULL);
     if (o.rt == NULL) {
@@ -140,8 +139,7 @@ int main(int argc, char **argv) {
         printf("in French: %s\n%u calls\n", french,
                (unsigned)phi_agent_get_info(o.chief).spending.requests);
     else {
-        (void)phi_last_error(o.rt, &why, NULL);
-        printf("! it was not finished. %s\n", why);
+        printf("! it was not finished. %s\n", phi_last_error(o.rt).message);
         code = 1;
     }
     phi_runtime_free(o.rt);

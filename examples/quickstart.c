@@ -28,7 +28,7 @@ static int show(const phi_event *ev) {
     case PHI_EV_AGENT_START: say("run      ", ev->loop_id, 100); break;
     case PHI_EV_TEXT:
         if (ev->text.len == ev->partial.len) printf("model    ");
-        printf("%.*s", (int)ev->text.len, ev->text.at);
+        printf("%.*s", PHI_ARG(ev->text));
         fflush(stdout);
         break;
     case PHI_EV_MESSAGE_END:
@@ -36,7 +36,7 @@ static int show(const phi_event *ev) {
         if (ev->message->role == PHI_ROLE_ASSISTANT) printf("\n");
         break;
     case PHI_EV_TOOL_START:
-        printf("tool     %.*s ", (int)ev->tool_name.len, ev->tool_name.at);
+        printf("tool     %.*s ", PHI_ARG(ev->tool_name));
         say("", ev->arguments, 100);
         break;
     case PHI_EV_TOOL_END:
@@ -79,8 +79,7 @@ int main(int argc, char **argv) {
     desc.tool_count = set.count;
     agent = phi_agent_new(rt, &desc);
     if (phi_prompt(agent, argc > 2 ? argv[2] : "What is in this directory?") != PHI_OK) {
-        (void)phi_last_error(rt, &why, NULL);
-        printf("failed   %s\n", why);
+        printf("failed   %s\n", phi_last_error(rt).message);
         failed = 1;
         runs = 0;
     }

@@ -24,24 +24,19 @@ typedef struct repl {
     char model_id[128];
 } repl;
 
-static void complain(const repl *r) {
-    const char *words;
-    (void)phi_last_error(r->rt, &words, NULL);
-    printf("! %s\n", words);
-}
+static void complain(const repl *r) { printf("! %s\n", phi_last_error(r->rt).message); }
 
 static void show(const phi_event *ev) {
     switch (ev->kind) {
-    case PHI_EV_TEXT: printf("%.*s", (int)ev->text.len, ev->text.at); break;
-    case PHI_EV_THINKING: printf("\033[2m%.*s\033[0m", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TEXT: printf("%.*s", PHI_ARG(ev->text)); break;
+    case PHI_EV_THINKING: printf("\033[2m%.*s\033[0m", PHI_ARG(ev->text)); break;
     case PHI_EV_TOOL_START:
-        printf("\n- %.*s %.*s\n", (int)ev->tool_name.len, ev->tool_name.at, (int)ev->arguments.len,
-               ev->arguments.at);
+        printf("\n- %.*s %.*s\n", PHI_ARG(ev->tool_name), PHI_ARG(ev->arguments));
         break;
-    case PHI_EV_TOOL_UPDATE: printf("%.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TOOL_UPDATE: printf("%.*s", PHI_ARG(ev->text)); break;
     case PHI_EV_RETRACT: printf("\n(that was cut off)\n"); break;
-    case PHI_EV_RETRY: printf("(%.*s)\n", (int)ev->text.len, ev->text.at); break;
-    case PHI_EV_ERROR: printf("\n! %.*s\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_RETRY: printf("(%.*s)\n", PHI_ARG(ev->text)); break;
+    case PHI_EV_ERROR: printf("\n! %.*s\n", PHI_ARG(ev->text)); break;
     case PHI_EV_AGENT_END:
         printf(ev->status == PHI_CANCELLED ? "\n(stopped)\n" : "\n");
         if (ev->status == PHI_LIMIT) printf("(%s)\n", phi_status_text(ev->status));
@@ -80,7 +75,7 @@ static void command(repl *r, const char *line) {
         printf("(%s)\n", r->model_id);
     } else if (strcmp(line, "/model") == 0) {
         phi_str id = phi_agent_get_info(r->agent).model_id;
-        printf("(%.*s; %u tokens in, %u out)\n", (int)id.len, id.at, (unsigned)usage.input,
+        printf("(%.*s; %u tokens in, %u out)\n", PHI_ARG(id), (unsigned)usage.input,
                (unsigned)usage.output);
     } else {
         printf("commands: /quit /clear /model [ID]\n");

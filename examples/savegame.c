@@ -72,7 +72,7 @@ static bool game_frame(game *g) {
     phi_event ev;
     int runs = phi_step(g->rt, 0);
     while (phi_next_event(g->rt, &ev)) {
-        if (ev.kind == PHI_EV_TEXT) printf("%.*s", (int)ev.text.len, ev.text.at);
+        if (ev.kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev.text));
         if (ev.kind == PHI_EV_TOOL_START) printf("[the smith begins]");
         if (ev.kind == PHI_EV_TOOL_END) printf("\n[the smith is done]\n");
     }
@@ -81,12 +81,10 @@ static bool game_frame(game *g) {
 
 /* F5. The text could go to a file; it is the caller's to free. */
 static char *game_save(game *g) {
-    phi_memory memory;
     phi_arena arena;
     phi_str text;
     char *saved = NULL;
-    phi_memory_init(&memory, NULL, 0);
-    phi_arena_init(&arena, &memory, 0);
+    phi_arena_init(&arena, NULL, 0);
     if (phi_agent_snapshot(g->smith, &arena, &text) == PHI_OK) {
         saved = (char *)malloc(text.len + 1);
         if (saved != NULL) memcpy(saved, text.at, text.len + 1);

@@ -42,7 +42,7 @@ static phi_status chooser_open(void *user_data, const phi_model_request *request
     c->arguments = phi_str_of("");
     *call = c;
     if (last->role == PHI_ROLE_TOOL_RESULT) {
-        (void)snprintf(c->text, sizeof c->text, "I follow:\n%.*s", (int)heard.len, heard.at);
+        (void)snprintf(c->text, sizeof c->text, "I follow:\n%.*s", PHI_ARG(heard));
         return PHI_OK;
     }
     for (i = 0; (skill = phi_skills_at(c->skills, i)) != NULL && c->arguments.len == 0; i++) {
@@ -59,7 +59,7 @@ static phi_poll chooser_poll(void *user_data, void *call, phi_answer *answer) {
     (void)user_data;
     if (c->arguments.len > 0) {
         phi_answer_call(answer, phi_str_of(""), phi_str_of("read_skill"));
-        phi_answer_arguments(answer, c->arguments);
+        phi_answer_arguments(answer, c->arguments, false);
     } else {
         phi_answer_text(answer, phi_str_of(c->text));
     }
@@ -89,9 +89,8 @@ static bool run(phi_runtime *rt, phi_agent agent, const char *task) {
         runs = phi_step(rt, -1);
         while (phi_next_event(rt, &ev)) {
             if (ev.kind == PHI_EV_TOOL_START)
-                printf("[%.*s %.*s]\n", (int)ev.tool_name.len, ev.tool_name.at,
-                       (int)ev.arguments.len, ev.arguments.at);
-            if (ev.kind == PHI_EV_TEXT) printf("%.*s", (int)ev.text.len, ev.text.at);
+                printf("[%.*s %.*s]\n", PHI_ARG(ev.tool_name), PHI_ARG(ev.arguments));
+            if (ev.kind == PHI_EV_TEXT) printf("%.*s", PHI_ARG(ev.text));
         }
     } while (runs > 0);
     printf("\n");
@@ -99,21 +98,19 @@ static bool run(phi_runtime *rt, phi_agent agent, const char *task) {
 }
 
 int main(int argc, char **argv) {
-    const char *dirs[1];
     phi_runtime *rt = phi_runtime_new(NULL);
     phi_skills *skills = phi_skills_new(NULL);
     phi_agent_desc desc = PHI_ZERO;
     phi_provider model = PHI_ZERO;
-    phi_memory memory;
     phi_arena arena;
     phi_tool tool;
     phi_str prompt;
     chooser mind;
     bool done = false;
-    phi_memory_init(&memory, NULL, 0);
-    phi_arena_init(&arena, &memory, 0);
-    dirs[0] = argc > 1 ? argv[1] : "examples/skills";
-    if (rt == NULL || skills == NULL || phi_skills_load(skills, dirs, 1) != PHI_OK) return 1;
+    phi_arena_init(&arena, NULL, 0);
+    if (rt == NULL ||
+        phi_skills_load(skills, argc > 1 ? argv[1] : "examples/skills", NULL, SIZE_MAX) != PHI_OK)
+        return 1;
     print_problems(skills);
     if (phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, "You help with a repository.", &arena,
                           &prompt) == PHI_OK &&

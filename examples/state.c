@@ -39,22 +39,22 @@ static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
         going = phi_step(rt, 0) > 0;
         while (phi_next_event(rt, &ev))
             if (ev.kind == PHI_EV_EFFECT)
-                printf("%.*s: %.*s\n", (int)ev.source.len, ev.source.at, (int)ev.text.len,
-                       ev.text.at);
+                printf("%.*s: %.*s\n", PHI_ARG(ev.source), PHI_ARG(ev.text));
     }
     return true;
 }
 
 static void show_state(const char *where, phi_agent agent) {
-    phi_str state = phi_agent_tool_state(agent);
-    printf("%s: %.*s\n", where, (int)state.len, state.at);
+    phi_str state;
+    if (phi_thread_tool_state(phi_agent_thread(agent), NULL, UINT64_MAX, NULL, &state) == PHI_OK)
+        printf("%s: %.*s\n", where, PHI_ARG(state));
 }
 
 /* The newest message that the model was sent: the one with the facts. */
 static void show_told(const char *who, const phi_mock *mock) {
     const phi_model_request *sent = &mock->requests[mock->request_count - 1];
     phi_str text = sent->messages[sent->message_count - 1]->content[0].text;
-    printf("%s is told: %.*s\n", who, (int)text.len, text.at);
+    printf("%s is told: %.*s\n", who, PHI_ARG(text));
 }
 
 int main(void) {
@@ -97,7 +97,7 @@ int main(void) {
     (void)phi_fact_set(phi_fact_all(rt), "weather", phi_str_of("rain"), NULL);
     (void)phi_fact_set(phi_fact_group(rt, "guards"), "password", phi_str_of("swordfish"), NULL);
     (void)phi_fact_set(phi_fact_agent(thief), "loot", phi_str_of("under the oak"), NULL);
-    (void)phi_fact_join(knight, "guards");
+    (void)phi_fact_join(knight, "guards", true);
     if (!ask(rt, knight, "What do you know?")) return 1;
     show_told("the knight", mock);
     if (!ask(rt, thief, "What do you know?")) return 1;

@@ -23,25 +23,23 @@ static void show_message(const phi_event *ev) {
     const phi_message *m = ev->message;
     phi_str text = PHI_ZERO;
     if (m->content_count > 0) text = m->content[0].text;
-    if (m->role == PHI_ROLE_USER) printf("\n[%s] %.*s\n", from[ev->input], (int)text.len, text.at);
-    if (m->role == PHI_ROLE_TOOL_RESULT) printf("[result] %.*s\n", (int)text.len, text.at);
+    if (m->role == PHI_ROLE_USER) printf("\n[%s] %.*s\n", from[ev->input], PHI_ARG(text));
+    if (m->role == PHI_ROLE_TOOL_RESULT) printf("[result] %.*s\n", PHI_ARG(text));
 }
 
 static void show(const phi_event *ev) {
     switch (ev->kind) {
-    case PHI_EV_TEXT: printf("%.*s", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TEXT: printf("%.*s", PHI_ARG(ev->text)); break;
     case PHI_EV_TOOL_START:
-        printf("\n- %.*s %.*s\n", (int)ev->tool_name.len, ev->tool_name.at, (int)ev->arguments.len,
-               ev->arguments.at);
+        printf("\n- %.*s %.*s\n", PHI_ARG(ev->tool_name), PHI_ARG(ev->arguments));
         break;
     case PHI_EV_MESSAGE_END: show_message(ev); break;
     case PHI_EV_RETRACT: printf("\n(that was cut off)\n"); break;
-    case PHI_EV_RETRY: printf("(%.*s)\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_RETRY: printf("(%.*s)\n", PHI_ARG(ev->text)); break;
     case PHI_EV_INPUT_DROPPED:
-        printf("(not delivered: \"%.*s\": %.*s)\n", (int)ev->text.len, ev->text.at,
-               (int)ev->source.len, ev->source.at);
+        printf("(not delivered: \"%.*s\": %.*s)\n", PHI_ARG(ev->text), PHI_ARG(ev->source));
         break;
-    case PHI_EV_ERROR: printf("\n! %.*s\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_ERROR: printf("\n! %.*s\n", PHI_ARG(ev->text)); break;
     case PHI_EV_AGENT_END: printf("\n[%s]\n", phi_status_text(ev->status)); break;
     default: break;
     }
@@ -100,8 +98,7 @@ int main(int argc, char **argv) {
     desc.tool_options.mode = PHI_TOOLS_SEQUENTIAL; /* steering is looked for after each call */
     agent = phi_agent_new(rt, &desc);
     if (phi_prompt(agent, argc > 2 ? argv[2] : "Look around here.") != PHI_OK) {
-        (void)phi_last_error(rt, &why, NULL);
-        printf("! %s\n", why);
+        printf("! %s\n", phi_last_error(rt).message);
         phi_runtime_free(rt);
         return 1;
     }

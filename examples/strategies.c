@@ -33,13 +33,11 @@ static void show(const phi_event *ev) {
 
 /* Why the search ended, out of the result. */
 static void print_reason(phi_agent agent) {
-    phi_memory memory;
     phi_arena arena;
     phi_strategy_outcome outcome;
     phi_json *root = NULL;
     const phi_json *at;
-    phi_memory_init(&memory, NULL, 0);
-    phi_arena_init(&arena, &memory, 0);
+    phi_arena_init(&arena, NULL, 0);
     if (phi_strategy_result(agent, &arena, &outcome) == PHI_OK &&
         phi_json_parse(&arena, outcome.result, 0, &root, NULL) == PHI_OK) {
         at = phi_json_get(root, "result") != NULL ? phi_json_get(root, "result") : root;
@@ -100,9 +98,9 @@ int main(int argc, char **argv) {
     votes.generations = 3; /* as many as the game has steps */
     arms[0].name = "plain";
     arms[1].name = "cot";
-    arms[1].strategy = phi_strategy_cot();
+    arms[1].strategy = phi_strategy_cot(PHI_COT_STEPS);
     arms[2].name = "cod";
-    arms[2].strategy = phi_strategy_cod();
+    arms[2].strategy = phi_strategy_cot(PHI_COT_DRAFTS);
     arms[3].name = "aot";
     arms[3].strategy = phi_strategy_aot();
     arms[4].name = "tot";

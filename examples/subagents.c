@@ -33,7 +33,7 @@ static phi_status office_open(void *user_data, const phi_model_request *request,
     c->told = last->role == PHI_ROLE_TOOL_RESULT;
     for (i = 0; i < request->message_count; i++)
         c->round += request->messages[i]->role == PHI_ROLE_ASSISTANT;
-    (void)snprintf(c->task, sizeof c->task, "%.*s", (int)text.len, text.at);
+    (void)snprintf(c->task, sizeof c->task, "%.*s", PHI_ARG(text));
     *call = c;
     return PHI_OK;
 }
@@ -43,8 +43,7 @@ static void office_delegate(phi_answer *answer, const char *id, const char *to, 
     char arguments[400];
     (void)snprintf(arguments, sizeof arguments, "{\"task\":\"%s\"%s}", task, go_on);
     phi_answer_call(answer, phi_str_of(id), phi_str_of(to));
-    phi_answer_arguments(answer, phi_str_of(arguments));
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, phi_str_of(arguments), true);
 }
 
 static phi_poll office_poll(void *user_data, void *call, phi_answer *answer) {
@@ -77,19 +76,17 @@ static void office_close(void *user_data, void *call) {
 static void show(const phi_event *ev) {
     switch (ev->kind) {
     case PHI_EV_TOOL_START:
-        printf("[%.*s begins] %.*s\n", (int)ev->tool_name.len, ev->tool_name.at,
-               (int)ev->arguments.len, ev->arguments.at);
+        printf("[%.*s begins] %.*s\n", PHI_ARG(ev->tool_name), PHI_ARG(ev->arguments));
         break;
     case PHI_EV_TOOL_UPDATE: /* a child's words, while it works */
-        printf("    %.*s\n", (int)ev->text.len, ev->text.at);
+        printf("    %.*s\n", PHI_ARG(ev->text));
         break;
     case PHI_EV_TOOL_END: /* details: who it was, and how to continue it */
-        printf("[%.*s has finished] %.*s\n", (int)ev->tool_name.len, ev->tool_name.at,
-               (int)ev->message->details.len, ev->message->details.at);
+        printf("[%.*s has finished] %.*s\n", PHI_ARG(ev->tool_name), PHI_ARG(ev->message->details));
         break;
-    case PHI_EV_TEXT: printf("%.*s\n", (int)ev->text.len, ev->text.at); break;
+    case PHI_EV_TEXT: printf("%.*s\n", PHI_ARG(ev->text)); break;
     case PHI_EV_SUBAGENT_END:
-        printf("[spawned, %s] %.*s\n", phi_status_text(ev->status), (int)ev->text.len, ev->text.at);
+        printf("[spawned, %s] %.*s\n", phi_status_text(ev->status), PHI_ARG(ev->text));
         break;
     default: break;
     }

@@ -70,9 +70,9 @@ static void ask(smithy *s, const char *prompt) {
         runs = phi_step(s->rt, -1);
         while (phi_next_event(s->rt, &ev)) {
             if (ev.kind == PHI_EV_TEXT)
-                snprintf(s->said, sizeof s->said, "%.*s", (int)ev.partial.len, ev.partial.at);
+                snprintf(s->said, sizeof s->said, "%.*s", PHI_ARG(ev.partial));
             if (ev.kind == PHI_EV_ERROR)
-                snprintf(s->error, sizeof s->error, "%.*s", (int)ev.text.len, ev.text.at);
+                snprintf(s->error, sizeof s->error, "%.*s", PHI_ARG(ev.text));
         }
     } while (runs > 0);
 }

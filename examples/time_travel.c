@@ -14,8 +14,8 @@ static void witness_says(void *user_data, phi_mock *mock, const phi_model_reques
     phi_str heard = request->messages[request->message_count - 1]->content[0].text;
     char text[400];
     (void)user_data;
-    snprintf(text, sizeof text, "You asked \"%.*s\", and I have seen %d messages.", (int)heard.len,
-             heard.at, (int)request->message_count);
+    snprintf(text, sizeof text, "You asked \"%.*s\", and I have seen %d messages.", PHI_ARG(heard),
+             (int)request->message_count);
     phi_mock_text(mock, text);
 }
 
@@ -32,7 +32,7 @@ static void show(const char *name, phi_agent agent) {
     const phi_thread *thread = phi_agent_thread(agent);
     const phi_message *last = phi_thread_last(thread, PHI_ROLE_ASSISTANT, true);
     printf("%-6s %d messages, the last: %.*s\n", name, (int)phi_thread_message_count(thread),
-           (int)last->content[0].text.len, last->content[0].text.at);
+           PHI_ARG(last->content[0].text));
 }
 
 int main(void) {

@@ -367,8 +367,10 @@ def job_sizes():
 
 
 # What a reader of a header has before him may not grow again (functions are on their way to 210 and 130).
-MOST = {"phi.h functions": 238, "phi_tools.h functions": 140, "phi.h lines": 76_900, "phi_step": 999,
-        "phi_prompt": 1_799, "phi_agent_desc fields": 35, "PHI_NO_ macros": 5}
+MOST = {"phi.h functions": 218,
+        "phi.h lines": 76_900,
+        "phi_step": 999, "phi_prompt": 1_799, "phi_agent_desc fields": 35, "PHI_NO_ macros": 5,
+        "phi_tools.h functions": 130}
 
 
 def job_counts():

@@ -85,10 +85,7 @@ static inline int complain(app *a, const char *what, const char *words) {
     return UNUSABLE;
 }
 
-static inline const char *last_error(const app *a) {
-    const char *words;
-    return (void)phi_last_error(a->rt, &words, NULL), words;
-}
+static inline const char *last_error(const app *a) { return phi_last_error(a->rt).message; }
 
 /* A call is one line, when it is over, or has its result without having run. */
 static inline void show_call(app *a, const phi_event *ev) {

@@ -133,7 +133,7 @@ static inline const char *attach_add(attachments *a, phi_agent agent, const char
     c->mime_type = phi_str_of(type->type);
     if (!phi_agent_takes(agent, c->kind, c->mime_type)) {
         words->len = 0;
-        text_print(words, "%.*s takes no %s (%s)", (int)model.len, model.at,
+        text_print(words, "%.*s takes no %s (%s)", PHI_ARG(model),
                    c->kind == PHI_CONTENT_IMAGE      ? "such image"
                    : c->kind == PHI_CONTENT_DOCUMENT ? "such document"
                                                      : "such sound",

@@ -67,7 +67,7 @@ static inline void calls_begin(call_line *calls, const phi_event *ev, phi_str id
     call_line *call = calls_find(calls, ev->agent, id);
     if (call == NULL || id.len >= sizeof call->id) return;
     call->agent = ev->agent.index;
-    (void)snprintf(call->id, sizeof call->id, "%.*s", (int)id.len, id.at);
+    (void)snprintf(call->id, sizeof call->id, "%.*s", PHI_ARG(id));
     call->skipped = arguments.at == NULL;
     call->argument.len = 0;
     text_fit(&call->argument, calls_argument(arena, arguments), columns);

@@ -31,17 +31,16 @@ static inline size_t commands_problem(text *out, const phi_config_problem *probl
     return problem->is_warning ? 0 : 1;
 }
 
-/* Shows the problems of a configuration and of its agents (NULL: none yet), which repeat those of a file that has errors.
-   How many are errors. */
+/* Shows the problems of a configuration, or of its agents (NULL: none yet), which have those of the file. How many are
+   errors. */
 static inline size_t commands_problems(const phi_config *config, const phi_agents *agents, FILE *to,
                                        bool quiet) {
     const phi_config_problem *problem;
     text out = {NULL, 0, 0};
     size_t i, errors = 0;
-    for (i = 0; (problem = phi_config_problem_at(config, i)) != NULL; i++)
-        errors += commands_problem(&out, problem, quiet);
-    if (errors > 0) agents = NULL;
-    for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++)
+    for (i = 0; (problem = agents != NULL ? phi_agents_problem_at(agents, i)
+                                          : phi_config_problem_at(config, i)) != NULL;
+         i++)
         errors += commands_problem(&out, problem, quiet);
     if (out.len > 0) (void)fwrite(out.at, 1, out.len, to);
     free(out.at);
@@ -103,7 +102,7 @@ static inline void commands_name(phi_agents *agents, const char *before, phi_str
                                  const char *after, phi_str means) {
     text whole = {NULL, 0, 0}, out = {NULL, 0, 0};
     phi_model model = PHI_ZERO;
-    text_print(&whole, "%s%.*s%s", before, (int)name.len, name.at, after);
+    text_print(&whole, "%s%.*s%s", before, PHI_ARG(name), after);
     text_fit(&out, text_str(&whole), 100);
     text_print(&out, "%*s", out.len < 22 ? (int)(22 - out.len) : 1, "");
     text_fit(&out, means, 120);
@@ -162,14 +161,12 @@ static inline const char *commands_model(phi_agents *agents, const char *name, c
 }
 
 static inline int commands_schema(void) {
-    phi_memory memory;
     phi_arena arena;
     phi_str schema;
     phi_status status;
-    phi_memory_init(&memory, NULL, 0);
-    phi_arena_init(&arena, &memory, 0);
+    phi_arena_init(&arena, NULL, 0);
     status = phi_config_schema(phi_config_sections(), &arena, &schema);
-    if (status == PHI_OK) (void)printf("%.*s\n", (int)schema.len, schema.at);
+    if (status == PHI_OK) (void)printf("%.*s\n", PHI_ARG(schema));
     phi_arena_free(&arena);
     return status == PHI_OK ? 0 : 1;
 }

@@ -56,7 +56,7 @@ static inline bool files_close_tape(files_tape *t, text *words) {
     phi_status status = t->tape != NULL ? phi_tape_end(t->tape, &split) : PHI_OK;
     if (status == PHI_REFUSED)
         text_print(words, "the run differs from line %u of the tape: %.*s", (unsigned)split.line,
-                   (int)split.what.len, split.what.at);
+                   PHI_ARG(split.what));
     else if (status != PHI_OK)
         text_print(words, "the tape is not whole: %s", phi_status_text(status));
     phi_tape_free(t->tape);
@@ -96,7 +96,7 @@ static inline bool files_use_session(const files_session *s, phi_agent agent, te
     (void)phi_agent_get_desc(agent, &desc);
     if (desc.store != NULL && desc.store->user_data == s->store.user_data) {
         if (phi_agent_use_thread(agent, s->thread) == PHI_OK) return true;
-        (void)phi_last_error(agent.rt, &why, NULL);
+        why = phi_last_error(agent.rt).message;
     }
     text_print(words, "%s: %s", s->thread, why);
     return false;

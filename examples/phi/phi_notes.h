@@ -8,7 +8,7 @@
 static inline style notes_add(text *out, const phi_event *ev) {
     switch (ev->kind) {
     case PHI_EV_ERROR:
-        text_print(out, "! %.*s", (int)ev->text.len, ev->text.at);
+        text_print(out, "! %.*s", PHI_ARG(ev->text));
         if (ev->failure != NULL && ev->failure->http_status != 0)
             text_print(out, " (HTTP %d)", ev->failure->http_status);
         return STYLE_BAD;
@@ -18,7 +18,7 @@ static inline style notes_add(text *out, const phi_event *ev) {
     case PHI_EV_FAILOVER:
     case PHI_EV_TOOLS_CHANGED: text_add(out, ev->text.at, ev->text.len); return STYLE_DIM;
     case PHI_EV_INPUT_DROPPED:
-        text_print(out, "(not delivered: %.*s)", (int)ev->text.len, ev->text.at);
+        text_print(out, "(not delivered: %.*s)", PHI_ARG(ev->text));
         return STYLE_BAD;
     case PHI_EV_COMPACTION_END:
         text_print(out, "(%d messages compacted to %d)", (int)ev->compaction->messages_before,

@@ -6,6 +6,7 @@
 #include "io/secret_in.h"
 #include "wire/strict_in.h"
 #include "agent/profile.h"
+#include "features/failover_in.h"
 #include "features/failover.h"
 
 #include <stdio.h>
@@ -87,102 +88,22 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
     return phi__agent_said_check_extra(rt, place, own, model, model->extra);
 }
 
-/* ---- the models behind it ---- */
-
-static phi_status phi__agent_check_other(phi_runtime *rt, const char *what, const phi_provider *own,
-                                         const phi_failover_model *given, const phi_tool *tools,
-                                         size_t tool_count) {
-    const phi_provider *provider = given->provider != NULL ? given->provider : own;
-    phi__tool_rules rules;
-    phi_status status = PHI_OK;
-    size_t i;
-    if (given->provider != NULL) status = phi__provider_check(rt, what, given->provider);
-    if (status == PHI_OK) status = phi__agent_check_model(rt, what, provider, &given->model);
-    if (status != PHI_OK) return status;
-    if ((unsigned)given->thinking > (unsigned)PHI_THINKING_MAX)
-        return phi__error(rt, PHI_BAD_ARG, "%sthinking is none of its values", what);
-    rules = phi__tool_check_rules(rt, provider, &given->model, true);
-    for (i = 0; rules.codec != NULL && i < tool_count; i++) {
-        const char *why = phi__preflight_name(rules.codec, phi_str_of(tools[i].name));
-        if (why != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "%stools[%u].name \"%.80s\": %s", what, (unsigned)i,
-                              tools[i].name, why);
-    }
-    return PHI_OK;
-}
+/* ---- what features check ---- */
 
 PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover *failover,
                                              const phi_provider *own, const phi_tool *tools,
                                              size_t tool_count) {
-    char what[40];
-    size_t i;
-    if (failover == NULL) return PHI_OK;
-    if (failover->model_count < 1 || failover->model_count > PHI_FAILOVER_MODELS_MOST)
-        return phi__error(rt, PHI_BAD_ARG, "failover.model_count is %llu: expected 1 to %d",
-                          (unsigned long long)failover->model_count, (int)PHI_FAILOVER_MODELS_MOST);
-    if (failover->models == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "failover.models is missing, model_count is %u",
-                          (unsigned)failover->model_count);
-    if (failover->on >= 2u * (uint32_t)PHI_FAILOVER_INVALID_REQUEST)
-        return phi__error(rt, PHI_BAD_ARG, "failover.on is 0x%x: expected PHI_FAILOVER_ bits",
-                          (unsigned)failover->on);
-    if ((unsigned)failover->stay > (unsigned)PHI_FAILOVER_STAY_EVER)
-        return phi__error(rt, PHI_BAD_ARG, "failover.stay is none of its values");
-    for (i = 0; i < failover->model_count; i++) {
-        phi_status status;
-        (void)snprintf(what, sizeof what, "failover.models[%u]: ", (unsigned)i);
-        status = phi__agent_check_other(rt, what, own, &failover->models[i], tools, tool_count);
-        if (status != PHI_OK) return status;
-    }
-    return PHI_OK;
-}
-
-/* ---- answers ---- */
-
-/* The schema of answers: the provider interprets it, so phi checks only its form. */
-static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *text) {
-    phi_arena arena;
-    phi_json *schema = NULL;
-    phi_parse_error parse;
-    phi_status status;
-    char fault[200];
-    if (text == NULL || text[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "format.schema is missing");
-    phi_arena_init(&arena, &rt->memory, 1024);
-    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_PARSE)
-        status = phi__error(rt, PHI_BAD_ARG, "format.schema:%u:%u: %s", (unsigned)parse.line,
-                            (unsigned)parse.column, parse.message);
-    else if (status != PHI_OK)
-        (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
-    else if (phi__tool_check_schema_fault(schema, fault, sizeof fault))
-        status = phi__error(rt, PHI_BAD_ARG, "format.schema%s", fault);
-    phi_arena_free(&arena);
-    return status;
+    return failover == NULL ? PHI_OK
+                            : rt->features.failover->check(rt, failover, own, tools, tool_count,
+                                                           phi__agent_check_model);
 }
 
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count) {
-    const char *why;
-    size_t i;
     if (format == NULL || format->kind == PHI_FORMAT_TEXT) return PHI_OK;
-    if ((unsigned)format->kind > (unsigned)PHI_FORMAT_JSON_SCHEMA)
-        return phi__error(rt, PHI_BAD_ARG,
-                          "format.kind is %u: expected text, JSON object or schema",
-                          (unsigned)format->kind);
-    if (rt->features.formats == NULL)
-        return phi__feature_missing(rt, "format", "phi_feature_formats");
-    why = format->name != NULL ? phi__preflight_name(NULL, phi_str_of(format->name)) : NULL;
-    if (why != NULL)
-        return phi__error(rt, PHI_BAD_ARG, "format.name \"%.80s\": %s", format->name, why);
-    for (i = 0; i < tool_count; i++)
-        if (strcmp(tools[i].name, PHI_RESPOND_TOOL) == 0)
-            return phi__error(rt, PHI_BAD_ARG,
-                              "tool \"" PHI_RESPOND_TOOL
-                              "\": the name is that of the tool by which "
-                              "answers come, and format is JSON");
-    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return PHI_OK;
-    return phi__agent_check_format_schema(rt, format->schema);
+    return rt->features.check_format != NULL
+               ? rt->features.check_format(rt, format, tools, tool_count)
+               : phi__feature_missing(rt, "format", "phi_feature_formats");
 }
 
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
@@ -209,8 +130,6 @@ static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc
             return phi__error(rt, PHI_BAD_ARG,
                               "tool_options.sources[%u]: expected a source with version and take",
                               (unsigned)i);
-    (void)rt;
-    (void)desc;
     return PHI_OK;
 }
 
@@ -288,13 +207,6 @@ static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *de
     return PHI_OK;
 }
 
-/* Features that the build leaves out are refused, not ignored. */
-static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *desc) {
-    const char *missing = NULL;
-    (void)desc;
-    return missing == NULL ? PHI_OK : phi__error(rt, PHI_UNSUPPORTED, "%s", missing);
-}
-
 static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_policy *policy) {
     if ((unsigned)policy->mode > (unsigned)PHI_EFFECTS_ALLOW_LIST)
         return phi__error(rt, PHI_BAD_ARG, "tool_options.effects.mode is none of its values");
@@ -337,8 +249,7 @@ PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_de
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->tool_options.effects);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
-    if (status == PHI_OK) status = phi__agent_said_check(rt, desc);
-    return status == PHI_OK ? phi__agent_check_built(rt, desc) : status;
+    return status == PHI_OK ? phi__agent_said_check(rt, desc) : status;
 }
 
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {

@@ -44,6 +44,10 @@ PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_a
    are in it already, and are not copied again. */
 PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there);
 
+/* foreseen.c: phi_preflight of an agent; the scratch is not given back. */
+PHI__FN phi_status phi__foreseen_thinking(phi_agent handle, phi_arena *scratch, char *words,
+                                          size_t words_size);
+
 /* Tools, as those of an agent that there is. */
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);

@@ -1,6 +1,7 @@
-/* dry_run.c - prepares a caller's transcript and tools for the codecs' own check. */
+/* dry_run.c - prepares a caller's transcript, tools and settings for the codecs' own checks. */
 #include "agent/dry_run.h"
 
+#include "agent/agent_in.h"
 #include "model/message_in.h"
 #include "wire/codec_in.h"
 #include "wire/extra_in.h"
@@ -124,20 +125,14 @@ static phi_status phi__dry_run_extra(const phi__codec *codec, phi__request_spec 
     return status == PHI_BUSY ? PHI_OK : status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena *scratch,
-                                          char *words, size_t words_size) {
+static phi_status phi__dry_run_settings(const phi_agent_desc *desc, phi_arena *scratch, char *words,
+                                        size_t words_size) {
     phi__request_spec spec;
-    phi_arena_mark mark;
     phi_model filled;
     const phi__codec *codec;
     const char *fault;
     phi_status status;
-    if (desc == NULL || desc->model.protocol == NULL || scratch == NULL || words == NULL ||
-        words_size == 0)
-        return PHI_BAD_ARG;
-    words[0] = '\0';
+    if (desc->model.protocol == NULL) return PHI_BAD_ARG;
     codec = phi__dry_run_codec(&desc->model, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
     fault = phi__takes_fault(&desc->options);
@@ -153,46 +148,60 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
     spec.temperature = desc->options.has_temperature ? desc->options.temperature : -1.0;
     spec.options = desc->options;
     spec.texts = desc->texts;
-    mark = phi_arena_save(scratch);
     status = phi__dry_run_extra(codec, &spec, desc, scratch, words, words_size);
-    phi_arena_reset(scratch, mark);
     if (status != PHI_OK) return status;
     status = phi__takes_preflight(codec, &spec, words, words_size);
     phi__dry_run_raws(codec, desc, words, words_size);
     return words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED;
 }
 
-PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
-                                 const phi_tool *tools, size_t tool_count, phi_arena *scratch,
-                                 char *words, size_t words_size) {
+/* ---- a transcript ---- */
+
+static phi_status phi__dry_run_transcript(const phi_preflight_desc *desc, phi_arena *scratch,
+                                          char *words, size_t words_size) {
     phi_model filled;
     phi__request_spec spec;
-    phi_arena_mark mark;
     const phi__codec *codec;
     phi_status status = PHI_NO_MEMORY;
     size_t i;
-    if (model == NULL || model->protocol == NULL || scratch == NULL || words == NULL ||
-        words_size == 0 || (messages == NULL && count > 0) || (tools == NULL && tool_count > 0))
+    if (desc->model->protocol == NULL || (desc->messages == NULL && desc->message_count > 0) ||
+        (desc->tools == NULL && desc->tool_count > 0))
         return PHI_BAD_ARG;
-    words[0] = '\0';
-    codec = phi__dry_run_codec(model, words, words_size);
+    codec = phi__dry_run_codec(desc->model, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
-    for (i = 0; i < count; i++)
-        if (messages[i].content == NULL && messages[i].content_count > 0) {
+    for (i = 0; i < desc->message_count; i++)
+        if (desc->messages[i].content == NULL && desc->messages[i].content_count > 0) {
             (void)snprintf(words, words_size, "messages[%llu]: content is missing",
                            (unsigned long long)i);
             return PHI_BAD_ARG;
         }
-    mark = phi_arena_save(scratch);
-    filled = phi__dry_run_model(model);
+    filled = phi__dry_run_model(desc->model);
     memset(&spec, 0, sizeof spec);
     spec.model = &filled;
     spec.temperature = -1.0;
-    if (phi__dry_run_items(&spec, messages, count, scratch) &&
-        phi__dry_run_tools(&spec, tools, tool_count, scratch))
+    if (phi__dry_run_items(&spec, desc->messages, desc->message_count, scratch) &&
+        phi__dry_run_tools(&spec, desc->tools, desc->tool_count, scratch))
         status = phi__preflight(codec, &spec, words, words_size);
     if (status == PHI_OK)
         status = phi__strict_tools_refused(codec, &spec, scratch->memory, words, words_size);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *words,
+                                 size_t words_size) {
+    phi_status status = PHI_OK;
+    phi_arena_mark mark;
+    if (desc == NULL || scratch == NULL || words == NULL || words_size == 0) return PHI_BAD_ARG;
+    if (desc->model == NULL && desc->settings == NULL && desc->agent.rt == NULL) return PHI_BAD_ARG;
+    words[0] = '\0';
+    mark = phi_arena_save(scratch);
+    if (desc->model != NULL) status = phi__dry_run_transcript(desc, scratch, words, words_size);
+    if (status == PHI_OK && desc->settings != NULL)
+        status = phi__dry_run_settings(desc->settings, scratch, words, words_size);
+    if (status == PHI_OK && desc->agent.rt != NULL)
+        status = phi__foreseen_thinking(desc->agent, scratch, words, words_size);
     phi_arena_reset(scratch, mark);
     return status;
 }

@@ -1,5 +1,5 @@
-/* dry_run.h - checks whether a provider would refuse a transcript, and what it would not be sent,
-   before a byte is sent. */
+/* dry_run.h - checks what a provider would refuse, and what it would not be sent, before a byte is
+   sent. */
 #ifndef PHI_AGENT_DRY_RUN_H
 #define PHI_AGENT_DRY_RUN_H
 
@@ -12,45 +12,50 @@
 extern "C" {
 #endif
 
-/* Checks a transcript and tools as the model's provider would. PHI_OK: it accepts them.
-   PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and the fault: "messages[3]:
-   tool call \"x\" has no result". A fault that phi repairs when it sends, a lost result for
-   instance, is named all the same: this is for programs that make transcripts.
-   PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
-   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. Its time grows with
-   the square of the number of tool calls. */
-PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
-                                 const phi_tool *tools, size_t tool_count, phi_arena *scratch,
-                                 char *words, size_t words_size);
+/* What phi_preflight looks at: a transcript, the settings of a desc, an agent, or several of them.
+   Borrowed during the call. */
+typedef struct phi_preflight_desc {
+    /* A transcript, and the tools that go with it, for this model. A fault that phi repairs when it
+       sends, a lost result for instance, is named all the same: this is for programs that make
+       transcripts. Its time grows with the square of the number of tool calls. (default: none) */
+    const phi_model *model;
+    const phi_message *messages;
+    size_t message_count;
+    const phi_tool *tools;
+    size_t tool_count;
+    /* The thinking, temperature, options, extra and raw tools of a desc, for its model
+       (default: none) */
+    const phi_agent_desc *settings;
+    /* The thinking of earlier answers that the agent's next request would leave out, which
+       phi_agent_explain and PHI_EV_WARNING say after the request. The next request is the view as
+       the agent's policy sends it, with the system prompt, tools and model of now; while no run is
+       active, a short prompt follows the view. What hooks will change is not foreseen. The agent
+       does not change. Its time grows with the view. (default: none) */
+    phi_agent agent;
+} phi_preflight_desc;
 
-/* Checks the settings of a desc against its model: thinking, temperature, options, extra, raw
-   tools. PHI_OK: every one is sent as it is. PHI_UNSUPPORTED: `words` name each that is left out or
-   lowered ("top_k is not sent; thinking is lowered to high; tool_options.raw_tools[0] is for
-   anthropic_messages"), or say that there is no such protocol. PHI_BAD_ARG: an option has no such
-   value, or an extra is no JSON object or has a member that phi writes itself: `words` name it.
-   PHI_NO_MEMORY. Memory and threads: as phi_preflight. */
-PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena *scratch,
-                                          char *words, size_t words_size);
-
-/* Names the thinking of earlier answers that an agent's next request would leave out, and the
-   cause: "the thinking of 2 answers, from entry 5 on, will be left out: the tools have changed". It
-   says before the request what phi_agent_explain and PHI_EV_WARNING say after it. The next request
-   is the view as the agent's policy sends it, with the system prompt, tools and model of now; while
-   no run is active, a short prompt follows the view. What hooks will change is not foreseen.
-   PHI_OK: no thinking is left out, or the model is the host's own. PHI_UNSUPPORTED: `words`
-   (terminated, cut to words_size) name each cause. PHI_BAD_ARG, also when the model cannot give the
-   agent's format: `words` say why. PHI_STALE, PHI_NO_MEMORY.
-   Nothing is sent, and the agent does not change. Its time grows with the view.
-   Memory: `scratch`, and it is given back. Threads: the pumping thread. Callbacks: safe inside
-   one. */
-PHI_API phi_status phi_preflight_thinking(phi_agent agent, phi_arena *scratch, char *words,
-                                          size_t words_size);
+/* Says before a request what a provider would refuse, and what it would not be sent. Looks at the
+   transcript, then the settings, then the agent, and ends at the first that is not PHI_OK; `words`
+   (terminated, cut to words_size) are empty or say why.
+   PHI_OK: the transcript is accepted, each setting is sent as it is, no thinking is left out (a
+   model of the host's own gets it all).
+   PHI_BAD_ARG: an argument is missing; or the place and the fault of a transcript ("messages[3]:
+   tool call \"x\" has no result"); or an option has no such value; or an extra is no JSON object or
+   has a member that phi writes itself; or the agent's model cannot give its format.
+   PHI_UNSUPPORTED: there is no such protocol; or each setting that is left out or lowered ("top_k
+   is not sent; thinking is lowered to high; tool_options.raw_tools[0] is for anthropic_messages");
+   or each cause for which thinking is left out ("the thinking of 2 answers, from entry 5 on, will
+   be left out: the tools have changed"). PHI_STALE: of the agent. PHI_NO_MEMORY.
+   Memory: `scratch`, and it is given back. Threads: any, one arena at a time; with an agent, the
+   pumping thread. Callbacks: safe inside one. */
+PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *words,
+                                 size_t words_size);
 
 #ifdef __cplusplus
 }
-inline phi_status phi_preflight_settings(const phi_agent_desc &desc, phi_arena *scratch,
-                                         char *words, size_t words_size) {
-    return phi_preflight_settings(&desc, scratch, words, words_size);
+inline phi_status phi_preflight(const phi_preflight_desc &desc, phi_arena *scratch, char *words,
+                                size_t words_size) {
+    return phi_preflight(&desc, scratch, words, words_size);
 }
 #endif
 #endif

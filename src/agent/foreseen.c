@@ -1,8 +1,6 @@
 /* foreseen.c - prepares an agent's next request as far as its thinking goes, and names the thinking
    that it would leave out. The agent stays as it is: the items are copies without kept renderings,
    and the head is foreseen. */
-#include "agent/dry_run.h"
-
 #include "agent/agent_in.h"
 #include "loop/deferral_in.h"
 #include "loop/head_in.h"
@@ -205,26 +203,18 @@ static bool phi__foreseen_look(phi__foreseen *f, char *words, size_t words_size)
     return done;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_preflight_thinking(phi_agent handle, phi_arena *scratch, char *words,
+PHI__FN phi_status phi__foreseen_thinking(phi_agent handle, phi_arena *scratch, char *words,
                                           size_t words_size) {
     phi__agent *agent = phi__find_agent(handle);
     phi__foreseen f;
-    phi_arena_mark mark;
     phi_status status;
-    if (handle.rt == NULL || scratch == NULL || words == NULL || words_size == 0)
-        return PHI_BAD_ARG;
-    words[0] = '\0';
     if (agent == NULL) return PHI_STALE;
     if (agent->provider != NULL) return PHI_OK;
     memset(&f, 0, sizeof f);
     f.agent = agent;
     f.arena = scratch;
-    mark = phi_arena_save(scratch);
     status = phi__foreseen_spec(&f, words, words_size);
     if (status == PHI_OK && !phi__foreseen_look(&f, words, words_size)) status = PHI_NO_MEMORY;
-    phi_arena_reset(scratch, mark);
     if (status != PHI_OK) return status;
     return f.said ? PHI_UNSUPPORTED : PHI_OK;
 }

@@ -143,7 +143,7 @@ static void phi__query_read_page(phi_query *q) {
         status = phi__query_ask_page(q, next);
         if (status != PHI_OK && status != PHI_NO_MEMORY) {
             const char *words = "";
-            (void)phi__error_last(q->rt, &words, NULL);
+            (void)phi__error_last(q->rt, &words);
             phi__query_broken(q, status, words);
         }
     } else if (status == PHI_OK)

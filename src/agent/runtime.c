@@ -431,11 +431,10 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
                             : phi__error(rt, status, "phi_warm: %s", phi_status_text(status));
 }
 
-PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status) {
-    if (rt != NULL) return phi__error_last(rt, words, http_status);
-    if (words != NULL) *words = "";
-    if (http_status != NULL) *http_status = 0;
-    return PHI_BAD_ARG;
+PHI_API phi_error phi_last_error(const phi_runtime *rt) {
+    phi_error error = {PHI_BAD_ARG, ""};
+    if (rt != NULL) error.status = phi__error_last(rt, &error.message);
+    return error;
 }
 
 PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {

@@ -37,7 +37,8 @@ typedef struct phi_runtime_desc {
     /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
     phi_tape *tape;
     /* The protocols of models that carry no code: those that no preset made. NULL-ended, borrowed
-       until free: PHI_ALL_PROTOCOLS, or a list (default: none) */
+       until free: PHI_ALL_PROTOCOLS, or a list with the codecs of presets, as
+       phi_model_google(id, key).codec (default: none) */
     const phi_codec_fn *codecs;
     /* What its agents can do beyond the plain loop, by name (features/features.h). NULL-ended;
        copied: PHI_ALL_FEATURES, or a list (default: none) */
@@ -87,10 +88,15 @@ PHI_API void phi_wake(phi_runtime *rt);
    starts a connection to the model's host that later steps finish and runs reuse. */
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
-/* The last call that failed (success does not clear it: ask after a failure; pumping thread only):
-   its status, message (owned by the runtime, valid until the next failure) and HTTP status (0:
-   none). */
-PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
+typedef struct phi_error {
+    phi_status status;
+    /* never NULL; names the field or the place; the runtime's, valid until its next failure */
+    const char *message;
+} phi_error;
+
+/* Why the last call failed: printf("%s\n", phi_last_error(rt).message). Success does not clear it:
+   ask after a failure. Pumping thread only. */
+PHI_API phi_error phi_last_error(const phi_runtime *rt);
 
 /* Bytes in use and at most so far, of everything that came from the allocator. */
 PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak);

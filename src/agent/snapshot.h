@@ -3,7 +3,17 @@
    A snapshot holds the agent's identity, its whole thread with all lanes, its queues, its spending,
    and the active run: its turn, the pending tool calls by name and id, a policy of its own, and the
    hooks that are still to be called. It holds no model, no key, no tool and no function: the
-   program gives them again when it loads the snapshot.
+   program gives them again when it loads the snapshot, best by the function that made the desc
+   of the first agent. Without a system prompt in it the agent has that of its last run.
+
+       phi_arena arena;
+       phi_str text;
+       phi_arena_init(&arena, NULL, 0);
+       if (phi_agent_snapshot(npc, &arena, &text) == PHI_OK) my_write("save.json", text);
+       phi_arena_free(&arena);
+
+       phi_agent_desc desc = blacksmith();
+       npc = phi_agent_restore(rt, &desc, my_read("save.json"), PHI_RESTORE_RESUME);
 
    A model call that streams is made again after loading; a partial answer is not kept. A pending
    decision calls its hook again. A tool call that had begun is resumed by the tool of the same

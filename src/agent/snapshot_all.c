@@ -271,7 +271,7 @@ static phi_status phi__snapshot_all_agent(phi_runtime *rt, const phi_restore_des
     rt->in_step = true; /* a callback of the host's */
     if (with->desc_fn(with->user_data, id, l->count, l->made, &desc)) {
         *out = phi__snapshot_restore(rt, &desc, root, with->how);
-        if (out->rt == NULL) status = phi__error_last(rt, &words, NULL);
+        if (out->rt == NULL) status = phi__error_last(rt, &words);
     } else
         phi__agent_end_of_step(rt);
     return status == PHI_OK ? status : phi__snapshot_all_words(rt, number, status, words);
@@ -310,7 +310,7 @@ static phi_status phi__snapshot_all_finish(phi_runtime *rt, phi_arena *arena,
     if (l->facts.len > 0) {
         phi_status status = phi_facts_load(rt, l->facts);
         const char *words = "";
-        if (status != PHI_OK) (void)phi__error_last(rt, &words, NULL);
+        if (status != PHI_OK) (void)phi__error_last(rt, &words);
         if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, words);
     }
     if (l->count > 0) memcpy(made, l->made, l->count * sizeof *made);

@@ -350,7 +350,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     } else
         (void)phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     phi__buf_free(&text);
-    if (writer == NULL) return phi__error_last(agent->rt, NULL, NULL);
+    if (writer == NULL) return phi__error_last(agent->rt, NULL);
     writer->tree.watch = &phi__summary_watch;
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
     writer->tree.watched = s;

@@ -3,6 +3,17 @@
 
 #include <stdlib.h>
 
+static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
+                                    size_t new_bytes) {
+    (void)user_data;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_bytes);
+}
+
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *m;
     void *out;
@@ -15,7 +26,9 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
                 return NULL;
             }
     }
-    out = memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes);
+    out = memory != NULL
+              ? memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes)
+              : phi__base_libc_realloc(NULL, ptr, old_bytes, new_bytes);
     if (out == NULL && new_bytes != 0) return NULL;
     for (m = memory; m != NULL; m = m->parent) {
         PHI_ASSERT(m->used_bytes >= old_bytes);
@@ -119,17 +132,6 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     }
     *out = n;
     return true;
-}
-
-static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
-                                    size_t new_bytes) {
-    (void)user_data;
-    (void)old_bytes;
-    if (new_bytes == 0) {
-        free(ptr);
-        return NULL;
-    }
-    return realloc(ptr, new_bytes);
 }
 
 PHI__FN phi_allocator phi__allocator_default(void) {

@@ -125,6 +125,8 @@ typedef struct phi_parse_error {
 
 /* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
 PHI_API phi_str phi_str_of(const char *text);
+/* For the conversion %.*s: printf("%.*s\n", PHI_ARG(text)). */
+#define PHI_ARG(s) (int)(s).len, (s).at
 PHI_API bool phi_str_equal(phi_str a, phi_str b);
 /* True if it is that text: phi_str_is(name, "ada"). NULL is the empty text. */
 PHI_API bool phi_str_is(phi_str s, const char *text);

@@ -418,7 +418,7 @@ static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       &phi__anthropic_settings,
                                                       phi__anthropic_defers};
 
-PHI_API const phi__codec *phi_codec_anthropic(void) {
+PHI__FN const phi__codec *phi__anthropic_codec(void) {
     static const phi__codec codec = {PHI__NAMES_ANTHROPIC,
                                      &phi__anthropic_rules,
                                      sizeof(phi__anthropic_state),

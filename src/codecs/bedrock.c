@@ -517,7 +517,7 @@ static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_blocks_id_rule,
                                                     &phi__bedrock_settings,
                                                     NULL};
 
-PHI_API const phi__codec *phi_codec_bedrock(void) {
+PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_BEDROCK,        &phi__bedrock_rules,     sizeof(phi__bedrock_state),
         phi__bedrock_head,         phi__bedrock_item,       phi__bedrock_tail,

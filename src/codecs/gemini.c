@@ -338,7 +338,7 @@ static void phi__gemini_address(phi__encoder *e) {
     phi__gemini_headers(e, false);
 }
 
-PHI_API const phi__codec *phi_codec_google(void) {
+PHI__FN const phi__codec *phi__gemini_codec(void) {
     static const phi__codec codec = {PHI__NAMES_GEMINI,
                                      &phi__gemini_rules,
                                      sizeof(phi__gemini_state),
@@ -363,7 +363,7 @@ static void phi__gemini_vertex_address(phi__encoder *e) {
     phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
 }
 
-PHI_API const phi__codec *phi_codec_vertex(void) {
+PHI__FN const phi__codec *phi__gemini_codec_vertex(void) {
     static const phi__codec codec = {PHI__NAMES_VERTEX,
                                      &phi__gemini_rules,
                                      sizeof(phi__gemini_state),

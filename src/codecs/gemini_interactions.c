@@ -391,7 +391,7 @@ static const char *const phi__interactions_owned[] = {"model",
 static const phi__codec_settings phi__interactions_settings = {
     phi__interactions_takes, phi__interactions_takes_level, phi__interactions_owned, NULL};
 
-PHI_API const phi__codec *phi_codec_interactions(void) {
+PHI__FN const phi__codec *phi__interactions_codec(void) {
     static const phi__codec_rules rules = {NULL,
                                            phi__gemini_strict_form,
                                            phi__gemini_schema_adapt,

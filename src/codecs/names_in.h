@@ -1,6 +1,6 @@
-/* names_in.h - the names of the protocols.
+/* names_in.h - the protocols and their names.
 
-   A new protocol is a pair of files beside this one, its names here, and a line in presets.h and
+   A new protocol is a pair of files in this folder, its names and its function here, and a line in
    all.c. The top four bits of phi__rendered.form distinguish the codecs' renderings of a message.
    Taken: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions, 15 hashes of
    messages (wire/prefix.c). */
@@ -27,5 +27,15 @@
     { PHI_PROTOCOL_INTERACTIONS, "interactions", NULL }
 #define PHI__NAMES_BEDROCK                                                                         \
     { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
+
+/* The code of each protocol: a preset points to one of them, all.c to all. */
+PHI__FN const phi__codec *phi__anthropic_codec(void);
+PHI__FN const phi__codec *phi__openai_chat_codec(void);
+PHI__FN const phi__codec *phi__openai_responses_codec(void);
+PHI__FN const phi__codec *phi__openai_responses_codec_azure(void);
+PHI__FN const phi__codec *phi__gemini_codec(void);
+PHI__FN const phi__codec *phi__gemini_codec_vertex(void);
+PHI__FN const phi__codec *phi__interactions_codec(void);
+PHI__FN const phi__codec *phi__bedrock_codec(void);
 
 #endif

@@ -394,7 +394,7 @@ static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_message
                                                         &phi__openai_chat_settings,
                                                         NULL};
 
-PHI_API const phi__codec *phi_codec_openai_chat(void) {
+PHI__FN const phi__codec *phi__openai_chat_codec(void) {
     static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,
                                      &phi__openai_chat_rules,
                                      sizeof(phi__openai_chat_state),

@@ -256,7 +256,7 @@ static void phi__openai_responses_address(phi__encoder *e) {
     phi__openai_responses_headers(e, false);
 }
 
-PHI_API const phi__codec *phi_codec_openai_responses(void) {
+PHI__FN const phi__codec *phi__openai_responses_codec(void) {
     static const phi__codec codec = {PHI__NAMES_OPENAI_RESPONSES,
                                      &phi__openai_responses_rules,
                                      sizeof(phi__openai_responses_state),
@@ -302,7 +302,7 @@ static void phi__openai_responses_azure_address(phi__encoder *e) {
     phi__openai_responses_headers(e, true);
 }
 
-PHI_API const phi__codec *phi_codec_azure_responses(void) {
+PHI__FN const phi__codec *phi__openai_responses_codec_azure(void) {
     static const phi__codec codec = {PHI__NAMES_AZURE,
                                      &phi__openai_responses_rules,
                                      sizeof(phi__openai_responses_state),

@@ -6,6 +6,7 @@
 #include "codecs/presets.h"
 
 #include "base/base_in.h"
+#include "codecs/names_in.h"
 
 #include <string.h>
 
@@ -59,7 +60,7 @@ static const phi__preset_model phi__preset_claudes[] = {
 };
 
 static phi_model phi__presets_claude(const phi__preset *preset, const char *id, const char *key) {
-    return phi__presets_make(PHI_PROTOCOL_ANTHROPIC, phi_codec_anthropic, preset, id, key);
+    return phi__presets_make(PHI_PROTOCOL_ANTHROPIC, phi__anthropic_codec, preset, id, key);
 }
 
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
@@ -200,7 +201,7 @@ PHI_API phi_model phi_model_preset(const char *name, const char *id, const char 
     size_t i;
     for (i = 0; name != NULL && i < PHI__COUNT(phi__preset_chats); i++)
         if (strcmp(phi__preset_chats[i].provider, name) == 0)
-            return phi__presets_make(PHI_PROTOCOL_OPENAI_CHAT, phi_codec_openai_chat,
+            return phi__presets_make(PHI_PROTOCOL_OPENAI_CHAT, phi__openai_chat_codec,
                                      &phi__preset_chats[i], id, api_key);
     memset(&model, 0, sizeof model);
     model.provider = name;
@@ -234,16 +235,17 @@ PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key
     static const phi__preset preset = {
         "openai_responses", "https://api.openai.com/v1", PHI_QUIRK_CACHE_KEY, 128000, 8192, true,
         phi__preset_gpts};
-    return phi__presets_make(PHI_PROTOCOL_OPENAI_RESPONSES, phi_codec_openai_responses, &preset, id,
-                             api_key);
+    return phi__presets_make(PHI_PROTOCOL_OPENAI_RESPONSES, phi__openai_responses_codec, &preset,
+                             id, api_key);
 }
 
 PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
                                   const char *api_key) {
     static const phi__preset preset = {"azure_openai", NULL, PHI_QUIRK_CACHE_KEY, 128000,
                                        8192,           true, phi__preset_azures};
-    phi_model model = phi__presets_make(PHI_PROTOCOL_AZURE_RESPONSES, phi_codec_azure_responses,
-                                        &preset, deployment, api_key);
+    phi_model model =
+        phi__presets_make(PHI_PROTOCOL_AZURE_RESPONSES, phi__openai_responses_codec_azure, &preset,
+                          deployment, api_key);
     model.base_url = base_url;
     return model;
 }
@@ -265,13 +267,14 @@ PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
                                        8192,
                                        false,
                                        phi__preset_geminis};
-    return phi__presets_make(PHI_PROTOCOL_GOOGLE, phi_codec_google, &preset, id, api_key);
+    return phi__presets_make(PHI_PROTOCOL_GOOGLE, phi__gemini_codec, &preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
     static const phi__preset preset = {"google_vertex",    NULL, 0, 1000000, 8192, false,
                                        phi__preset_geminis};
-    phi_model model = phi__presets_make(PHI_PROTOCOL_VERTEX, phi_codec_vertex, &preset, id, token);
+    phi_model model =
+        phi__presets_make(PHI_PROTOCOL_VERTEX, phi__gemini_codec_vertex, &preset, id, token);
     model.base_url = base_url;
     return model;
 }
@@ -284,7 +287,7 @@ PHI_API phi_model phi_model_interactions(const char *id, const char *api_key) {
                                        8192,
                                        false,
                                        phi__preset_geminis};
-    return phi__presets_make(PHI_PROTOCOL_INTERACTIONS, phi_codec_interactions, &preset, id,
+    return phi__presets_make(PHI_PROTOCOL_INTERACTIONS, phi__interactions_codec, &preset, id,
                              api_key);
 }
 
@@ -293,7 +296,7 @@ PHI_API phi_model phi_model_interactions(const char *id, const char *api_key) {
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key) {
     static const phi__preset preset = {
         "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com", 0, 200000, 8192, false, NULL};
-    phi_model model = phi__presets_make(PHI_PROTOCOL_BEDROCK, phi_codec_bedrock, &preset, id, key);
+    phi_model model = phi__presets_make(PHI_PROTOCOL_BEDROCK, phi__bedrock_codec, &preset, id, key);
     const char *claude = id != NULL ? strstr(id, "claude-") : NULL;
     if (base_url != NULL) model.base_url = base_url;
     phi__presets_name(&model, phi__preset_claudes, claude);

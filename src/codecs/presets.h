@@ -53,16 +53,7 @@ PHI_API phi_model phi_model_preset(const char *name, const char *id, const char 
    "http://localhost:11434/v1"; api_key NULL for none. */
 PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key);
 
-/* The code of each protocol, for phi_model.codec and phi_runtime_desc.codecs. */
-PHI_API const struct phi__codec *phi_codec_anthropic(void);
-PHI_API const struct phi__codec *phi_codec_openai_chat(void);
-PHI_API const struct phi__codec *phi_codec_openai_responses(void);
-PHI_API const struct phi__codec *phi_codec_azure_responses(void);
-PHI_API const struct phi__codec *phi_codec_google(void);
-PHI_API const struct phi__codec *phi_codec_vertex(void);
-PHI_API const struct phi__codec *phi_codec_interactions(void);
-PHI_API const struct phi__codec *phi_codec_bedrock(void);
-/* All of them, NULL-ended and static. */
+/* All protocols, for phi_runtime_desc.codecs; NULL-ended and static. */
 PHI_API const phi_codec_fn *phi_codecs_all(void);
 #define PHI_ALL_PROTOCOLS phi_codecs_all()
 

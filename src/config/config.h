@@ -4,8 +4,8 @@
        from.path = "agent.toml";
        from.environment = true;                       // ${NAME} is a variable of the process
        phi_config *config = phi_config_load(&from);
-       if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
+       for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
    A file is read whole and checked whole: every fault is a problem in a list, each with its file,
    line, column, field, value and the expected values. Faults are errors; an unknown field is a
@@ -59,8 +59,8 @@ typedef struct phi_config_desc {
     uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
 
-/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
-   it can be used. */
+/* Reads and checks. NULL: no memory for the config itself. It can be used if no problem is an
+   error; phi_agents_step returns the status of the first. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 
@@ -75,11 +75,9 @@ typedef struct phi_config_problem {
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;
 
-/* The first error; NULL: the config can be used (there may be warnings). Its status: PHI_NOT_FOUND,
-   PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a
-   field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY (also of a config at NULL). */
-PHI_API const phi_config_problem *phi_config_error(const phi_config *config);
-/* Errors and warnings, in the order of the text; NULL past the last. */
+/* Errors and warnings, in the order of the text; NULL past the last. Statuses of errors:
+   PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format.
+   PHI_BAD_ARG: a field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY. */
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* The values, variables replaced; NULL: it could not be read. Do not change it. */

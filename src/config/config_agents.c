@@ -9,7 +9,6 @@ struct phi_agents {
     phi_arena arena;
     phi__config_maker maker;
     phi__config_problems problems;
-    bool refused;      /* the config has errors: its problems are shown */
     phi_status status; /* PHI_BUSY: not done */
     const phi_config_section *const *sections;
     void **states;
@@ -147,7 +146,8 @@ static phi_status phi__config_agents_make(phi_agents *a) {
             a->agents[a->agent_count++] = job;
             continue;
         }
-        status = phi_last_error(ground->rt, &words, NULL);
+        words = phi_last_error(ground->rt).message;
+        status = phi_last_error(ground->rt).status;
         phi__config_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
                                 job->making.name, words != NULL ? words : "");
         return status;
@@ -194,12 +194,9 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__config_problems_init(&a->problems, &a->memory, 0);
-    if (phi_config_error(config) != NULL) {
-        a->status = phi_config_error(config)->status;
-        a->refused = true;
-        return a;
-    }
-    a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
+    a->status = phi__config_problems_status(phi__config_load_problems(config));
+    if (a->status == PHI_OK)
+        a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
@@ -255,7 +252,7 @@ static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__confi
     if (status == PHI_OK) status = phi_agent_get_desc(job->agent, &desc);
     if (status == PHI_OK) {
         *out = phi_agent_restore(rt, &desc, text, PHI_RESTORE_RESUME);
-        if (out->rt == NULL) status = phi_last_error(rt, NULL, NULL);
+        if (out->rt == NULL) status = phi_last_error(rt).status;
     }
     phi_arena_free(&scratch);
     return status;
@@ -304,9 +301,11 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 }
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
+    const phi__config_problems *of_file;
     if (agents == NULL) return NULL;
-    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index);
-    return phi__config_problems_get(&agents->problems, index);
+    of_file = phi__config_load_problems(agents->maker.ground.config);
+    if (index < of_file->count) return phi__config_problems_get(of_file, index);
+    return phi__config_problems_get(&agents->problems, index - of_file->count);
 }
 
 PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
@@ -331,7 +330,7 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
     phi__config_ground *ground;
     const phi_json *node;
     if (agents == NULL || name == NULL || out == NULL ||
-        phi_config_error(agents->maker.ground.config) != NULL)
+        phi__config_problems_error(phi__config_load_problems(agents->maker.ground.config)) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     ground = &agents->maker.ground;

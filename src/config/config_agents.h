@@ -79,7 +79,7 @@ typedef struct phi_agents_desc {
     bool hide_keys;
 } phi_agents_desc;
 
-/* Begins. A config with errors gives an object with the first one's status and all its problems.
+/* Begins. A config with errors gives an object with the first one's status.
    NULL: no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
@@ -91,9 +91,9 @@ PHI_API void phi_agents_free(phi_agents *agents);
    exist. All else stays: none exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
-/* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
-   phi_config_problem_at; errors and warnings. NULL past the last. Of a config that has errors they
-   are the config's own, all of them: show one of the two lists. */
+/* Problems of the config, as phi_config_problem_at, and after them those that show only now (files
+   of prompts, names of tools, documents that cannot be read); errors and warnings. NULL past the
+   last. */
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */

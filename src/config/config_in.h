@@ -182,6 +182,8 @@ typedef struct phi__config_problems {
     bool no_memory;
 } phi__config_problems;
 
+/* Those that the config has from its file. */
+PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config);
 /* most 0: the default of phi_config_desc.max_problems. */
 PHI__FN void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory,
                                        size_t most);

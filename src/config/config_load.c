@@ -259,6 +259,10 @@ static const char *phi__config_load_environment(void *user_data, const char *nam
     return getenv(name);
 }
 
+PHI__FN const phi__config_problems *phi__config_load_problems(const phi_config *config) {
+    return &config->problems;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
@@ -298,10 +302,6 @@ PHI_API void phi_config_free(phi_config *config) {
     phi_arena_free(&config->arena);
     memory = config->memory;
     phi__free(&memory, config, sizeof *config);
-}
-
-PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
-    return phi__config_problems_error(config != NULL ? &config->problems : NULL);
 }
 
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {

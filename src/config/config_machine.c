@@ -60,11 +60,11 @@ static void phi__config_machine_choose(phi__config_machine *m) {
     phi_strategy_desc *desc = &m->desc;
     switch (m->taken.type) {
     case PHI__CONFIG_STRATEGY_COT:
-        desc->strategy = phi_strategy_cot();
+        desc->strategy = phi_strategy_cot(PHI_COT_STEPS);
         desc->options = &m->cot.options;
         break;
     case PHI__CONFIG_STRATEGY_COD:
-        desc->strategy = phi_strategy_cod();
+        desc->strategy = phi_strategy_cot(PHI_COT_DRAFTS);
         desc->options = &m->cod.options;
         break;
     case PHI__CONFIG_STRATEGY_AOT:

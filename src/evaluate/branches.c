@@ -52,7 +52,7 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
 static phi_status phi__branches_refuse(phi__evaluation *e, size_t index) {
     char words[320]; /* all that phi_last_error has */
     const char *last = "";
-    phi_status status = phi__error_last(e->agent->rt, &last, NULL);
+    phi_status status = phi__error_last(e->agent->rt, &last);
     (void)snprintf(words, sizeof words, "%s", last);
     if (index == e->pub.branch_count)
         return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);

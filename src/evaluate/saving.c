@@ -122,7 +122,7 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
     phi__buf_init(&text, &e->agent->memory);
     if (phi__json_write(&text, node, 0) == PHI_OK) {
         child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);
-        status = child.rt != NULL ? PHI_OK : phi__error_last(e->agent->rt, NULL, NULL);
+        status = child.rt != NULL ? PHI_OK : phi__error_last(e->agent->rt, NULL);
     }
     phi__buf_free(&text);
     if (status != PHI_OK) return status;

@@ -288,31 +288,19 @@ PHI_API const phi__feature *phi_feature_context_edits(void) {
     return &feature;
 }
 
-static phi_status phi__context_edits_need(phi_runtime *rt) {
-    return phi__feature_need(rt, PHI__FEATURE_AT_CONTEXT_EDITS, "edits of the context",
-                             "phi_feature_context_edits");
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
-    phi__run *run = phi__context_edits_run(call);
-    phi__context_edits *edits;
-    size_t before;
-    if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
-    if (run == NULL) return PHI_STALE;
-    if (phi__context_edits_need(call.rt) != PHI_OK) return PHI_UNSUPPORTED;
-    edits = phi__context_edits_of(run);
-    before = edits->memo.len;
-    if (before > 0 && memo.len > 0) phi__buf_char(&edits->memo, '\n');
-    phi__buf_add_str(&edits->memo, memo);
+static phi_status phi__context_edits_note_prune(phi__run *run, const phi_prune *prune) {
+    phi__context_edits *edits = phi__context_edits_of(run);
+    size_t before = edits->memo.len;
+    if (before > 0 && prune->memo.len > 0) phi__buf_char(&edits->memo, '\n');
+    phi__buf_add_str(&edits->memo, prune->memo);
     if (edits->memo.failed) {
         edits->memo.failed = false;
         edits->memo.len = before;
         return PHI_NO_MEMORY;
     }
-    edits->prune_tokens =
-        tokens > UINT64_MAX - edits->prune_tokens ? UINT64_MAX : edits->prune_tokens + tokens;
+    edits->prune_tokens = prune->tokens > UINT64_MAX - edits->prune_tokens
+                              ? UINT64_MAX
+                              : edits->prune_tokens + prune->tokens;
     return PHI_OK;
 }
 
@@ -334,35 +322,48 @@ static phi_status phi__context_edits_try(phi__run *run, const phi_revert *revert
     return status;
 }
 
-PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
-                                   phi_str summary, char *words, size_t words_size) {
-    phi__run *run = phi__context_edits_run(call);
+static phi_status phi__context_edits_note_revert(phi__run *run, const phi_revert *given,
+                                                 char *words, size_t words_size) {
     phi__context_edits *edits;
     phi_revert revert;
     phi_status status;
     phi__buf copy;
-    if (call.rt == NULL || (summary.at == NULL && summary.len > 0)) return PHI_BAD_ARG;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (run == NULL) return PHI_STALE;
-    if (phi__context_edits_need(call.rt) != PHI_OK) return PHI_UNSUPPORTED;
     memset(&revert, 0, sizeof revert);
-    revert.category = category;
-    revert.step = step;
-    revert.summary = summary;
+    revert.category = given->category;
+    revert.step = given->step;
+    revert.summary = given->summary;
     revert.end_seq = phi__context_edits_turn(run);
     status = phi__context_edits_try(run, &revert, words, words_size);
     if (status != PHI_OK) return status;
     edits = phi__context_edits_of(run);
     phi__buf_init(&copy, &run->agent->memory);
-    phi__buf_add_str(&copy, summary);
+    phi__buf_add_str(&copy, revert.summary);
     if (copy.failed || (edits->reverts && !phi__context_edits_replaced(run, edits))) {
         phi__buf_free(&copy);
         return PHI_NO_MEMORY;
     }
     phi__buf_free(&edits->summary);
     edits->summary = copy;
-    edits->category = category;
-    edits->step = step;
+    edits->category = revert.category;
+    edits->step = revert.step;
     edits->reverts = true;
     return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_edit(phi_call call, const phi_prune *prune, const phi_revert *revert,
+                                 char *words, size_t words_size) {
+    phi__run *run = phi__context_edits_run(call);
+    if (call.rt == NULL || (prune == NULL) == (revert == NULL)) return PHI_BAD_ARG;
+    if (prune != NULL && (prune->tokens == 0 || (prune->memo.at == NULL && prune->memo.len > 0)))
+        return PHI_BAD_ARG;
+    if (revert != NULL && revert->summary.at == NULL && revert->summary.len > 0) return PHI_BAD_ARG;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (run == NULL) return PHI_STALE;
+    if (phi__feature_need(call.rt, PHI__FEATURE_AT_CONTEXT_EDITS, "edits of the context",
+                          "phi_feature_context_edits") != PHI_OK)
+        return PHI_UNSUPPORTED;
+    return prune != NULL ? phi__context_edits_note_prune(run, prune)
+                         : phi__context_edits_note_revert(run, revert, words, words_size);
 }

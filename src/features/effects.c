@@ -202,14 +202,6 @@ PHI_API phi_str phi_call_tool_state(phi_call handle) {
                                               : phi__str(NULL, 0);
 }
 
-PHI_API phi_str phi_agent_tool_state(phi_agent handle) {
-    const phi__agent *agent = phi__find_agent(handle);
-    phi_str now = {NULL, 0};
-    if (agent == NULL || phi__tool_state_now(agent->thread, &now) != PHI_OK)
-        return phi__str(NULL, 0);
-    return now;
-}
-
 /* Keeps the snapshot of the round under way, of the agent and of the hidden ones below it. */
 static bool phi__effects_keep(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;

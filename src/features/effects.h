@@ -17,13 +17,10 @@ extern "C" {
 /* The snapshot that the call's round sees, a JSON object; valid until the call is over. At NULL:
    stale, or no memory. */
 PHI_API phi_str phi_call_tool_state(phi_call call);
-/* The agent's tool state now, of its active lane; valid until it changes. At NULL: a stale agent,
-   or no memory. */
-PHI_API phi_str phi_agent_tool_state(phi_agent agent);
-/* Replaces it; no policy applies. Copied, and noted in the log. Allowed during a run: the calls of
-   the round under way still see the state before. PHI_EV_TOOL_STATE follows where it is another.
-   PHI_BAD_ARG: no JSON object, or larger than max_state_bytes; PHI_STALE, PHI_NO_MEMORY: nothing
-   changed. */
+/* Replaces the agent's tool state (phi_thread_tool_state); no policy applies. Copied, and noted in
+   the log. Allowed during a run: the calls of the round under way still see the state before.
+   PHI_EV_TOOL_STATE follows where it is another. PHI_BAD_ARG: no JSON object, or larger than
+   max_state_bytes; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_set_tool_state(phi_agent agent, phi_str json);
 
 #ifdef __cplusplus

@@ -163,15 +163,26 @@ PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact 
     return PHI_OK;
 }
 
+static phi_status phi__fact_scopes_known(phi_fact_scope scope, phi_arena *arena,
+                                         const phi_fact **out, size_t *count) {
+    phi__agent *agent = phi__find_agent(scope.agent);
+    if (scope.agent.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (phi__facts_need(scope.agent.rt) != PHI_OK) return PHI_UNSUPPORTED;
+    return phi__facts_known(agent, arena, out, count) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,
                                  size_t *count) {
     phi__fact_list *list;
     phi_memory *memory;
     phi_fact *made;
-    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    phi_status status;
     phi_str group = {"", 0};
     size_t n, i;
     if (arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    if (scope.known) return phi__fact_scopes_known(scope, arena, out, count);
+    status = phi__fact_scopes_find(&scope, false, &list, &memory);
     if (status != PHI_OK) return status;
     n = list != NULL ? list->count : 0;
     made = (phi_fact *)phi_arena_alloc(arena, phi__max(n, 1) * sizeof *made);
@@ -186,28 +197,13 @@ PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const p
     return PHI_OK;
 }
 
-PHI_API phi_status phi_fact_known(phi_agent handle, phi_arena *arena, const phi_fact **out,
-                                  size_t *count) {
-    phi__agent *agent = phi__find_agent(handle);
-    if (handle.rt == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    if (phi__facts_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
-    return phi__facts_known(agent, arena, out, count) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-PHI_API phi_status phi_fact_join(phi_agent handle, const char *group) {
+PHI_API phi_status phi_fact_join(phi_agent handle, const char *group, bool join) {
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || !phi__fact_list_key_fits(phi_str_of(group))) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (phi__facts_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
-    return phi__fact_groups_enter(phi__facts_of(agent), &agent->memory, phi_str_of(group));
-}
-
-PHI_API phi_status phi_fact_leave(phi_agent handle, const char *group) {
-    phi__agent *agent = phi__find_agent(handle);
-    if (handle.rt == NULL || group == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    if (phi__facts_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
+    if (join)
+        return phi__fact_groups_enter(phi__facts_of(agent), &agent->memory, phi_str_of(group));
     phi__fact_groups_leave(phi__facts_of(agent), &agent->memory, phi_str_of(group));
     return PHI_OK;
 }

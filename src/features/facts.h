@@ -42,6 +42,7 @@ typedef struct phi_fact_scope {
     phi_runtime *rt;
     const char *group; /* borrowed until the call that gets the scope returns; NULL: no group */
     phi_agent agent;   /* rt NULL: no agent */
+    bool known;        /* for phi_fact_list: all that the agent knows */
 } phi_fact_scope;
 
 /* A fact. Its strings are phi's, valid until the fact is set or removed. */
@@ -67,18 +68,15 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
                                 uint64_t *version);
 /* One fact of just this scope. PHI_NOT_FOUND: there is none; PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out);
-/* All facts of a scope, by key, as a list in the arena. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* All facts of a scope, by key, as a list in the arena; with scope.known the facts that its agent
+   knows, as its next request shows them. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,
                                  size_t *count);
-/* The facts that an agent knows, as its next request shows them. As phi_fact_list. */
-PHI_API phi_status phi_fact_known(phi_agent agent, phi_arena *arena, const phi_fact **out,
-                                  size_t *count);
 
-/* An agent joins a group, which need not have facts, and leaves it; twice is harmless. Its groups
-   and its own facts are part of its snapshot. PHI_BAD_ARG: no name for a group (as a key);
-   PHI_FULL, PHI_STALE, PHI_NO_MEMORY. */
-PHI_API phi_status phi_fact_join(phi_agent agent, const char *group);
-PHI_API phi_status phi_fact_leave(phi_agent agent, const char *group);
+/* An agent joins a group, which need not have facts, or leaves it (join false); twice is harmless.
+   Its groups and its own facts are part of its snapshot. PHI_BAD_ARG: no name for a group (as a
+   key); PHI_FULL, PHI_STALE, PHI_NO_MEMORY. */
+PHI_API phi_status phi_fact_join(phi_agent agent, const char *group, bool join);
 
 /* The facts of all and of the groups as JSON text, in the arena; and back: they replace all such
    facts of the runtime. PHI_BAD_ARG, PHI_NO_MEMORY; of a load also PHI_PARSE and PHI_FULL, with

@@ -5,6 +5,9 @@
    run is held, and the attempt abandoned; then the agent takes the next seat, and the turn
    continues as if it had just begun. */
 #include "features/failover_in.h"
+#include "loop/provider_in.h"
+#include "loop/tool_check_in.h"
+#include "wire/codec_in.h"
 
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
@@ -462,6 +465,57 @@ static phi_status phi__failover_load_agent(phi__agent *agent, phi__failover_agen
     return phi__failover_ready(agent) ? PHI_OK : PHI_NO_MEMORY;
 }
 
+/* ---- checking a list ---- */
+
+static phi_status phi__failover_check_one(phi_runtime *rt, const char *what,
+                                          const phi_provider *own, const phi_failover_model *given,
+                                          const phi_tool *tools, size_t tool_count,
+                                          phi__model_check_fn model_check) {
+    const phi_provider *provider = given->provider != NULL ? given->provider : own;
+    phi__tool_rules rules;
+    phi_status status = PHI_OK;
+    size_t i;
+    if (given->provider != NULL) status = phi__provider_check(rt, what, given->provider);
+    if (status == PHI_OK) status = model_check(rt, what, provider, &given->model);
+    if (status != PHI_OK) return status;
+    if ((unsigned)given->thinking > (unsigned)PHI_THINKING_MAX)
+        return phi__error(rt, PHI_BAD_ARG, "%sthinking is none of its values", what);
+    rules = phi__tool_check_rules(rt, provider, &given->model, true);
+    for (i = 0; rules.codec != NULL && i < tool_count; i++) {
+        const char *why = phi__preflight_name(rules.codec, phi_str_of(tools[i].name));
+        if (why != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "%stools[%u].name \"%.80s\": %s", what, (unsigned)i,
+                              tools[i].name, why);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__failover_do_check(phi_runtime *rt, const phi_failover *failover,
+                                         const phi_provider *own, const phi_tool *tools,
+                                         size_t tool_count, phi__model_check_fn model_check) {
+    char what[40];
+    size_t i;
+    if (failover->model_count < 1 || failover->model_count > PHI_FAILOVER_MODELS_MOST)
+        return phi__error(rt, PHI_BAD_ARG, "failover.model_count is %llu: expected 1 to %d",
+                          (unsigned long long)failover->model_count, (int)PHI_FAILOVER_MODELS_MOST);
+    if (failover->models == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "failover.models is missing, model_count is %u",
+                          (unsigned)failover->model_count);
+    if (failover->on >= 2u * (uint32_t)PHI_FAILOVER_INVALID_REQUEST)
+        return phi__error(rt, PHI_BAD_ARG, "failover.on is 0x%x: expected PHI_FAILOVER_ bits",
+                          (unsigned)failover->on);
+    if ((unsigned)failover->stay > (unsigned)PHI_FAILOVER_STAY_EVER)
+        return phi__error(rt, PHI_BAD_ARG, "failover.stay is none of its values");
+    for (i = 0; i < failover->model_count; i++) {
+        phi_status status;
+        (void)snprintf(what, sizeof what, "failover.models[%u]: ", (unsigned)i);
+        status = phi__failover_check_one(rt, what, own, &failover->models[i], tools, tool_count,
+                                         model_check);
+        if (status != PHI_OK) return status;
+    }
+    return PHI_OK;
+}
+
 /* ---- the feature ---- */
 
 static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent *f) {
@@ -506,9 +560,10 @@ static phi__state phi__failover_take_part(phi__moment *moment) {
 }
 
 static void phi__failover_open(phi_runtime *rt) {
-    static const phi__failover_ops ops = {phi__failover_do_make,  phi__failover_do_put,
-                                          phi__failover_do_leave, phi__failover_do_back,
-                                          phi__failover_do_own,   phi__failover_do_inherit};
+    static const phi__failover_ops ops = {phi__failover_do_check,  phi__failover_do_make,
+                                          phi__failover_do_put,    phi__failover_do_leave,
+                                          phi__failover_do_back,   phi__failover_do_own,
+                                          phi__failover_do_inherit};
     rt->features.failover = &ops;
 }
 

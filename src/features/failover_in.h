@@ -17,8 +17,15 @@ typedef struct phi__failover_made {
     const struct phi__failover_list *list; /* NULL: none */
 } phi__failover_made;
 
+/* PHI_OK, or phi_last_error has words that begin with `what`. */
+typedef phi_status (*phi__model_check_fn)(phi_runtime *rt, const char *what,
+                                          const phi_provider *own, const phi_model *model);
+
 /* Of rt->features.failover. */
 typedef struct phi__failover_ops {
+    /* The list of an agent with that provider and those tools: PHI_OK, or words. */
+    phi_status (*check)(phi_runtime *rt, const phi_failover *failover, const phi_provider *own,
+                        const phi_tool *tools, size_t tool_count, phi__model_check_fn model_check);
     bool (*make)(phi__agent *agent, const phi_failover *given, phi__failover_made *out);
     void (*put)(phi__agent *agent, const phi__failover_made *made);
     uint32_t (*leave)(phi__agent *agent);

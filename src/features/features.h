@@ -13,7 +13,7 @@ extern "C" {
 PHI_API const struct phi__feature *phi_feature_facts(void);             /* features/facts.h */
 PHI_API const struct phi__feature *phi_feature_tool_state(void);        /* features/effects.h */
 PHI_API const struct phi__feature *phi_feature_failover(void);          /* features/failover.h */
-PHI_API const struct phi__feature *phi_feature_context_edits(void);     /* phi_call_prune... */
+PHI_API const struct phi__feature *phi_feature_context_edits(void);     /* phi_call_edit */
 PHI_API const struct phi__feature *phi_feature_deferred_rewrites(void); /* phi_agent_rewrite */
 PHI_API const struct phi__feature *phi_feature_capture(void);         /* options.capture_requests */
 PHI_API const struct phi__feature *phi_feature_argument_stream(void); /* phi_tool.fields */

@@ -6,15 +6,6 @@
 #include "loop/feature_in.h"
 #include "loop/state_in.h"
 #include "loop/tool_sources_in.h"
-#include "wire/format_in.h"
-
-static void phi__pointed_formats(phi_runtime *rt) { rt->features.formats = phi__format_ops(); }
-
-PHI_API const phi__feature *phi_feature_formats(void) {
-    static const phi__feature feature = {
-        0, 0, 0, NULL, NULL, PHI__FEATURE_AT_FORMATS, phi__pointed_formats, NULL};
-    return &feature;
-}
 
 static void phi__pointed_deferral(phi_runtime *rt) {
     rt->features.deferral = phi__deferral_tools_ops();

@@ -8,7 +8,7 @@
    All of TOML 1.0.0 is read, and all that it forbids is an error with its place; see docs/toml.md.
    Tables are objects, integers are of 64 bits, inf and nan are doubles. A date or a time is a
    string of RFC 3339 ("T" and "Z" in capitals, at most nine digits of fraction, more are cut) that
-   remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
+   remembers its type: phi_toml_type_of has it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
@@ -53,9 +53,6 @@ typedef enum phi_toml_type {
     PHI_TOML_TABLE
 } phi_toml_type;
 
-/* Of any tree's node; only strings that phi_toml_parse or phi_toml_new_date made are dates. */
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node);
-
 /* Fields that the type does not have are 0. */
 typedef struct phi_toml_date {
     phi_toml_type type;
@@ -64,8 +61,9 @@ typedef struct phi_toml_date {
     int32_t offset_minutes;                   /* east of UTC */
 } phi_toml_date;
 
-/* False: no date, and *out is untouched. */
-PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out);
+/* The type of any tree's node. Only strings of phi_toml_parse and phi_toml_new_date are dates;
+   *date (which may be NULL) gets the fields of one, and is untouched otherwise. */
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date);
 /* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
 

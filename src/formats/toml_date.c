@@ -102,9 +102,7 @@ PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
     return n;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
+static phi_toml_type phi__toml_date_type(const phi_json *node) {
     switch (phi_json_type_of(node)) {
     case PHI_JSON_BOOL: return PHI_TOML_BOOL;
     case PHI_JSON_NUMBER:
@@ -123,10 +121,13 @@ PHI_API phi_toml_type phi_toml_type_of(const phi_json *node) {
     }
 }
 
-PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out) {
-    phi_toml_type type = phi_toml_type_of(node);
-    if (out == NULL || type < PHI_TOML_OFFSET_DATETIME || type > PHI_TOML_LOCAL_TIME) return false;
-    return phi__toml_date_read(phi__json_text_of(node), out);
+/* ---- public ---- */
+
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date) {
+    phi_toml_type type = phi__toml_date_type(node);
+    if (date != NULL && type >= PHI_TOML_OFFSET_DATETIME && type <= PHI_TOML_LOCAL_TIME)
+        (void)phi__toml_date_read(phi__json_text_of(node), date);
+    return type;
 }
 
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {

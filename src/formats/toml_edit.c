@@ -166,8 +166,8 @@ static bool phi__toml_edit_same_double(double a, double b) {
 
 /* Of values that are neither arrays nor tables. */
 static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
-    phi_toml_type type = phi_toml_type_of(a);
-    if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
+    phi_toml_type type = phi_toml_type_of(a, NULL);
+    if (type != phi_toml_type_of(b, NULL) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
     if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
@@ -314,8 +314,8 @@ static void phi__toml_edit_inline(phi__toml_editor *e, const phi_json *old, cons
 /* `old` has neither a header nor a dotted key. */
 static void phi__toml_edit_value(phi__toml_editor *e, const phi_json *old, const phi_json *now,
                                  uint32_t depth, bool lines) {
-    phi_toml_type type = phi_toml_type_of(old);
-    if (type != phi_toml_type_of(now) || type < PHI_TOML_ARRAY) {
+    phi_toml_type type = phi_toml_type_of(old, NULL);
+    if (type != phi_toml_type_of(now, NULL) || type < PHI_TOML_ARRAY) {
         if (!phi__toml_edit_same(old, now)) phi__toml_edit_replace(e, old, now, depth, lines);
     } else if (type == PHI_TOML_ARRAY)
         phi__toml_edit_array(e, old, now, depth, lines);

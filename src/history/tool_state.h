@@ -33,8 +33,9 @@ extern "C" {
 #define PHI_NOTE_STATE "phi.state"
 
 /* The state of a lane (NULL: the active one) after entry seq (UINT64_MAX, and all past the end:
-   now), as JSON text in the arena. PHI_NOT_FOUND: no such lane, or the entry is forgotten;
-   PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
+   now), as JSON text in the arena. arena NULL: the active lane's state now, valid until it changes.
+   PHI_NOT_FOUND: no such lane, or the entry is forgotten; PHI_BAD_ARG, PHI_NO_MEMORY; the store's
+   status. */
 PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
                                          phi_arena *arena, phi_str *out);
 

@@ -207,10 +207,6 @@ PHI_API phi_str phi_thread_id(phi_thread *thread);
    (phi_agent_thread) has neither; a thread that forgets entries, or whose messages are replaced,
    keeps both. PHI_BAD_ARG: not UTF-8, or no object; PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, const char *metadata);
-/* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the
-   last run), empty where it had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one,
-   or it is forgotten; PHI_BAD_ARG; the store's status. */
-PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out);
 
 /* ---- lanes ---- */
 

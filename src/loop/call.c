@@ -522,6 +522,11 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt) {
     }
 }
 
+PHI__FN bool phi__call_pending(phi_call handle) {
+    return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
+                                    (uint32_t)PHI__CALL_PENDING;
+}
+
 /* ---- posts from the inbox ---- */
 
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
@@ -533,7 +538,7 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     handle.gen = post->gen;
     call = phi__call_find(handle);
     /* cancelled, or its agent freed, since it was posted; or a tape has started it later */
-    if (call == NULL || phi_call_pending(handle)) return;
+    if (call == NULL || phi__call_pending(handle)) return;
     text = post->text;
     if ((post->flag & (uint32_t)PHI__CALL_TERMINATED) != 0) text.len--;
     phi__call_give_text(call, text, (post->flag & (uint32_t)PHI__CALL_IS_ERROR) != 0);
@@ -579,9 +584,4 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
     if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
     given = phi__call_whole(result, &one);
     return phi__call_give(call, &given);
-}
-
-PHI_API bool phi_call_pending(phi_call handle) {
-    return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
-                                    (uint32_t)PHI__CALL_PENDING;
 }

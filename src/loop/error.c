@@ -16,12 +16,10 @@ PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *fo
     rt->last_error.words[phi__words_clean(rt->last_error.words, strlen(rt->last_error.words))] =
         '\0';
     rt->last_error.status = status;
-    rt->last_error.http_status = 0;
     return status;
 }
 
-PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, int *http_status) {
+PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words) {
     if (words != NULL) *words = rt->last_error.words;
-    if (http_status != NULL) *http_status = rt->last_error.http_status;
     return rt->last_error.status;
 }

@@ -17,6 +17,6 @@ typedef struct phi__last_error {
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 /* words, http_status: may be NULL. */
-PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, int *http_status);
+PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
 
 #endif

@@ -111,6 +111,7 @@ typedef struct phi__moment {
 } phi__moment;
 
 struct phi_cache_stats;
+struct phi_tool;
 
 typedef struct phi__feature {
     uint32_t points; /* the points that it wants */
@@ -149,7 +150,10 @@ typedef struct phi__features {
     uint32_t joined;               /* the features that joined all runs */
     /* Functions that the layers above call; NULL: the feature is not named. */
     const struct phi__failover_ops *failover;
-    const struct phi__formats *formats;       /* wire/strict_in.h */
+    const struct phi__formats *formats; /* wire/strict_in.h */
+    /* an agent's format, which is JSON: PHI_OK, or words */
+    phi_status (*check_format)(phi_runtime *rt, const struct phi_format *format,
+                               const struct phi_tool *tools, size_t tool_count);
     const struct phi__deferral_ops *deferral; /* deferral_in.h */
     phi__carry_fn carry_state;                /* tool state, when a log is rebuilt */
     const struct phi__sources_ops *sources;   /* tool_sources_in.h */

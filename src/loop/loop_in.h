@@ -87,6 +87,8 @@ PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 enum { PHI__CALL_IS_ERROR = 1, PHI__CALL_TERMINATED = 2 }; /* flags of a PHI__POST_FINISH */
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
+/* True while it waits for its result; from any thread. */
+PHI__FN bool phi__call_pending(phi_call handle);
 /* The tape that its results go through; NULL: none. */
 PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call);
 /* With a tape: settles a call with the result that was let in; or gives a claim back. */
@@ -95,6 +97,9 @@ PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__call_poll_all(phi_runtime *rt);
 /* A polled call has its next slice ready: the next step does not sleep. */
 PHI__FN void phi__call_has_work(phi_runtime *rt);
+
+/* reply.c: true on another thread than that of the last phi_step */
+PHI__FN bool phi__reply_elsewhere(const phi_runtime *rt);
 
 /* update.c: phi_call_update and phi_call_progress of a text that may not be terminated */
 PHI__FN phi_status phi__update_text(phi_call call, phi_str text);

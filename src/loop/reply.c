@@ -21,6 +21,10 @@ static bool phi__reply_pumps(const phi_runtime *rt) {
     return PHI__LOAD(&rt->pump) == (uintptr_t)(void *)&errno;
 }
 
+PHI__FN bool phi__reply_elsewhere(const phi_runtime *rt) {
+    return PHI__LOAD(&rt->pump) != 0 && !phi__reply_pumps(rt);
+}
+
 static phi_status phi__reply_now(phi_call handle, phi_str text, bool is_error) {
     phi_content content;
     phi_tool_result result = phi__call_text(&content, text, is_error);
@@ -43,7 +47,7 @@ static phi_status phi__reply_text(phi_call handle, const char *text, bool is_err
     phi_status status;
     struct phi__inbox_record *record = NULL;
     if (handle.rt == NULL || text == NULL) return PHI_BAD_ARG;
-    if (!phi_call_pending(handle)) return PHI_STALE;
+    if (!phi__call_pending(handle)) return PHI_STALE;
     post = phi__reply_post(handle, phi_str_of(text), is_error);
     status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
     if (status == PHI_OK) return phi__reply_send(handle, record);
@@ -75,7 +79,7 @@ static phi_status phi__reply_format(phi_call handle, bool is_error, const char *
     va_list twice;
     int len;
     if (handle.rt == NULL || format == NULL) return PHI_BAD_ARG;
-    if (!phi_call_pending(handle)) return PHI_STALE;
+    if (!phi__call_pending(handle)) return PHI_STALE;
     va_copy(twice, args);
     len = vsnprintf(NULL, 0, format, twice);
     va_end(twice);

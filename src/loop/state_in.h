@@ -218,43 +218,43 @@ typedef struct phi__run_own {
 } phi__run_own;
 
 struct phi__run {
-    phi__agent *agent;
+    phi__agent *agent; /* the fields used most come first: code with short offsets */
     phi__state state;
-    phi__ready ready;
-    phi__early end;
-    phi__start start;
+    phi_status status;
     phi__turn turn;
-    bool has_room;             /* forget.c has looked */
-    bool slices;               /* a feature wants to hear of the answer's slices */
-    phi__taking taking;        /* the features that take part */
-    uint8_t holder;            /* in the state HELD: its place in rt->features, from 1 */
-    phi__refusals refusals;    /* when it began */
-    phi_arena arena;           /* the turn's: the request, tool calls */
-    const phi_loop_info *info; /* in the thread */
-    phi_str loop_id;           /* in the thread */
-    uint64_t started_us;       /* in counted time */
+    bool has_room;              /* forget.c has looked */
+    bool slices;                /* a feature wants to hear of the answer's slices */
+    bool no_turns;              /* of phi_compact: no turn follows */
+    uint8_t holder;             /* in the state HELD: its place in rt->features, from 1 */
+    phi__taking taking;         /* the features that take part */
+    const phi_loop_info *info;  /* in the thread */
+    phi_str loop_id;            /* in the thread */
+    const phi_message *reply;   /* the answer in the thread */
+    phi__response *response;    /* of phi_prompt_with; NULL: there is none */
+    const phi_failure *failure; /* in the thread, or static */
+    phi__start start;
+    phi__early end;
+    phi_arena arena; /* the turn's: the request, tool calls */
+    phi__ready ready;
+    phi__refusals refusals; /* when it began */
+    phi__timer timer;       /* of a pause or a delay */
+    phi__round tools;
+    phi__listed listed;
+    uint64_t started_us;    /* in counted time */
+    int64_t first_delta_ms; /* Unix time; 0: none has come */
     phi__said said;
-    phi__decision decision;
-    phi__filtering filter;
-    phi__polling poll;
-    bool no_turns;     /* of phi_compact: no turn follows */
     phi_limits limits; /* the agent's, and what phi_budget_raise added */
-    phi__run_own own;
+    phi__spent spent;
     phi_spending reserved; /* in the agent's budget and those above */
     bool pot;              /* ... for model calls of agents below it, instead of its own */
     phi__pause pause;
-    phi__timer timer; /* of a pause or a delay */
-    phi__spent spent;
-    int64_t first_delta_ms; /* Unix time; 0: none has come */
-    phi_status status;
-    const phi_failure *failure; /* in the thread, or static */
-    phi__listed listed;
+    phi__run_own own;
     phi__run_projection projection;
     phi__hosted hosted;
+    phi__polling poll;
+    phi__filtering filter;
+    phi__decision decision;
     phi__attempt attempt;
-    const phi_message *reply; /* the answer in the thread */
-    phi__round tools;
-    phi__response *response; /* of phi_prompt_with; NULL: there is none */
 };
 
 /* ---- responses ---- */
@@ -365,45 +365,45 @@ typedef struct phi__prior {
 } phi__prior;
 
 struct phi__agent {
-    phi_runtime *rt;
-    phi__slot *slot; /* NULL: freed, waiting for the step's end */
+    phi_runtime *rt;    /* the fields used most come first: code with short offsets */
+    phi__slot *slot;    /* NULL: freed, waiting for the step's end */
+    phi_thread *thread; /* `own`, or a thread that the caller lent */
+    phi__run *run;
+    phi__toolset *tools; /* the effective tools: of the active run, or `toolset` */
+    const phi__codec *codec;
+    const struct phi_provider *provider; /* of the model; NULL: one of ours */
+    struct phi__projected *projected;    /* NULL: no run had a policy, and there is no counter */
     phi_agent handle;
-    phi__agent *next_retired;
     phi_memory memory;
+    bool in_process; /* its provider is polled, not spoken to over HTTP */
+    bool has_store;
+    uint8_t context_level;      /* projection.c: the last warning to the host */
+    const char *held;           /* static: what keeps it busy beside a run; NULL: nothing */
+    const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
+    phi__response *responses;   /* the newest */
+    phi__questions *questions;  /* NULL: it never had any */
+    phi__tool_sources *sources; /* NULL: it has none */
+    phi__agent *next_retired;
+    phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     /* With its defaults, and as it was changed since. Its pointers are into `arena`, or to memory
-       of their own; fields that stand below, or were only for its making, are NULL or 0.
+       of their own; fields that this struct has, too, or were only for its making, are NULL or 0.
        memory.limit_bytes is less than its limit during a run (forget.c). */
     phi_agent_desc desc;
     phi_arena arena;       /* of the desc */
     phi_arena model_arena; /* the model and its provider, and the segment */
-    const phi__codec *codec;
-    const struct phi_provider *provider;        /* of the model; NULL: one of ours */
-    bool in_process;                            /* ... and it is polled, not spoken to over HTTP */
-    phi_str system_prompt, agent_id, workspace; /* in memory of their own */
-    phi_arena said; /* options, extra and raw_tools of the desc: replaced together */
+    phi_arena said;        /* options, extra and raw_tools of the desc: replaced together */
     phi__toolset toolset;
-    phi__toolset *tools;        /* the effective tools: of the active run, or `toolset` */
-    phi__tool_sources *sources; /* NULL: it has none */
     phi__budget budget;
     phi__tree tree;
     phi__line line;
     phi__room room;
     phi__queues queues;
-    phi_thread *thread; /* `own`, or a thread that the caller lent */
-    phi_thread own;
     phi_store store; /* where `own` is kept */
-    bool has_store;
-    phi__run *run;
-    const char *held;           /* static: what keeps it busy beside a run; NULL: nothing */
-    const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
-    phi__response *responses;   /* the newest */
     phi__one_shot one_shot;
-    struct phi__projected *projected; /* NULL: no run had a policy, and there is no counter */
-    uint8_t context_level;            /* projection.c: the last warning to the host */
     phi__prior prior;
     phi__agent_spent spent;
     phi__agent_events events;
-    phi__questions *questions; /* NULL: it never had any */
+    phi_thread own;
 };
 
 /* ---- the runtime ---- */

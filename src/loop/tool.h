@@ -63,7 +63,7 @@ typedef struct phi_tool {
        that keeps_state, as it was. (default: a
        call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
-    void *user_data;
+    void *user_data;       /* yours; it outlives the agent */
     uint32_t timeout_ms;   /* default: the agent's tool_options.timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* it checks its arguments itself; default: phi checks the schema */
@@ -79,8 +79,8 @@ typedef struct phi_tool {
        (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the same call again and again is no sign of a loop: it polls */
-    /* it calls phi_call_revert: every result of an agent with this tool ends, when it enters the
-       history, with a text block that names it: "[step n12]" */
+    /* it calls phi_call_edit with a revert: every result of an agent with this tool ends, when it
+       enters the history, with a text block that names it: "[step n12]" */
     bool names_steps;
     /* the interval of PHI_EV_TOOL_HEARTBEAT while a call runs; a host that does not pop its events
        gets none (default: none) */
@@ -193,6 +193,7 @@ PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
 /* What a call is. All zero when it is stale; strings are valid until it is finished. */
 typedef struct phi_call_info {
+    bool pending; /* it waits for its result */
     phi_agent agent;
     phi_str id, tool_name, arguments;
     /* phi_prompt_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
@@ -201,9 +202,8 @@ typedef struct phi_call_info {
     uint32_t block_index; /* of the call in its answer, as of phi_field */
     uint32_t timeout_ms;  /* its deadline from its start */
 } phi_call_info;
-/* Pumping thread only. */
+/* Threads: any; on another than that of the last phi_step it fills in `pending` alone. */
 PHI_API phi_call_info phi_call_get_info(phi_call call);
-PHI_API bool phi_call_pending(phi_call call); /* any thread */
 
 #ifdef __cplusplus
 }

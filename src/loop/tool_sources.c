@@ -102,7 +102,7 @@ static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool 
         status = phi__tool_check_names(rt, &x->rules, tool, 1);
     if (status == PHI_OK) status = phi__tool_check_one(rt, &x->rules, tool);
     if (status != PHI_OK && status != PHI_NO_MEMORY) {
-        (void)phi__error_last(rt, &said, NULL);
+        (void)phi__error_last(rt, &said);
         (void)snprintf(words, sizeof words, "A tool was left out: %s", said);
         phi__tool_sources_leave_out(x, words);
     }

@@ -166,9 +166,12 @@ static phi_str phi__update_context(const phi__toolcall *call) {
 }
 
 PHI_API phi_call_info phi_call_get_info(phi_call handle) {
-    const phi__toolcall *call = phi__call_find(handle);
+    const phi__toolcall *call;
     phi_call_info info;
     memset(&info, 0, sizeof info);
+    info.pending = phi__call_pending(handle);
+    if (handle.rt == NULL || phi__reply_elsewhere(handle.rt)) return info;
+    call = phi__call_find(handle);
     if (call == NULL) return info;
     info.agent = call->run->agent->handle;
     info.id = call->block->id;

@@ -192,7 +192,7 @@ static void phi__mcp_exchange_challenge(phi__mcp_exchange *e, phi_str headers) {
         phi__mcp_exchange_waits(e, true);
         return;
     }
-    (void)phi_last_error(e->wire->rt, &words, NULL);
+    words = phi_last_error(e->wire->rt).message;
     (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
     (void)phi__mcp_exchange_fail(e, status, message);
 }
@@ -357,7 +357,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     if (e->sent.len > 0)
         status = phi__mcp_oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
     if (status != PHI_OK)
-        (void)phi_last_error(e->wire->rt, &words, NULL);
+        words = phi_last_error(e->wire->rt).message;
     else if (!phi__mcp_head_make(e, phi__buf_str(&proof), &arena, &headers, &desc.header_count))
         status = PHI_NO_MEMORY;
     else {
@@ -366,7 +366,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
         if (status == PHI_FULL)
             status = phi__mcp_exchange_later(e, PHI__MCP_EXCHANGE_FULL_MS);
         else if (status != PHI_OK)
-            (void)phi_last_error(e->wire->rt, &words, NULL);
+            words = phi_last_error(e->wire->rt).message;
     }
     if (status != PHI_OK)
         (void)snprintf(e->words, sizeof e->words, "%s", words[0] != '\0' ? words : "no memory");
@@ -389,7 +389,7 @@ static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
         phi__buf_add_str(&e->sent, value);
         return e->sent.failed ? PHI_NO_MEMORY : PHI_OK;
     }
-    (void)phi_last_error(e->wire->rt, &words, NULL);
+    words = phi_last_error(e->wire->rt).message;
     (void)snprintf(e->words, sizeof e->words, "%s", words);
     return status;
 }

@@ -126,7 +126,7 @@ static phi_status phi__mcp_oauth_state_send(phi__mcp_oauth *o, phi__fetch_desc *
     desc->user_data = o;
     status = phi__fetch_open(o->rt, desc, &o->sent.fetch);
     if (status == PHI_OK) return PHI_BUSY;
-    (void)phi__error_last(o->rt, &words, NULL);
+    (void)phi__error_last(o->rt, &words);
     return phi__mcp_oauth_state_fail(o, status, "%s: %s", what, words != NULL ? words : "");
 }
 

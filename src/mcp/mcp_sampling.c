@@ -370,7 +370,7 @@ static phi_status phi__mcp_sampling_begin(phi__mcp_sampling *s, phi__agent *agen
         return PHI_NO_MEMORY;
     if (s->tools && !phi__mcp_sampling_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
     child = phi__agent_make(agent->rt, &d, NULL);
-    if (child == NULL) return phi__error_last(agent->rt, NULL, NULL);
+    if (child == NULL) return phi__error_last(agent->rt, NULL);
     child->tree.watch = &phi__mcp_sampling_watch;
     child->tree.watched = s;
     status = phi__mcp_sampling_run(child, list);
@@ -394,8 +394,7 @@ PHI__FN phi_status phi__mcp_sampling_start(phi__mcp_sampling *s, phi__agent *age
         *words = list.fault;
     else if (status == PHI_OK) {
         status = phi__mcp_sampling_begin(s, agent, params, &list);
-        if (status != PHI_OK && status != PHI_NO_MEMORY)
-            (void)phi__error_last(agent->rt, words, NULL);
+        if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__error_last(agent->rt, words);
     }
     if (status != PHI_OK) phi_arena_free(&s->arena);
     return status;

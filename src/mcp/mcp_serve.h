@@ -75,8 +75,8 @@ typedef struct phi_mcp_serve_resource {
     const char *text;
     const void *bytes;
     size_t byte_count;
-    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text, or with
-       phi_mcp_answer: bytes, json or error. */
+    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer: text,
+       bytes, json or error. */
     void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri);
     void *user_data;
 } phi_mcp_serve_resource;
@@ -105,7 +105,7 @@ typedef struct phi_mcp_serve_prompt {
     size_t argument_count;
     const char *text; /* one user message; "{name}" stands for the value of that argument */
     /* arguments: a JSON object of strings, borrowed until it returns. It answers with
-       phi_mcp_answer_text, or with phi_mcp_answer: messages, json or error. */
+       phi_mcp_answer: text, messages, json or error. */
     void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
     void *user_data;
 } phi_mcp_serve_prompt;
@@ -257,20 +257,14 @@ PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
 
-/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
-
-/* Text, as a resource's content or as a prompt's user message. mime_type NULL: the resource's. */
-PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
-                                       const char *mime_type);
-
-/* Another answer: one of these, the first that is set; zero: no values of a completion. */
+/* An answer: one of these, the first that is set; zero: no values of a completion. */
 typedef struct phi_mcp_answer_desc {
     const char *error; /* the client gets an error with this message */
     phi_str json;      /* the result as the protocol has it: {"contents":[...]} */
-    /* of a resource */
-    const void *bytes;
+    phi_str text;      /* a resource's content, or a prompt's one user message */
+    const void *bytes; /* a resource's content */
     size_t byte_count;
-    const char *mime_type; /* (default: the resource's) */
+    const char *mime_type; /* of text and bytes (default: the resource's) */
     /* of a prompt: messages of a user and an assistant; each block of text, image, document or
        audio is one of the protocol's */
     const phi_message *messages;
@@ -284,7 +278,8 @@ typedef struct phi_mcp_answer_desc {
     const char *blocks;
 } phi_mcp_answer_desc;
 
-/* PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
+/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error.
+   PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 #ifdef __cplusplus

@@ -34,8 +34,7 @@ static phi_poll phi__mcp_serve_call_poll(void *user_data, void *call, phi_answer
     const phi__mcp_serving *serving = (const phi__mcp_serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
-    phi_answer_arguments(answer, serving->arguments);
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, serving->arguments, true);
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     return PHI_POLL_DONE;
 }
@@ -296,7 +295,7 @@ static void phi__mcp_serve_call_run(phi__mcp_serving *serving, bool task) {
         if (status == PHI_OK && task) (void)phi__mcp_serve_task_begin(serving);
         if (status == PHI_OK) return;
     }
-    (void)phi__error_last(serving->server->rt, &why, NULL);
+    (void)phi__error_last(serving->server->rt, &why);
     phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               phi_str_of(why), NULL);
     phi__mcp_serve_request_drop(serving, true);

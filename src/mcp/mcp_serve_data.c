@@ -373,8 +373,8 @@ enum {
     PHI__MCP_COMPLETES = 1 << PHI__MCP_SERVING_COMPLETE
 };
 
-PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
-                                       const char *mime_type) {
+static phi_status phi__mcp_serve_data_text_answer(phi_mcp_incoming incoming, phi_str text,
+                                                  const char *mime_type) {
     phi_status status;
     phi__mcp_serving *serving =
         phi__mcp_serve_data_open(incoming, PHI__MCP_READS | PHI__MCP_PROMPTS, &status);
@@ -503,6 +503,8 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
     if (answer == NULL) return PHI_BAD_ARG;
     if (answer->error != NULL) return phi__mcp_serve_data_error_answer(incoming, answer->error);
     if (answer->json.len > 0) return phi__mcp_serve_data_json_answer(incoming, answer->json);
+    if (answer->text.at != NULL)
+        return phi__mcp_serve_data_text_answer(incoming, answer->text, answer->mime_type);
     if (answer->bytes != NULL)
         return phi__mcp_serve_data_bytes_answer(incoming, answer->bytes, answer->byte_count,
                                                 answer->mime_type);

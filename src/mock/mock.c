@@ -163,8 +163,7 @@ static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_
         char id[32];
         (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
         phi_answer_call(answer, phi_str_of(id), call->tool);
-        phi_answer_arguments(answer, call->arguments);
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, call->arguments, true);
     }
 }
 

@@ -35,13 +35,15 @@ typedef enum phi_event_kind {
     PHI_EV_THINKING,       /* the same of the model's thinking */
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
-    PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped) */
+    /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped). A call that a hook denied
+       has neither TOOL_START nor TOOL_END: its result is a MESSAGE_END of PHI_ROLE_TOOL_RESULT */
+    PHI_EV_TOOL_START,
     /* text: a part of the result while the tool runs; message: its blocks and details, where
        phi_call_partial gave it (else NULL); child_loop_id */
     PHI_EV_TOOL_UPDATE,
     PHI_EV_TOOL_PROGRESS, /* text: a message for the person who waits */
     PHI_EV_TOOL_END,      /* message: the result; is_error */
-    PHI_EV_ERROR,         /* failure; status. The run ends after it */
+    PHI_EV_ERROR,         /* text: a message; failure; status. The run ends after it */
     /* discard the streaming answer (message: as far as it came): the attempt failed, and the model
        will be called again; or its text was thinking, and its deltas come again
        (PHI_QUIRK_THINK_TAGS) */
@@ -53,7 +55,8 @@ typedef enum phi_event_kind {
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text; of a question:
-       source, question_kind, arguments */
+       source, question_kind, arguments. A dialog that stays copies these texts, or keeps `call`:
+       phi_call_arg_str reads its arguments until it has its result */
     PHI_EV_DECISION,
     PHI_EV_PAUSED, /* text: the limit that was reached; phi_budget_raise continues */
     /* text: a message: a call that repeats itself, a store that refuses entries, a compactor that

@@ -16,8 +16,8 @@ typedef struct phi_loop_info {
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */
     phi_str config;   /* of an event read from JSON: its config_snapshot, JSON text; else empty */
-    /* A run in a thread has its agent's system prompt, where it differs from the run before
-       (has_system_prompt). phi_thread_system_prompt returns it for any run. */
+    /* A run in a thread has its agent's system prompt where it differs from the run before
+       (has_system_prompt); else the nearest run before that has one says it. */
     phi_str system_prompt;
     bool has_system_prompt;
 } phi_loop_info;

@@ -351,6 +351,7 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
     for (i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
         only = &message->content[i];
+        if (arena == NULL) return only->text;
         len = phi__add(len, only->text.len);
         if (texts++ > 0) len = phi__add(len, gap.len);
     }

@@ -119,7 +119,8 @@ typedef struct phi_message {
 } phi_message;
 
 /* All text blocks of a message joined by `separator`, in the arena; empty when there are none or no
-   memory (then `*failed` is set, where given). */
+   memory (then `*failed` is set, where given). arena NULL: the first text block alone, as it is
+   in the message: phi_message_text(ev.message, NULL, NULL, NULL). */
 PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,
                                  phi_arena *arena, bool *failed);
 

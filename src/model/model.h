@@ -76,7 +76,7 @@ typedef struct phi_cache {
 
 /* Settings of a request besides its messages, tools and thinking level. Zero: not sent. A setting
    that the protocol or the model does not take is left out of the request, as docs/providers.md has
-   it; phi_preflight_settings names each. */
+   it; phi_preflight names each. */
 typedef struct phi_request_options {
     bool has_temperature; /* send `temperature` */
     double temperature;

@@ -60,7 +60,8 @@ static void phi__address_redirect(phi_openapi *api) {
                                 "the document: a redirect to an address that is not followed");
     else if (!phi__address_ask(api, url, true)) {
         const char *words = "";
-        phi_status status = phi_last_error(api->rt, &words, NULL);
+        words = phi_last_error(api->rt).message;
+        phi_status status = phi_last_error(api->rt).status;
         (void)phi__reading_fail(&api->reading, status, words);
     }
 }

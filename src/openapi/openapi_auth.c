@@ -186,7 +186,7 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a) {
                                     a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);
     if (status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK) {
-        (void)phi__error_last(api->rt, &words, NULL);
+        (void)phi__error_last(api->rt, &words);
         return phi__openapi_request_refuse(a->r, "Error: HTTP request failed: the token server: %s",
                                            words);
     }

@@ -217,7 +217,7 @@ static void phi__openapi_call_send(phi__openapi_call *c) {
     desc.user_data = c;
     if (status == PHI_OK) status = phi__fetch_open(rt, &desc, &c->fetch);
     if (status == PHI_OK) return;
-    (void)phi__error_last(rt, &words, NULL);
+    (void)phi__error_last(rt, &words);
     if (status == PHI_NO_MEMORY)
         phi__openapi_call_fail(c, "Out of memory");
     else

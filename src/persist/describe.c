@@ -340,7 +340,7 @@ static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, ui
 
 static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint64_t end,
                                const phi_lane_figures *f) {
-    phi_usage usage = phi_thread_get_info(thread).usage;
+    phi_usage usage = thread->counted.usage;
     phi__describe_n(d->out, end, "entry", "entries");
     if (end < phi_thread_count(thread))
         phi__buf_printf(d->out, " of %llu", (unsigned long long)phi_thread_count(thread));
@@ -397,7 +397,8 @@ static phi_status phi__describe_entries(phi__describe *d, const phi_thread *thre
 }
 
 static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread,
-                                      const phi_describe *wanted, phi_arena *scratch) {
+                                      const phi_describe *wanted, phi_arena *scratch,
+                                      phi_lane_figures *out) {
     uint64_t count = phi_thread_count(thread);
     uint64_t end = wanted->before != 0 && wanted->before < count ? wanted->before : count;
     uint64_t most = wanted->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : wanted->last;
@@ -410,19 +411,21 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     size_t n;
     phi_status status;
     if (first < base) first = base;
-    if (end < first) return PHI_NOT_FOUND;
+    if (end < first && d->out != NULL) return PHI_NOT_FOUND;
     status = phi_thread_view(thread, wanted->lane, end < count ? end - 1 : UINT64_MAX, scratch,
                              &items, &n);
     if (status != PHI_OK) return status;
+    if (!phi__introspect_open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
+    *out = figures = phi__introspect_figures_of(items, n, &open);
+    if (d->out == NULL) return PHI_OK;
     marks = phi__describe_marks(items, n, first, end, scratch);
-    if (marks == NULL || !phi__introspect_open_calls_find(items, n, scratch, &open))
-        return PHI_NO_MEMORY;
-    figures = phi__introspect_figures_of(items, n, &open);
+    if (marks == NULL) return PHI_NO_MEMORY;
     d->items = items;
     d->item_count = n;
     d->open = &open;
     d->open_at = open.count;
-    d->lane = wanted->lane != NULL ? phi_str_of(wanted->lane) : phi_thread_get_info(thread).lane;
+    d->lane = wanted->lane != NULL ? phi_str_of(wanted->lane)
+                                   : phi__lane_name(thread, thread->lanes.active);
     d->text_bytes = wanted->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : wanted->text_bytes;
     if (wanted->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
     phi__describe_head(d, thread, end, &figures);
@@ -432,21 +435,26 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
 /* ---- public ---- */
 
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
-                                       phi_arena *arena, phi_str *out) {
+                                       phi_arena *arena, phi_str *out, phi_lane_figures *figures) {
     phi_describe plain;
+    phi_lane_figures found;
     phi_arena scratch;
     phi__buf text;
     phi__describe d;
     phi_status status;
-    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (thread == NULL || (out == NULL && figures == NULL) || (out != NULL && arena == NULL))
+        return PHI_BAD_ARG;
     memset(&plain, 0, sizeof plain);
     memset(&d, 0, sizeof d);
-    phi_arena_init(&scratch, arena->memory, 0);
-    phi__buf_init(&text, arena->memory);
-    d.out = &text;
-    status = phi__describe_write(&d, thread, describe != NULL ? describe : &plain, &scratch);
-    if (status == PHI_OK && (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)))
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    phi__buf_init(&text, thread->log.memory);
+    if (out != NULL) d.out = &text;
+    status =
+        phi__describe_write(&d, thread, describe != NULL ? describe : &plain, &scratch, &found);
+    if (status == PHI_OK && out != NULL &&
+        (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)))
         status = PHI_NO_MEMORY;
+    if (status == PHI_OK && figures != NULL) *figures = found;
     phi__buf_free(&text);
     phi_arena_free(&scratch);
     return status;

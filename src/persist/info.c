@@ -34,6 +34,21 @@ PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) 
     return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
+PHI__FN phi_status phi__info_system_prompt(const phi_thread *thread, phi_str *out) {
+    phi_status status = phi__recall(thread);
+    uint64_t i;
+    if (status != PHI_OK) return status;
+    for (i = thread->log.count; i > thread->log.base; i--) {
+        const phi__entry *entry = phi__thread_at(thread, i - 1);
+        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
+            !entry->of.loop->has_system_prompt)
+            continue;
+        *out = entry->of.loop->system_prompt;
+        return PHI_OK;
+    }
+    return PHI_NOT_FOUND;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_thread_info phi_thread_get_info(const phi_thread *thread) {
@@ -70,21 +85,4 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title,
     if (phi_str_equal(info.title, before.title) && phi_str_equal(info.metadata, before.metadata))
         return PHI_OK;
     return phi__about_set(thread, &info);
-}
-
-PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
-    phi_status status;
-    uint64_t i;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__recall(thread);
-    if (status != PHI_OK) return status;
-    for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
-        const phi__entry *entry = phi__thread_at(thread, i - 1);
-        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
-            !entry->of.loop->has_system_prompt)
-            continue;
-        *out = entry->of.loop->system_prompt;
-        return PHI_OK;
-    }
-    return PHI_NOT_FOUND;
 }

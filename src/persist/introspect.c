@@ -4,8 +4,6 @@
 #include "history/history_in.h"
 #include "wire/hash_in.h"
 
-static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }
-
 static bool phi__introspect_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
@@ -124,23 +122,6 @@ static bool phi__introspect_has_text(const phi_message *m) {
 }
 
 /* ---- public ---- */
-
-PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
-                                      phi_lane_figures *out) {
-    phi_arena scratch;
-    phi__open_calls open;
-    const phi_view_item *items;
-    size_t count;
-    phi_status status;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
-    status = phi_thread_view(thread, lane, upto, &scratch, &items, &count);
-    if (status == PHI_OK && !phi__introspect_open_calls_find(items, count, &scratch, &open))
-        status = PHI_NO_MEMORY;
-    if (status == PHI_OK) *out = phi__introspect_figures_of(items, count, &open);
-    phi_arena_free(&scratch);
-    return status;
-}
 
 PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role role,
                                            bool with_text) {

@@ -24,11 +24,6 @@ typedef struct phi_lane_figures {
     uint64_t text_bytes, tokens; /* of text blocks; of all blocks, by estimate */
 } phi_lane_figures;
 
-/* Of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end: now).
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
-PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
-                                      phi_lane_figures *out);
-
 /* The newest message in the active lane's view that has this role (0: any), and, with `with_text`,
    a text block that is not empty: the model's last words are of PHI_ROLE_ASSISTANT, with text.
    NULL: none. The message is the thread's, valid as an entry's. */
@@ -46,11 +41,12 @@ typedef struct phi_describe {
    of a message, whether it is in the lane's view, replaced by a rewrite's message, or hidden. The
    wording may change. A line names at most four calls or spans, and names are cut to 80 bytes.
    Control characters are written "\n" or "\x1b".
-   Ownership: text in the arena. `describe` NULL: the defaults.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; phi_thread_entry's status: *out is
-   untouched. */
+   *figures: of the lane's view, where given. *out: the text, in the arena; NULL: the figures alone,
+   which need no arena and read no entries. `describe` NULL: the defaults.
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; phi_thread_entry's status: *out and
+   *figures are untouched. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
-                                       phi_arena *arena, phi_str *out);
+                                       phi_arena *arena, phi_str *out, phi_lane_figures *figures);
 
 #ifdef __cplusplus
 }

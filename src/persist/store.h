@@ -74,24 +74,23 @@ PHI_API const struct phi__journal_ops *phi_store_journal(void);
 /* From now on appended entries go to the store as well: by phi_thread_sync, and by themselves at
    the end of each step (at the end of a turn and of a run before its event). Allowed during a run.
    If the store holds a thread of that id already, the thread must be empty, and is filled with it
-   (*torn as in read); if not, the thread's entries are written first. Locks it until
-   phi_thread_detach, or until the thread is freed, which syncs too. `store` is copied, its pointers
+   (*torn as in read); if not, the thread's entries are written first. Locks it until the thread
+   leaves the store or is freed, which sync, too. `store` is copied, its pointers
    are borrowed until then. append and read are needed; without lock nothing is locked. Stored
    entries outside of the active lane's view are evicted from memory at the beginning of a phi_step,
    when no event of the agent waits (of a thread lent to phi_run: no event at all). A call that
    needs them recalls the whole log from the store, or returns the store's status; then the log
    stays until another entry goes out of view.
-   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: no store, or an invalid
-   id; else the status of the store's functions, and its message in `words`. Then nothing
-   changed. */
+   store NULL: the thread leaves its store, if it is in one, and keeps the id. Before, it recalls
+   evicted entries: where that fails it stays attached; and it syncs: where that fails it leaves all
+   the same.
+   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: an invalid id; else the
+   status of the store's functions, and its message in `words`. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
 /* Writes the entries that the store does not have yet. PHI_OK: it has everything. After a failure
    the next entry tries again. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
-/* Syncs and detaches; also when the sync fails, and keeps the id. Before, it recalls evicted
-   entries: where that fails the thread stays attached. */
-PHI_API phi_status phi_thread_detach(phi_thread *thread);
 
 /* ---- a thread as text ---- */
 

@@ -103,7 +103,11 @@ PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *l
                                          phi_arena *arena, phi_str *out) {
     phi_status status;
     uint32_t at;
-    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    if (arena == NULL)
+        return lane != NULL || seq != UINT64_MAX
+                   ? PHI_BAD_ARG
+                   : phi__tool_state_now((phi_thread *)(uintptr_t)thread, out);
     at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
     if (at == PHI__LANE_NONE || seq < thread->log.base) return PHI_NOT_FOUND;
     status = phi__recall(thread);

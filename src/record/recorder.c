@@ -259,7 +259,7 @@ static void phi__recorder_request(phi__loop_box *loop) {
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
                                            int64_t at_ms) {
-    const phi_loop_record *known = phi_session_get_loop(&box->pub, id);
+    const phi_loop_record *known = phi__session_get_loop(&box->pub, id);
     phi__loop_box *loop;
     if (known != NULL) return phi__session_loop_of((phi_loop_record *)(uintptr_t)known);
     loop = phi__session_loop(box);
@@ -316,7 +316,7 @@ static phi_status phi__recorder_selected(phi_recorder *rec, const phi_event *ev)
     if (of == NULL) return PHI_OK;
     if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
     for (i = 0; i < of->loop_count; i++) {
-        const phi_loop_record *loop = phi_session_get_loop(&winner->box->pub, of->loop_ids[i]);
+        const phi_loop_record *loop = phi__session_get_loop(&winner->box->pub, of->loop_ids[i]);
         if (loop == NULL || loop->group == NULL) continue;
         loop->group->selected_loop_id = id;
         loop->group->selected_index = p->selected_index;
@@ -481,14 +481,6 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     }
     box->pub.formation.kind = PHI_FORMATION_EXPLICIT;
     return PHI_OK;
-}
-
-PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i) {
-    phi__session_box *box = NULL;
-    if (recorder == NULL) return NULL;
-    do box = phi__recorder_known_each(recorder, box);
-    while (box != NULL && i-- > 0);
-    return box != NULL ? &box->pub : NULL;
 }
 
 /* Begun by hand, and nothing has come of it yet. */

@@ -76,9 +76,6 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
-/* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
-PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
-
 /* PHI_FLUSH_IDLE: now and then, on a server. */
 typedef enum phi_flush {
     PHI_FLUSH_ALL = 0, /* all sessions: loops that run or are pending become ABORTED */

@@ -8,9 +8,9 @@ PHI__FN phi__loop_box *phi__recorder_links_anywhere(const phi_recorder *rec, phi
         loop == NULL ? phi__recorder_known_session(rec, phi__session_id_of(loop_id)) : NULL;
     const phi_loop_record *record = NULL;
     if (loop != NULL) return loop;
-    if (box != NULL) record = phi_session_get_loop(&box->pub, loop_id);
+    if (box != NULL) record = phi__session_get_loop(&box->pub, loop_id);
     for (box = NULL; record == NULL && (box = phi__recorder_known_each(rec, box)) != NULL;)
-        record = phi_session_get_loop(&box->pub, loop_id);
+        record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
@@ -61,7 +61,7 @@ PHI__FN bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, 
     phi_str id = loop->pub.parent_loop_id, session_id;
     phi__loop_box *parent;
     if (id.len == 0) return !is_first || phi__recorder_links_claimed(rec, loop);
-    if (phi_str_equal(id, loop->pub.loop_id) || phi_session_get_loop(&loop->box->pub, id) != NULL)
+    if (phi_str_equal(id, loop->pub.loop_id) || phi__session_get_loop(&loop->box->pub, id) != NULL)
         return true;
     parent = phi__recorder_links_anywhere(rec, id);
     session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);

@@ -75,7 +75,7 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     phi_str *children;
     size_t i;
     if (above.len == 0 || phi_str_equal(above, loop->pub.loop_id)) return true;
-    parent = (phi_loop_record *)(uintptr_t)phi_session_get_loop(&box->pub, above);
+    parent = (phi_loop_record *)(uintptr_t)phi__session_get_loop(&box->pub, above);
     if (parent == NULL) return true;
     of = phi__session_loop_of(parent);
     for (i = 0; i < parent->child_count; i++)
@@ -151,6 +151,13 @@ PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi
     return config;
 }
 
+PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id) {
+    size_t i = session != NULL ? session->loop_count : 0;
+    while (i-- > 0)
+        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
+    return NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API void phi_session_free(phi_session *session) {
@@ -161,13 +168,6 @@ PHI_API void phi_session_free(phi_session *session) {
     phi_arena_free(&box->arena);
     memory = box->memory; /* the box is in it */
     phi__free(&memory, box, sizeof *box);
-}
-
-PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id) {
-    size_t i = session != NULL ? session->loop_count : 0;
-    while (i-- > 0)
-        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
-    return NULL;
 }
 
 static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *count,
@@ -181,9 +181,17 @@ static size_t phi__session_roots(const phi_session *session, const phi_loop_reco
     size_t i, n = 0;
     for (i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
-        if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
+        if (parent.len == 0 || phi__session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
     }
+    return n;
+}
+
+static size_t phi__session_itself(const phi_session *session, phi_str loop_id,
+                                  const phi_loop_record **out, size_t cap) {
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
+    size_t n = 0;
+    if (loop != NULL) phi__session_put(out, cap, &n, loop);
     return n;
 }
 
@@ -198,10 +206,10 @@ static size_t phi__session_children(const phi_session *session, phi_str loop_id,
 
 static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
                                     const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
     size_t i, n = 0;
     for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
-        const phi_loop_record *one = phi_session_get_loop(session, loop->group->loop_ids[i]);
+        const phi_loop_record *one = phi__session_get_loop(session, loop->group->loop_ids[i]);
         if (one != NULL) phi__session_put(out, cap, &n, one);
     }
     return n;
@@ -211,7 +219,7 @@ static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
 static const phi_loop_record *phi__session_up(const phi_session *session,
                                               const phi_loop_record *loop) {
     if (loop->parent_loop_id.len == 0) return NULL;
-    return phi_session_get_loop(session, loop->parent_loop_id);
+    return phi__session_get_loop(session, loop->parent_loop_id);
 }
 
 /* Loops on the way up, each once. A way that is longer than there are loops goes round: only then
@@ -229,7 +237,7 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
 
 static size_t phi__session_way(const phi_session *session, phi_str loop_id,
                                const phi_loop_record **out, size_t cap) {
-    const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
     size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
     while (i-- > 0) {
         if (out != NULL && i < cap) out[i] = loop;
@@ -243,6 +251,7 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
     if (session == NULL) return 0;
     switch (which) {
     case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
+    case PHI_LOOP_ITSELF: return phi__session_itself(session, loop_id, out, cap);
     case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
     case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
     case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);

@@ -155,11 +155,9 @@ PHI_API void phi_session_free(phi_session *session);
 
 /* ---- questions ---- */
 
-/* The loop of that id, the latest of several; NULL: none. */
-PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id);
-
 typedef enum phi_loop_relation {
     PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; loop_id is not looked at */
+    PHI_LOOP_ITSELF,    /* the loop of that id, the latest of several */
     PHI_LOOP_CHILDREN,
     /* the loops of its group that are in the session, itself included; without a group none */
     PHI_LOOP_SIBLINGS,

@@ -24,8 +24,8 @@ extern "C" {
    original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
-/* The messages of a loop (loop_id empty: of the last loop that has any) and of its ancestors,
-   oldest first, with their blocks applied:
+/* Appends the messages of a loop (loop_id empty: of the last loop that has any) and of its
+   ancestors, oldest first, to a thread, and applies their blocks. Its view is then:
    - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then
      the turns that came after the block was made. A turn is loaded once: keep_first ends before the
      other sections begin;
@@ -34,21 +34,12 @@ extern "C" {
    - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set its size: 3
      earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none.
      Loops that have neither messages nor a block do not count, and by tokens the loop that would
-     exceed them is out.
-   Messages that prunes took are not among them: PrunApplied events of the loop and its ancestors
-   name them by timestamp, and a memo is in the place of the first.
-   The list is in the arena, its messages point into the session. counter NULL: the estimate.
-   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and
-   *count is 0. */
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count);
-
-/* The same in a thread: all messages of these loops are appended, also those that are not loaded.
-   What prunes took is one rewrite behind them, a prune; blocks and scope are another, a compaction,
-   so that the thread's view is the list that phi_session_context loads; revoked, the view has
-   everything. The thread need not be empty. A summary stays a summary: a later compaction takes
+     exceed them is out. counter NULL: the estimate.
+   Messages that prunes took are not in view: PrunApplied events of the loop and its ancestors name
+   them by timestamp, and a memo is in the place of the first.
+   All messages of these loops are appended, also those that are not in view. What prunes took is
+   one rewrite after them, a prune; blocks and scope are another, a compaction; revoked, the view
+   has everything. The thread need not be empty. A summary stays a summary: a later compaction takes
    over its lines. A block that a rewrite cannot follow, since it parts a call from its result,
    replaces all messages at once. Runs over the thread that have the session's id get loop ids that
    no loop of the session has. For that, loops that no appended message names come first, as a

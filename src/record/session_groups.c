@@ -24,7 +24,7 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
     size_t i;
     for (i = 0; i < group->loop_count; i++) {
-        const phi_loop_record *found = phi_session_get_loop(&box->pub, group->loop_ids[i]);
+        const phi_loop_record *found = phi__session_get_loop(&box->pub, group->loop_ids[i]);
         phi_loop_record *loop = (phi_loop_record *)(uintptr_t)found;
         phi_loop_group *own;
         if (loop == NULL) continue;

@@ -52,6 +52,8 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
+/* The loop of that id, the latest of several; NULL: none. */
+PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
 /* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed

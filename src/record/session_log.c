@@ -8,7 +8,7 @@
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
-    const phi_loop_record *record = phi_session_get_loop(&box->pub, loop_id);
+    const phi_loop_record *record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 

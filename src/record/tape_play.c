@@ -419,7 +419,7 @@ static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (phi__tape_play_runs(tape, call)) {
-        if (!phi_call_pending(
+        if (!phi__call_pending(
                 phi__call_handle(call))) { /* given now, and not when that was recorded */
             call->held = NULL;
             phi__call_unclaim(call);

@@ -316,7 +316,8 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
     link->mcp = phi_mcp_connect(ground->rt, &desc);
     if (link->mcp == NULL) {
         const char *words = "";
-        status = phi_last_error(ground->rt, &words, NULL);
+        words = phi_last_error(ground->rt).message;
+        status = phi_last_error(ground->rt).status;
         if (status == PHI_NO_MEMORY) return status;
         phi__config_words_error(ground, used->node, status, "mcp.instances",
                                 "MCP server \"%s\": %s", desc.name, words);

@@ -210,7 +210,8 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     doc->api = phi_openapi_new(ground->rt, &desc);
     doc->failed = doc->api == NULL;
     if (!doc->failed) return PHI_OK;
-    status = phi_last_error(ground->rt, &words, NULL);
+    words = phi_last_error(ground->rt).message;
+    status = phi_last_error(ground->rt).status;
     if (status == PHI_NO_MEMORY) return status;
     phi__config_words_error(ground, doc->node, status, "openapi.instances",
                             "OpenAPI document \"%.*s\": %s", (int)name.len, name.at, words);

@@ -1,7 +1,7 @@
 /* skills.h - skills: directories with a SKILL.md that a model reads when a task asks for them.
 
        phi_skills *skills = phi_skills_new(NULL);
-       phi_skills_load(skills, dirs, 2);             // later directories win
+       phi_skills_load(skills, "skills", NULL, SIZE_MAX); // a later directory wins
        phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, "You are ...", &arena, &prompt);
        phi_skills_tool(skills, &tools[0]);           // read_skill
 
@@ -10,10 +10,9 @@
    prompt; instructions and further files enter the context only when the model reads them, by the
    tool read_skill, or by read_file at the place that the prompt names.
 
-   Loading is for start-up: phi_skills_load and its like read the disk until they are done, about
-   0.1 ms a skill. A host that loads thousands between frames uses phi_skills_load_dir. A skill
-   that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both kinds. The
-   other skills are not touched by it.
+   Loading reads the disk, about 0.1 ms a skill: at start-up the whole, between frames in slices. A
+   skill that is broken is left out, or loaded with a warning; phi_skills_problem_at lists both
+   kinds. The other skills are not touched by it.
 
    Ownership: a phi_skills owns all its memory, out of its own allocator; every string and skill it
    hands out is valid until phi_skills_free, also of a skill that a later directory has replaced.
@@ -57,7 +56,7 @@ typedef struct phi_skill {
     phi_str allowed_tools; /* as written, or a list joined by blanks; phi itself does not use it */
     const phi_skill_pair *metadata;
     size_t metadata_count;
-    phi_str source;    /* the label that it was loaded with, or "dir:0", "dir:1"... */
+    phi_str source;    /* the label that it was loaded with */
     phi_str base_dir;  /* absolute, without links */
     phi_str file_path; /* of SKILL.md */
 } phi_skill;
@@ -74,21 +73,17 @@ typedef struct phi_skill_problem {
 PHI_API phi_skills *phi_skills_new(const phi_skills_desc *desc);
 PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
 
-/* Loads every skill of these directories: <dir>/<name>/SKILL.md. A later directory replaces skills
-   of the same name. A directory that does not exist is skipped. `dirs` is borrowed until return.
-   PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
-PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
-
-/* One directory, in slices: call it with the same arguments until it is not PHI_BUSY; SIZE_MAX
-   units are the whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at
-   most. Skills appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A
-   path that ends in "/SKILL.md" is one skill.
+/* Loads every skill of a directory, <dir>/<name>/SKILL.md, or the one of a path that ends in
+   "/SKILL.md". It replaces skills of the same name. In slices: call it with the same arguments
+   until it is not PHI_BUSY; SIZE_MAX units are the whole. A unit is an entry of the directory: a
+   few system calls, and 64 KiB read at most. Skills appear as they are read, with `label` as their
+   source (copied; NULL: "dir:0", of the next such load "dir:1"...).
    PHI_NOT_FOUND, PHI_IO: the directory, or SKILL.md in it, does not exist or cannot be read;
    PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: the
-   load
-   of another directory is under way; PHI_BAD_ARG, PHI_NO_MEMORY, PHI_TOO_BIG. */
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
-                                       size_t units);
+   load of another directory is under way; PHI_BAD_ARG. PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the
+   skills loaded until then stay. */
+PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const char *label,
+                                   size_t units);
 
 /* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);

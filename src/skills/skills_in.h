@@ -34,6 +34,7 @@ struct phi_skills {
     phi_skill_problem *problems;
     size_t problem_count, problem_cap;
     phi__skills_load load;
+    uint32_t unlabelled; /* loads so far without a label */
 };
 
 /* ---- skills_list.c ---- */

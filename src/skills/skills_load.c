@@ -45,8 +45,7 @@ static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_ent
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label) {
     phi_status status;
     phi_str kept;
-    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
-        return PHI_NO_MEMORY;
+    if (!phi__arena_str(&skills->arena, phi_str_of(label), &kept)) return PHI_NO_MEMORY;
     status = phi__skill_file_load(skills, dir, kept);
     if (status != PHI_NOT_FOUND) return status;
     return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
@@ -66,13 +65,17 @@ static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const 
 }
 
 static phi_status phi__skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
+    char own[32];
     phi__words words;
     phi_status status;
+    if (label == NULL) {
+        (void)snprintf(own, sizeof own, "dir:%u", (unsigned)skills->unlabelled++);
+        label = own;
+    }
     if (phi__skills_load_is_file(phi_str_of(dir)))
         return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
-        !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
-                        &skills->load.label))
+        !phi__arena_str(&skills->arena, phi_str_of(label), &skills->load.label))
         return PHI_NO_MEMORY;
     status = phi__walk_new(&skills->memory, dir, PHI__LINKS_FOLLOW, &skills->load.walk, &words);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
@@ -97,8 +100,8 @@ static phi_status phi__skills_load_advance(phi_skills *skills, size_t units) {
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label,
-                                       size_t units) {
+PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const char *label,
+                                   size_t units) {
     phi_status status = PHI_OK;
     if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
     if (skills->load.walk == NULL)
@@ -106,22 +109,6 @@ PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, cons
     else if (!phi__str_is(skills->load.dir, dir))
         return PHI_MISUSE;
     return status == PHI_OK ? phi__skills_load_advance(skills, units) : status;
-}
-
-PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count) {
-    size_t i;
-    if (skills == NULL || (dirs == NULL && count > 0)) return PHI_BAD_ARG;
-    for (i = 0; i < count; i++) {
-        phi__file_info info;
-        char label[32];
-        phi_status status;
-        if (dirs[i] == NULL) return PHI_BAD_ARG;
-        if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
-        (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi_skills_load_dir(skills, dirs[i], label, SIZE_MAX);
-        if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
-    }
-    return PHI_OK;
 }
 
 #endif

@@ -146,8 +146,8 @@ enum { PHI__ADAPTIVE_MOST = 7 };
 static const phi_strategy *phi__adaptive_at(size_t i) {
     switch (i) {
     case 0: return phi__adaptive_react();
-    case 1: return phi_strategy_cot();
-    case 2: return phi_strategy_cod();
+    case 1: return phi_strategy_cot(PHI_COT_STEPS);
+    case 2: return phi_strategy_cot(PHI_COT_DRAFTS);
     case 3: return phi_strategy_aot();
     case 4: return phi_strategy_tot();
     case 5: return phi_strategy_got();
@@ -164,8 +164,8 @@ static const phi_strategy *phi__adaptive_named(phi_str name) {
 
 /* The options of a strategy that may be chosen. */
 static const void *phi__adaptive_pick(const phi_adaptive_options *o, const phi_strategy *chosen) {
-    if (chosen == phi_strategy_cot()) return o->cot;
-    if (chosen == phi_strategy_cod()) return o->cod;
+    if (chosen == phi_strategy_cot(PHI_COT_STEPS)) return o->cot;
+    if (chosen == phi_strategy_cot(PHI_COT_DRAFTS)) return o->cod;
     if (chosen == phi_strategy_aot()) return o->aot;
     if (chosen == phi_strategy_tot()) return o->tot;
     if (chosen == phi_strategy_got()) return o->got;

@@ -296,16 +296,11 @@ static phi_status phi__cot_load_draft(void *state, const phi_json *saved,
 
 /* ---- public ---- */
 
-PHI_API const phi_strategy *phi_strategy_cot(void) {
-    static const phi_strategy strategy = {
-        "cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
-        phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
-    return &strategy;
-}
-
-PHI_API const phi_strategy *phi_strategy_cod(void) {
-    static const phi_strategy strategy = {
+PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
+    static const phi_strategy steps = {"cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
+                                       phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
+    static const phi_strategy drafts = {
         "cod",         sizeof(phi__cot), phi__cot_bill,       phi__cot_on_draft,
         phi__cot_best, phi__cot_save,    phi__cot_load_draft, NULL};
-    return &strategy;
+    return kind == PHI_COT_DRAFTS ? &drafts : &steps;
 }

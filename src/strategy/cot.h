@@ -21,9 +21,13 @@ typedef struct phi_cot_options {
     uint32_t timeout_ms; /* of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_cot_options;
 
+typedef enum phi_cot_kind {
+    PHI_COT_STEPS = 0, /* Chain-of-Thought; its name is "cot" */
+    PHI_COT_DRAFTS     /* Chain-of-Draft, "cod" */
+} phi_cot_kind;
+
 /* Static. Options: phi_cot_options. */
-PHI_API const phi_strategy *phi_strategy_cot(void);
-PHI_API const phi_strategy *phi_strategy_cod(void);
+PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind);
 
 #ifdef __cplusplus
 }

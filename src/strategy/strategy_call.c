@@ -268,8 +268,7 @@ static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy
     } else
         status = PHI_NO_MEMORY;
     phi__buf_free(&system);
-    if (child == NULL)
-        return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL, NULL);
+    if (child == NULL) return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL);
     child->tree.watch = phi__strategy_call_watch();
     child->tree.watched = job;
     child->tree.of_run = child->tree.no_last_tools = true;
@@ -303,8 +302,7 @@ static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call
     const char *words = NULL;
     slot->over = true;
     slot->status = status;
-    if (phi__error_last(job->agent->rt, &words, NULL) != status || words == NULL ||
-        words[0] == '\0')
+    if (phi__error_last(job->agent->rt, &words) != status || words == NULL || words[0] == '\0')
         words = phi_status_text(status);
     return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }

@@ -123,7 +123,7 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     else
         (void)phi__error(parent->rt, status, "%s", phi_status_text(status));
     phi_arena_free(&scratch);
-    if (agent == NULL) return phi__error_last(parent->rt, NULL, NULL);
+    if (agent == NULL) return phi__error_last(parent->rt, NULL);
     phi__child_free_block(child);
     phi__follow_begin(child, desc, agent);
     if (!child->running || agent->run != NULL) return PHI_OK;

@@ -65,7 +65,7 @@ static void phi__forward_tool(phi__child *child, phi_str name) {
 
 PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
     if (child->call.rt == NULL) return false;
-    if (!phi_call_pending(child->call)) { /* finished from outside: nobody waits any more */
+    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
         child->call.rt = NULL;
         phi__schedule_cancel_tree(child->agent, false);
         return false;

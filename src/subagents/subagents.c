@@ -47,7 +47,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
         if (child->agent == NULL && phi__child_save_thaw(child, desc) != PHI_OK) child = NULL;
     }
     if (child != NULL) return child;
-    (void)phi__error_last(all->parent->rt, &last, NULL);
+    (void)phi__error_last(all->parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
     return NULL;
 }
@@ -66,7 +66,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
     child->call = call;
     if (phi__children_begin(child, task->task) == PHI_OK) return true;
     child->call.rt = NULL;
-    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
     if (task->go_on.len == 0) phi__child_drop(child);
     return false;
@@ -129,7 +129,7 @@ static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str ar
         child->call = call;
         return PHI_PENDING;
     }
-    (void)phi__error_last(parent->rt, &last, NULL);
+    (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, sizeof words, "The sub-agent could not be resumed: %s",
                    all != NULL ? last : "out of memory");
     if (child != NULL) phi__child_drop(child);
@@ -170,61 +170,56 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
 }
 
 static phi_status phi__subagents_check(phi_agent handle, const phi__agent *parent,
-                                       const phi_subagent *desc, const char *what) {
+                                       const phi_subagent *desc) {
     if (handle.rt == NULL || desc == NULL) return PHI_BAD_ARG;
-    if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
+    if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_spawn: the agent is gone");
     if (desc->name == NULL || desc->name[0] == '\0')
-        return phi__error(handle.rt, PHI_BAD_ARG, "%s: desc.name is missing", what);
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: desc.name is missing");
     if (!parent->thread->of_agent)
-        return phi__error(handle.rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run",
-                          what);
+        return phi__error(handle.rt, PHI_MISUSE,
+                          "phi_spawn: an agent of phi_run is for that one run");
     return PHI_OK;
+}
+
+/* After a restore: the children that had not finished go on. */
+static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all, phi_subagent *desc) {
+    phi_status status = PHI_OK, one;
+    phi__child *child;
+    if (rt->in_step)
+        return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
+    rt->in_step = true; /* a store's functions must not step */
+    rt->step.wall_ms = phi__io_wall_ms(rt->io);
+    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
+        one = phi__child_save_thaw(child, desc);
+        if (one == PHI_OK) continue;
+        if (status == PHI_OK) status = one;
+        child->desc = desc;
+        phi__result_fail(child, one, "The sub-agent could not be resumed");
+    }
+    phi__agent_end_of_step(rt);
+    return status;
 }
 
 PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *task,
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
-    phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn");
+    phi_status status = phi__subagents_check(handle, parent, desc);
     phi__children *all;
     phi__child *child;
     if (status != PHI_OK) return status;
-    if (task == NULL || task[0] == '\0')
+    if (task != NULL && task[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
     all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
+    if (task == NULL) return phi__subagents_go_on(handle.rt, all, desc);
     phi__children_sweep(all);
     child = phi__children_new(all, desc);
-    if (child == NULL) return phi__error_last(handle.rt, NULL, NULL);
+    if (child == NULL) return phi__error_last(handle.rt, NULL);
     status = phi__children_begin(child, phi_str_of(task));
     child->spawned = status == PHI_OK;
     if (status != PHI_OK)
         phi__child_drop(child);
     else if (out != NULL)
         *out = child->agent->handle;
-    return status;
-}
-
-PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t *count) {
-    phi__agent *parent = phi__find_agent(handle);
-    phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn_resume"), one;
-    phi__children *all;
-    phi__child *child;
-    if (count != NULL) *count = 0;
-    if (status != PHI_OK) return status;
-    if (handle.rt->in_step)
-        return phi__error(handle.rt, PHI_MISUSE, "phi_spawn_resume inside a callback");
-    all = phi__subagents_all(parent);
-    if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
-    handle.rt->in_step = true; /* a store's functions must not step */
-    handle.rt->step.wall_ms = phi__io_wall_ms(handle.rt->io);
-    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
-        one = phi__child_save_thaw(child, desc);
-        if (one == PHI_OK && count != NULL) ++*count;
-        if (one == PHI_OK) continue;
-        if (status == PHI_OK) status = one;
-        child->desc = desc;
-        phi__result_fail(child, one, "The sub-agent could not be resumed");
-    }
-    phi__agent_end_of_step(handle.rt);
     return status;
 }

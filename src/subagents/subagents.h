@@ -59,16 +59,13 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
 /* Begins a child by the host: the same as a call of the tool, but its result is an event of the
    parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
    handle: phi_abort ends it; it is stale when it was freed.
+   task NULL, after phi_agent_restore of a parent and outside of callbacks: children of phi_spawn
+   that had not finished, and have that desc's name, go on; `child` stays as it is. The first
+   failure is returned; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
    PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
    PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *task,
                              phi_agent *child);
-
-/* After phi_agent_restore of a parent: children of phi_spawn go on which had not finished, and have
-   that desc's name. *count, where given: how many. PHI_BAD_ARG, PHI_STALE, PHI_MISUSE: inside a
-   callback; else the first failure; the children that failed are gone, and each has its
-   PHI_EV_SUBAGENT_END. */
-PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
 
 #ifdef __cplusplus
 }

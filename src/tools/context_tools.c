@@ -34,9 +34,13 @@ static void phi__context_tools_drop(phi__job *job) { (void)job; }
 /* ---- prun, prun_with_memo ---- */
 
 static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str memo) {
+    phi_prune prune;
     char words[96];
     if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
-    if (phi_call_prune(job->call, tokens, memo) != PHI_OK) return phi__job_no_memory(job);
+    memset(&prune, 0, sizeof prune);
+    prune.tokens = tokens;
+    prune.memo = memo;
+    if (phi_call_edit(job->call, &prune, NULL, NULL, 0) != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,
                    "Prun request recorded: %llu tokens will be removed before next turn.",
                    (unsigned long long)tokens);
@@ -82,19 +86,22 @@ static phi_flow phi__context_tools_revert_go(phi__job *job) {
     const char *summary;
     char words[200];
     uint64_t number;
-    phi_revert_category which;
+    phi_revert revert;
     phi_status status;
+    memset(&revert, 0, sizeof revert);
     if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
         !phi__job_text(job, "summary", false, &summary))
         return PHI_DONE;
-    which = phi__context_tools_category(category);
-    if ((int)which == 0)
+    revert.category = phi__context_tools_category(category);
+    if ((int)revert.category == 0)
         return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
                                   "completion or step-summary");
     digits = phi__str_starts(step, "n") ? phi__str(step.at + 1, step.len - 1) : step;
     if (!phi__str_to_u64(digits, &number))
         return phi__job_fail(job, "Invalid arguments: step must be one that is shown, such as n12");
-    status = phi_call_revert(job->call, which, number, phi_str_of(summary), words, sizeof words);
+    revert.step = number;
+    revert.summary = phi_str_of(summary);
+    status = phi_call_edit(job->call, NULL, &revert, words, sizeof words);
     if (status == PHI_REJECTED) return phi__job_fail(job, "Revert rejected: %s", words);
     if (status != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,

@@ -7,7 +7,7 @@
        desc.tool_count = 2;  // prun and prun_with_memo
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
-   They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
+   They only call phi_call_edit. They have no state: one tool serves any number
    of agents. */
 #ifndef PHI_TOOLS_CONTEXT_TOOLS_H
 #define PHI_TOOLS_CONTEXT_TOOLS_H

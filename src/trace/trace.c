@@ -221,7 +221,7 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     memset(t, 0, sizeof *t);
     t->memory = phi__trace_memory(thread);
     t->main = thread;
-    if (desc != NULL) t->desc = *desc;
+    t->desc = *desc;
     if (t->desc.policy != NULL) t->policy = phi__policy_filled(t->desc.policy);
     t->status = PHI_BUSY;
     phi_arena_init(&t->arena, t->memory, 0);
@@ -234,9 +234,38 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     phi__trace_hide(t);
 }
 
+/* Fills unset fields from desc->agent. Models come to `models`. */
+static phi_status phi__trace_of_agent(phi_trace_desc *desc,
+                                      phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
+    phi_agent_desc is;
+    phi_status status = phi_agent_get_desc(desc->agent, &is);
+    if (status != PHI_OK) return status;
+    if (desc->model_count == 0) {
+        const phi_failover *failover = is.failover;
+        size_t i;
+        models[desc->model_count++] = is.model;
+        for (i = 0; failover != NULL && i < failover->model_count; i++)
+            models[desc->model_count++] = failover->models[i].model;
+        desc->models = models;
+    }
+    if (desc->policy == NULL) desc->policy = is.policy;
+    if (desc->token_counter.count_text == NULL) desc->token_counter = is.token_counter;
+    if (desc->tools_tokens == 0)
+        desc->tools_tokens = phi__projection_tool_tokens(phi__find_agent(desc->agent));
+    return PHI_OK;
+}
+
+static bool phi__trace_keep_models(phi_trace *t) {
+    size_t bytes = t->desc.model_count * sizeof *t->desc.models;
+    phi_model *kept = (phi_model *)phi_arena_alloc(&t->arena, bytes);
+    if (kept == NULL) return false;
+    memcpy(kept, t->desc.models, bytes);
+    t->desc.models = kept;
+    return true;
+}
+
 static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
     size_t i;
-    if (desc == NULL) return true;
     if ((desc->child_count > 0 && desc->children == NULL) || desc->child_count == SIZE_MAX ||
         (desc->model_count > 0 && desc->models == NULL) ||
         (desc->secret_count > 0 && desc->secrets == NULL) ||
@@ -250,22 +279,31 @@ static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
 /* ---- public ---- */
 
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
-                                   const phi_trace_desc *desc, const phi_trace_sink *out,
+                                   const phi_trace_desc *given, const phi_trace_sink *out,
                                    phi_trace **trace) {
+    phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
+    phi_trace_desc desc = PHI_ZERO;
+    phi_status status = PHI_OK;
     phi_trace *t;
     if (trace == NULL) return PHI_BAD_ARG;
     *trace = NULL;
-    if (thread == NULL || out == NULL || out->write == NULL || !phi__trace_desc_fits(desc) ||
+    if (given != NULL) desc = *given;
+    if (!phi__trace_desc_fits(&desc)) return PHI_BAD_ARG;
+    if (desc.agent.rt != NULL) status = phi__trace_of_agent(&desc, models);
+    if (status != PHI_OK) return status;
+    if (thread == NULL) thread = phi_agent_thread(desc.agent);
+    if (thread == NULL || out == NULL || out->write == NULL ||
         (kind != PHI_TRACE_HTML && kind != PHI_TRACE_OTEL))
         return PHI_BAD_ARG;
     t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
-    phi__trace_init(t, thread, desc);
+    phi__trace_init(t, thread, &desc);
     t->kind = kind;
     t->sink = *out;
     t->spans.linking = kind == PHI_TRACE_OTEL;
     t->stage = t->spans.linking ? PHI__TRACE_STAGE_THREAD : PHI__TRACE_STAGE_HEAD;
-    if (!phi__trace_ends(t) || t->secrets.failed) {
+    if ((desc.models == models && !phi__trace_keep_models(t)) || !phi__trace_ends(t) ||
+        t->secrets.failed) {
         phi_trace_end(t);
         return PHI_NO_MEMORY;
     }
@@ -357,8 +395,11 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
     phi_trace_sink sink;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
+    if (thread == NULL && desc != NULL) thread = phi_agent_thread(desc->agent);
     if (thread == NULL || path == NULL || path[0] == '\0')
-        return phi__trace_refuse(PHI_BAD_ARG, words, words_size);
+        return phi__trace_refuse(
+            thread == NULL && desc != NULL && desc->agent.rt != NULL ? PHI_STALE : PHI_BAD_ARG,
+            words, words_size);
     memset(&to, 0, sizeof to);
     status = phi__trace_open(&sink, phi__trace_memory(thread), path, &to);
     if (status == PHI_OK) status = phi__trace_all(thread, kind, desc, &sink);
@@ -376,33 +417,4 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
         (void)snprintf(words, words_size, "built with PHI_NO_FILES");
     return PHI_UNSUPPORTED;
 #endif
-}
-
-/* An agent's own model, and those that it may go to. Returns how many. */
-static size_t phi__trace_models(const phi_agent_desc *agent,
-                                phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
-    const phi_failover *failover = agent->failover;
-    size_t i, n = 1;
-    models[0] = agent->model;
-    for (i = 0; failover != NULL && i < failover->model_count; i++)
-        models[n++] = failover->models[i].model;
-    return n;
-}
-
-PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
-                                   char *words, size_t words_size) {
-    const phi_thread *thread = phi_agent_thread(agent);
-    phi_agent_desc is;
-    phi_trace_desc desc;
-    phi_model models[1 + PHI_FAILOVER_MODELS_MOST];
-    phi_status status = phi_agent_get_desc(agent, &is);
-    if (status == PHI_OK && thread == NULL) status = PHI_STALE;
-    if (status != PHI_OK) return phi__trace_refuse(status, words, words_size);
-    memset(&desc, 0, sizeof desc);
-    desc.models = models;
-    desc.model_count = phi__trace_models(&is, models);
-    desc.policy = is.policy;
-    desc.token_counter = is.token_counter;
-    desc.tools_tokens = phi__projection_tool_tokens(phi__find_agent(agent));
-    return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }

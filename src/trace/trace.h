@@ -1,6 +1,8 @@
 /* trace.h - a picture of a thread: one page of HTML for people, or OpenTelemetry spans for viewers.
 
-       phi_trace_agent(agent, PHI_TRACE_HTML, "run.html", NULL, 0);
+       phi_trace_desc desc = PHI_ZERO;
+       desc.agent = agent;
+       phi_trace_save(NULL, PHI_TRACE_HTML, &desc, "run.html", NULL, 0);
 
    The page is one file that loads nothing: the tree of lanes, runs, turns and sub-agents; what each
    request held, and why; tool calls on a time line; tokens, cost and cache hits; search. The spans
@@ -39,6 +41,10 @@ typedef struct phi_trace_sink {
 
 /* Zero means default for every field. Borrowed, with all it points to, until the trace ends. */
 typedef struct phi_trace_desc {
+    /* Its policy, token counter and tools as they are now, its model and those that it may go to
+       fill the fields below that are not set. It must not be freed nor get another model until the
+       trace ends (default: none) */
+    phi_agent agent;
     const char *title; /* (default: the thread's title, else its id) */
     /* Threads of sub-agents, at any depth: each run stands below the tool call that began it
        (default: a call names the run, and no more) */
@@ -71,12 +77,13 @@ typedef struct phi_trace_desc {
 typedef struct phi_trace phi_trace;
 
 /* Writes a trace in slices: begin, advance until it is not PHI_BUSY, end. desc NULL: the defaults.
+   thread NULL: that of desc->agent.
    The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
    entries after phi_trace_begin are not in the trace.
-   PHI_BAD_ARG; PHI_NO_MEMORY: *trace is NULL. */
+   PHI_BAD_ARG, PHI_STALE (the agent), PHI_NO_MEMORY: *trace is NULL. */
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const phi_trace_sink *out,
                                    phi_trace **trace);
@@ -96,10 +103,6 @@ PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless *
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
-/* phi_trace_save of an agent's thread, with the agent's policy, token counter and tools as they are
-   now, its model and those that it may go to. PHI_STALE. */
-PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
-                                   char *words, size_t words_size);
 
 #ifdef __cplusplus
 }

@@ -33,16 +33,13 @@ PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes) {
     phi__writer_add(answer, PHI_CONTENT_TEXT, bytes);
 }
 
-PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes) {
-    phi__writer_add(answer, PHI_CONTENT_THINKING, bytes);
-}
-
-PHI_API void phi_answer_signature(phi_answer *answer, phi_str token) {
-    phi__assembly *a = phi__writer_open(answer);
+PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str signature) {
+    phi__assembly *a;
     size_t block;
-    if (a == NULL) return;
+    phi__writer_add(answer, PHI_CONTENT_THINKING, bytes);
+    if (signature.len == 0 || (a = phi__writer_open(answer)) == NULL) return;
     block = phi__assembly_current(a, PHI_CONTENT_THINKING);
-    if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].signature, token);
+    if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].signature, signature);
 }
 
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name) {
@@ -56,14 +53,11 @@ PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name) {
     phi__assembly_set(a, &a->drafts[block].name, name);
 }
 
-PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes) {
+PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes, bool last) {
     phi__assembly *a = phi__writer_open(answer);
     if (a != NULL && bytes.len > 0) phi__assembly_add(a, phi__writer_call(a), bytes);
-}
-
-PHI_API void phi_answer_call_end(phi_answer *answer) {
-    phi__assembly *a = phi__writer_open(answer);
-    if (a != NULL && phi__writer_call(a) != SIZE_MAX) phi__writer_close_last(a);
+    if (last && phi__writer_open(answer) != NULL && phi__writer_call(a) != SIZE_MAX)
+        phi__writer_close_last(a);
 }
 
 PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage) {

@@ -14,18 +14,16 @@ extern "C" {
    phi_answer_fail have no effect. */
 typedef struct phi_answer phi_answer;
 
-/* Appends text or thinking: to the open block, or to a new one where that is of another kind. */
+/* Appends text or thinking: to the open block, or to a new one where that is of another kind.
+   signature: that with which this thinking must be sent back (empty: none, or it comes later). */
 PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
-PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes);
+PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str signature);
 
-/* Sets the signature with which the current thinking must be sent back. */
-PHI_API void phi_answer_signature(phi_answer *answer, phi_str token);
-
-/* Begins a call of a tool (id empty: one is made), more JSON text of its arguments (none at all:
-   {}), and its end. A call that is not ended, by this function or by the next block, never runs. */
+/* Begins a call of a tool (id empty: one is made); then come the parts of the JSON text of its
+   arguments (nothing at all: {}). `last` ends the call; so does the next block. A call that has not
+   ended never runs. */
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
-PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes);
-PHI_API void phi_answer_call_end(phi_answer *answer);
+PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes, bool last);
 
 /* Tokens so far, in place of earlier counts; total_tokens 0: it is computed. */
 PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);

@@ -21,13 +21,20 @@ static void says_of_itself(phi_thread *thread, const char *title, const char *me
     CHECK_STR(info.metadata, metadata);
 }
 
+/* Of the last run up to entry seq. */
 static const char *prompt_at(const phi_thread *thread, uint64_t seq) {
     static char out[100];
-    phi_str prompt = {"", 0};
-    phi_status status = phi_thread_system_prompt(thread, seq, &prompt);
-    if (status != PHI_OK) return phi_status_text(status);
-    (void)snprintf(out, sizeof out, "%.*s", (int)prompt.len, prompt.at);
-    return out;
+    uint64_t i = phi_thread_count(thread), first = phi_thread_get_info(thread).first;
+    phi_entry e;
+    if (seq < i) i = seq + 1;
+    for (; i > first; i--)
+        if (phi_thread_entry(thread, i - 1, &e) == PHI_OK && e.kind == PHI_ENTRY_LOOP_START &&
+            e.loop->has_system_prompt) {
+            (void)snprintf(out, sizeof out, "%.*s", (int)e.loop->system_prompt.len,
+                           e.loop->system_prompt.at);
+            return out;
+        }
+    return "(none)";
 }
 
 static size_t notes(const phi_thread *thread) {
@@ -209,7 +216,7 @@ TEST(each_run_s_system_prompt_is_known_and_kept_once) {
     desc.system_prompt = "You are the smith.";
     talk_begin(&t, r, &desc);
     thread = phi_agent_thread(t.agent);
-    CHECK_EQ_STR(prompt_at(thread, UINT64_MAX), phi_status_text(PHI_NOT_FOUND));
+    CHECK_EQ_STR(prompt_at(thread, UINT64_MAX), "(none)");
     for (i = 0; i < 5; i++) {
         if (i == 2) CHECK_EQ_INT(set_system_prompt(t.agent, NULL), PHI_OK);
         if (i == 4) CHECK_EQ_INT(set_system_prompt(t.agent, "You are a ghost."), PHI_OK);
@@ -235,7 +242,7 @@ TEST(an_agent_that_never_had_a_system_prompt_notes_none) {
     desc.system_prompt = NULL;
     talk_begin(&t, r, &desc);
     CHECK(exchange(&t) == PHI_OK);
-    CHECK_EQ_STR(prompt_at(phi_agent_thread(t.agent), UINT64_MAX), phi_status_text(PHI_NOT_FOUND));
+    CHECK_EQ_STR(prompt_at(phi_agent_thread(t.agent), UINT64_MAX), "(none)");
     rig_free(r);
 }
 
@@ -333,7 +340,7 @@ TEST(out_of_its_store_a_thread_keeps_its_id) {
     CHECK_EQ_INT(phi_thread_attach(thread, store_mem_store(store), "smith", NULL, words, 100),
                  PHI_OK);
     CHECK_STR(phi_thread_id(thread), "smith");
-    CHECK_EQ_INT(phi_thread_detach(thread), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(thread, NULL, NULL, NULL, NULL, 0), PHI_OK);
     CHECK_STR(phi_thread_id(thread), "smith");
     says_of_itself(thread, "At the forge", "");
     rig_free(r);

@@ -25,21 +25,21 @@ TEST(a_prompt_says_what_is_wrong_with_it) {
     CHECK_EQ_INT(prompt_blocks(none, content, 1), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_prompt(agent, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_prompt(agent, ""), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_prompt: the text is empty");
     CHECK_EQ_INT(prompt_blocks(agent, content, 0), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_prompt_with: there is no content");
     content[0].kind = PHI_CONTENT_TEXT;
     content[0].text = phi_str_of("see");
     content[1].kind = PHI_CONTENT_THINKING;
     CHECK_EQ_INT(prompt_blocks(agent, content, 2), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(
         words, "phi_prompt_with: content[1].kind: expected text, image, document, audio or opaque");
     content[1].kind = PHI_CONTENT_IMAGE;
     CHECK_EQ_INT(prompt_blocks(agent, content, 2), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_prompt_with: content[1]: an image needs data and mime_type");
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK_EQ_INT(rig_run(r, 2), 0);
@@ -134,10 +134,10 @@ TEST(while_a_run_goes_on_model_and_history_stay) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_BUSY);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_agent_reset: a run is going on");
     CHECK_EQ_INT(set_model(agent, &model), PHI_BUSY);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_agent_set: a run is going on");
     CHECK_STR(phi_agent_get_info(agent).model_id, "test-model");
     rig_free(r);
@@ -374,7 +374,7 @@ TEST(a_run_that_ended_without_memory_is_heard_before_the_next_begins) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     test_alloc_fail_from(-1);
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_BUSY);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_prompt: the last run's events were not popped");
     rig_silent(r, false);
     (void)rig_step(r);
@@ -417,7 +417,7 @@ TEST(a_prompt_while_the_agent_streams_is_an_error_that_changes_nothing) {
     CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_BUSY);
     CHECK_EQ_INT(rig_run(r, 5), 1);
     CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_BUSY);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BUSY);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BUSY);
     CHECK_EQ_STR(words_of(r), "Agent is already streaming. Use steer() or follow_up().");
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_BUSY);
     CHECK_EQ_INT(phi_send(agent, "3"), PHI_BUSY);
@@ -528,7 +528,8 @@ TEST(a_profile_that_counts_skills_and_names_none_is_refused) {
     profile.skill_count = 2;
     desc.profile = &profile;
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_BAD_ARG);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BAD_ARG);
     CHECK_EQ_STR(words, "profile.skills is missing, skill_count is 2");
     rig_free(r);
 }

@@ -28,13 +28,14 @@ static void refused(rig *r, const phi_agent_desc *desc, phi_status status, const
     const char *words = NULL;
     phi_agent agent = phi_agent_new(rig_runtime(r), desc);
     CHECK(agent.rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), status);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, status);
     CHECK_EQ_STR(words, want);
 }
 
 static void check_words(rig *r, const char *want) {
     const char *words = NULL;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, want);
 }
 
@@ -99,10 +100,10 @@ TEST(a_bad_tool_is_refused_with_its_name) {
     tools[0] = named("a");
     tools[0].schema = "{\"type\":";
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_PARSE);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_PARSE);
     tools[0].schema = "{\"type\":\"wombat\"}";
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    CHECK(phi_last_error(rig_runtime(r), NULL, NULL) != PHI_OK);
+    CHECK(phi_last_error(rig_runtime(r)).status != PHI_OK);
     rig_free(r);
 }
 
@@ -327,7 +328,7 @@ TEST(an_agent_that_is_not_made_leaves_nothing) {
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(agent.rt == NULL, tripped);
         if (tripped) {
-            CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
+            CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
             CHECK(phi_memory_used(rig_runtime(r), NULL) - used < 4096); /* a page of slots stays */
         }
         rig_free(r);

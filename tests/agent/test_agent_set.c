@@ -374,7 +374,7 @@ static void refused(phi_agent agent, const phi_agent_desc *to, uint32_t fields, 
                     const char *words) {
     const char *said = "";
     CHECK_EQ_INT(phi_agent_set(agent, to, fields | PHI_SET_MAX_TOKENS), status);
-    (void)phi_last_error(agent.rt, &said, NULL);
+    said = phi_last_error(agent.rt).message;
     CHECK_EQ_STR(said, words);
     CHECK_EQ_INT(now_of(agent).max_tokens, 0); /* all or nothing */
 }

@@ -1,5 +1,5 @@
 /* test_dry_run.c - phi_preflight: what a provider would refuse, found by a host before anything is sent. */
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "support/test.h"
 #include "codecs/presets.h"
 #include "model/model.h"
@@ -23,8 +23,8 @@ static void begin(bench *b) {
 
 static phi_status look(bench *b, const phi_message *messages, size_t n, const phi_tool *tools,
                        size_t tool_count) {
-    return phi_preflight(&b->model, messages, n, tools, tool_count, &b->arena, b->words,
-                         sizeof b->words);
+    return preflight(&b->model, messages, n, tools, tool_count, &b->arena, b->words,
+                     sizeof b->words);
 }
 
 static phi_message said(phi_role role, phi_content *block, const char *text) {

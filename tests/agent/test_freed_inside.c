@@ -1,5 +1,6 @@
 /* test_freed_inside.c - an agent that has everything is freed inside of each of its callbacks, one
    after another. */
+#include "support/edits.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "features/context_edits.h"
@@ -58,7 +59,7 @@ static void leaving_field(void *user_data, const phi_field *field) {
 
 static phi_flow leaving_tool(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
-    (void)phi_call_prune(call, 10, PHI__LIT("memo"));
+    (void)call_prune(call, 10, PHI__LIT("memo"));
     pass((leaver *)user_data);
     return PHI_DONE;
 }

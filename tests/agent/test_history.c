@@ -280,7 +280,7 @@ TEST(a_change_without_memory_changes_nothing) {
             tripped = test_alloc_tripped();
             test_alloc_fail_at(-1);
             CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
-            if (tripped) CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
+            if (tripped) CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
             after = saved(agent);
             CHECK_EQ_INT(strcmp(before, after) == 0, tripped);
             if (tripped && what > 1) CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, used);
@@ -402,7 +402,7 @@ TEST(an_extension_that_is_kept_is_no_error) {
     phi_agent agent = rig_agent(r, NULL);
     phi_message note = extension_of("note", "{\"a\":1}");
     CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &note, 1, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_OK);
     CHECK_EQ_STR(words_of(r), "");
     rig_free(r);
 }

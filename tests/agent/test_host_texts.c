@@ -100,7 +100,7 @@ TEST(facts_that_are_left_out_are_counted_in_the_hosts_words) {
         char name[8], key[8];
         (void)snprintf(name, sizeof name, "g%d", i / 4);
         (void)snprintf(key, sizeof key, "k%d", i);
-        CHECK_EQ_INT(phi_fact_join(w.agent, name), PHI_OK);
+        CHECK_EQ_INT(phi_fact_join(w.agent, name, true), PHI_OK);
         CHECK_EQ_INT(phi_fact_set(phi_fact_group(w.agent.rt, name), key,
                                   phi__str(value, sizeof value), NULL),
                      PHI_OK);
@@ -568,7 +568,7 @@ TEST(texts_are_changed_between_runs_and_read_back) {
     texts.at[PHI_TEXT_SUMMARY] = "Kurz";
     to.texts = &texts;
     CHECK_EQ_INT(phi_agent_set(w.agent, &to, PHI_SET_TEXTS), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(w.r), &words, NULL);
+    words = phi_last_error(rig_runtime(w.r)).message;
     CHECK_EQ_STR(words, "texts.summary: {text} is missing");
     CHECK_EQ_INT(phi_agent_new(rig_runtime(w.r), &to).rt == NULL, 1);
     to.texts = NULL;

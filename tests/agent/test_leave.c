@@ -139,7 +139,8 @@ TEST(without_being_abandoned_it_cannot_be_told_from_one_inside_a_callback) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     if (setjmp(out_of_here) == 0) (void)rig_run(r, 200);
     phi_runtime_free(rig_runtime(r));
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_MISUSE);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_MISUSE);
     CHECK_EQ_STR(words, "phi_runtime_free inside a callback");
     phi_runtime_abandon(rig_runtime(r));
     rig_free(r);
@@ -221,11 +222,10 @@ TEST(freeing_in_a_child_of_fork_takes_nothing_from_the_parent) {
     }
     child = fork();
     if (child == 0) {
-        const char *words = NULL;
         int wrong = phi_runtime_close(rt) != PHI_MISUSE;
         phi_runtime_free(rt);
-        wrong |= phi_last_error(rt, &words, NULL) != PHI_MISUSE ||
-                 strcmp(words, "phi_runtime_free in a child of fork") != 0;
+        wrong |= phi_last_error(rt).status != PHI_MISUSE ||
+                 strcmp(phi_last_error(rt).message, "phi_runtime_free in a child of fork") != 0;
         _exit(wrong);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child);

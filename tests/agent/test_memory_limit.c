@@ -1,4 +1,5 @@
 /* test_memory_limit.c - an agent at its memory limit: it compacts, forgets the oldest turns, or stops; and it goes on. */
+#include "support/figures.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
 
@@ -170,7 +171,7 @@ TEST(other_lanes_keep_what_they_show) {
     CHECK_EQ_INT((int)exchanges(&t, 200), 200);
     CHECK(t.times > 2);
     CHECK_STR(phi_thread_get_info(thread).lane, "aside");
-    CHECK_EQ_INT(phi_thread_figures(thread, PHI_LANE_DEFAULT, UINT64_MAX, &figures), PHI_OK);
+    CHECK_EQ_INT(lane_figures(thread, PHI_LANE_DEFAULT, UINT64_MAX, &figures), PHI_OK);
     CHECK_EQ_INT((int)figures.messages, 6);
     CHECK_EQ_INT(phi_thread_switch(thread, PHI_LANE_DEFAULT), PHI_OK);
     CHECK_EQ_INT((int)phi_thread_message_count(phi_agent_thread(t.agent)), 6);
@@ -259,7 +260,8 @@ TEST(a_prompt_that_finds_no_memory_makes_room_at_the_next_step) {
     while (phi_agent_get_info(t.agent).memory_used < 26000) CHECK(exchange(&t) == PHI_OK);
     CHECK_EQ_INT(phi_thread_append(phi_agent_thread(t.agent), &told, 1, NULL), PHI_OK);
     CHECK_EQ_INT(talk_say(&t, large, answer), PHI_NO_MEMORY);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_NO_MEMORY);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
     CHECK(strstr(words, "phi_prompt: Out of memory: the agent's memory.limit_bytes, 65536,") ==
           words);
     (void)rig_step(r);
@@ -285,7 +287,7 @@ TEST(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again)
     }
     CHECK_EQ_INT(status, PHI_NO_MEMORY);
     CHECK(n > 10 && n < 60 && t.times == 0);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     if (t.error[0] != '\0') words = t.error;
     CHECK(
         strstr(words,

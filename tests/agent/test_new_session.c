@@ -15,7 +15,7 @@ static store_mem *store;
 
 static const char *last_words(rig *r) {
     const char *words = NULL;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 
@@ -562,7 +562,7 @@ TEST(a_thread_that_the_host_has_attached_is_left_the_same_way) {
     CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     CHECK_EQ_INT(phi_agent_get_info(agent).thread_id.len, 36);
     CHECK(store_mem_count(store, "a") > 6 && !store_mem_locked(store, "a"));
-    CHECK_EQ_INT(phi_thread_detach(phi_agent_thread(agent)), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(phi_agent_thread(agent), NULL, NULL, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK); /* in no store any more */
     CHECK_STR(phi_agent_get_info(agent).thread_id, "");
     CHECK_EQ_STR(shown(agent), CARRIED);

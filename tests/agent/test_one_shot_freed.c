@@ -235,7 +235,7 @@ TEST(a_run_that_cannot_begin_leaves_the_thread_as_it_was) {
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(agent.rt == NULL, tripped);
         if (tripped) {
-            CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
+            CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
             CHECK_EQ_INT(phi_thread_message_count(thread), 2);
             CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "more"), PHI_OK);
             agent = run_over(r, thread, NULL, "go");
@@ -293,7 +293,7 @@ TEST(a_thread_without_memory_says_so) {
     test_alloc_fail_from(0);
     CHECK(phi_thread_new(rig_runtime(r), 0) == NULL);
     test_alloc_fail_at(-1);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
     thread = phi_thread_new(rig_runtime(r), 16384);
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "short"), PHI_OK);
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, words), PHI_NO_MEMORY);
@@ -303,7 +303,7 @@ TEST(a_thread_without_memory_says_so) {
     CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), used);
     CHECK_EQ_INT(phi_thread_message_count(thread), 1);
     CHECK(run_over(r, thread, NULL, words).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_NO_MEMORY);
     rig_says(r, words);
     rig_says(r, "short");
     CHECK(run_over(r, thread, NULL, "answer at length").rt != NULL);

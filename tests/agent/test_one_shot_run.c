@@ -77,7 +77,7 @@ TEST(one_run_at_a_time_goes_over_a_thread) {
     REQUIRE(first.rt != NULL);
     second = run_over(r, thread, NULL, "go too");
     CHECK(second.rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BUSY);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BUSY);
     CHECK_EQ_STR(words_of(r), "phi_run: a run goes over the thread");
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "no"), PHI_BUSY);
     CHECK_EQ_STR(words_of(r), "phi_thread_append: a run goes over the thread");
@@ -197,7 +197,7 @@ TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     run.agent = &desc;
     run.thread = thread;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_MISUSE);
     CHECK_EQ_STR(words_of(r), "phi_run: there are no messages to go on from");
     CHECK_EQ_INT(phi_thread_append(thread, &note, 1, NULL), PHI_OK);
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
@@ -211,15 +211,15 @@ TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     CHECK_EQ_INT(phi_thread_message_count(thread), 4);
     CHECK_EQ_STR(text_in(thread, 3), "an answer");
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_MISUSE);
     CHECK_EQ_STR(words_of(r), "phi_run: the last message is the model's own");
     desc.ids.agent_id = NULL;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BAD_ARG);
     desc.ids.agent_id = "agent";
     desc.ids.session_id = NULL;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r),
                  "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
     rig_free(r);
@@ -253,7 +253,7 @@ TEST(several_prompts_begin_one_run) {
 
 static void refused(rig *r, const phi_run_desc *run, phi_status status, const char *want) {
     CHECK(phi_run(rig_runtime(r), run).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), status);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, status);
     CHECK_EQ_STR(words_of(r), want);
 }
 

@@ -37,7 +37,7 @@ static void outs_begin(outs *o) {
     phi_arena_init(&o->arena, &o->memory, 0);
     CHECK_EQ_INT(phi_fact_set(phi_fact_group(o->agent.rt, "g"), "a", phi_str_of("1"), NULL),
                  PHI_OK);
-    CHECK_EQ_INT(phi_fact_join(o->agent, "g"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(o->agent, "g", true), PHI_OK);
     rig_call(o->r, "c1", "echo", "{}");
     rig_says(o->r, "one");
     CHECK_EQ_INT(phi_prompt(o->agent, "first"), PHI_OK);
@@ -97,9 +97,12 @@ static phi_status facts_row(outs *o) {
 }
 
 static phi_status known_row(outs *o) {
+    phi_fact_scope scope = phi_fact_agent(o->agent);
     const phi_fact *facts = (const phi_fact *)(const void *)canary;
     size_t count = 77;
-    phi_status status = phi_fact_known(o->agent, &o->arena, &facts, &count);
+    phi_status status;
+    scope.known = true;
+    status = phi_fact_list(scope, &o->arena, &facts, &count);
     if (status != PHI_OK) check_list(facts, count);
     return status;
 }
@@ -163,9 +166,9 @@ typedef struct out_row {
 } out_row;
 
 static const out_row out_rows[] = {
-    {"phi_thread_view", view_row, false},  {"phi_fact_list", facts_row, false},
-    {"phi_fact_known", known_row, false},  {"phi_agent_explain", explain_row, false},
-    {"phi__prune_plan", prune_row, false}, {"phi__revert_plan", revert_row, false},
+    {"phi_thread_view", view_row, false},       {"phi_fact_list", facts_row, false},
+    {"phi_fact_list, known", known_row, false}, {"phi_agent_explain", explain_row, false},
+    {"phi__prune_plan", prune_row, false},      {"phi__revert_plan", revert_row, false},
     {"phi_project", project_row, false},
 };
 

@@ -54,7 +54,7 @@ static const char *body_of(const wires *w, size_t i) {
 
 static const char *last_error(phi_runtime *rt) {
     const char *words = "";
-    (void)phi_last_error(rt, &words, NULL);
+    words = phi_last_error(rt).message;
     return words;
 }
 
@@ -424,7 +424,7 @@ TEST(what_cannot_be_asked_is_refused_in_words) {
     CHECK_EQ_STR(last_error(rt), "phi_models: model is NULL");
     CHECK(phi_models(rt, &model, NULL) == NULL);
     CHECK_EQ_STR(last_error(rt), "phi_models: protocol google_vertex has no such endpoint");
-    CHECK_EQ_INT(phi_last_error(rt, NULL, NULL), PHI_UNSUPPORTED);
+    CHECK_EQ_INT(phi_last_error(rt).status, PHI_UNSUPPORTED);
     bad.base_url = "ftp://x";
     CHECK(phi_models(rt, &bad, NULL) == NULL);
     CHECK_EQ_STR(last_error(rt), "phi_models: model.base_url \"ftp://x\": expected http:// or "
@@ -437,7 +437,7 @@ TEST(what_cannot_be_asked_is_refused_in_words) {
     agent = agent_of(rt, phi_model_anthropic("claude-sonnet-4-5", KEY));
     CHECK(phi_count_tokens(agent, NULL) == NULL);
     CHECK_EQ_STR(last_error(rt), "phi_count_tokens: there are no messages");
-    CHECK_EQ_INT(phi_last_error(rt, NULL, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_last_error(rt).status, PHI_MISUSE);
     (void)phi_agent_free(agent);
     CHECK(phi_count_tokens(agent, NULL) == NULL);
     CHECK_EQ_STR(last_error(rt), "phi_count_tokens: the agent is gone");
@@ -664,7 +664,7 @@ TEST(a_query_ends_by_its_deadline_by_the_network_and_by_the_close_of_the_runtime
     CHECK_EQ_INT(phi_query_get(closed).failure->kind, PHI_FAILURE_CANCELLED);
     phi_query_free(closed);
     CHECK(phi_models(rt, &model, NULL) == NULL);
-    CHECK_EQ_INT(phi_last_error(rt, NULL, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_last_error(rt).status, PHI_MISUSE);
     phi_runtime_free(rt);
     wires_free(&w);
 }
@@ -697,7 +697,7 @@ static void check_memory(bool counts) {
         w.answer = answer_any;
         test_alloc_fail_at(n++);
         q = counts ? phi_count_tokens(agent, NULL) : phi_models(rt, &model, NULL);
-        if (q == NULL) CHECK_EQ_INT(phi_last_error(rt, NULL, NULL), PHI_NO_MEMORY);
+        if (q == NULL) CHECK_EQ_INT(phi_last_error(rt).status, PHI_NO_MEMORY);
         steps(rt, &w, 10);
         info = phi_query_get(q);
         tripped = test_alloc_tripped();

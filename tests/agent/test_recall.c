@@ -154,13 +154,13 @@ static uint64_t ask_rewrite(scene *s, phi_status *status) {
 
 static uint64_t ask_message(scene *s, phi_status *status) {
     const phi_message *m = phi_thread_message_at(phi_agent_thread(s->agent), 2);
-    *status = m != NULL ? PHI_OK : phi_last_error(rig_runtime(s->r), NULL, NULL);
+    *status = m != NULL ? PHI_OK : phi_last_error(rig_runtime(s->r)).status;
     return m != NULL ? talk_mix_message(1, m) : 0;
 }
 
 static uint64_t ask_thread_message(scene *s, phi_status *status) {
     const phi_message *m = phi_thread_message_at(s->thread, 3);
-    *status = m != NULL ? PHI_OK : phi_last_error(rig_runtime(s->r), NULL, NULL);
+    *status = m != NULL ? PHI_OK : phi_last_error(rig_runtime(s->r)).status;
     return m != NULL ? talk_mix_message(1, m) : 0;
 }
 
@@ -497,7 +497,7 @@ TEST(what_left_memory_is_there_when_the_thread_leaves_its_store) {
     char words[200];
     begin(&s, true);
     begin(&plain, false);
-    CHECK_EQ_INT(phi_thread_detach(s.thread), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(s.thread, NULL, NULL, NULL, NULL, 0), PHI_OK);
     CHECK(talk_log(s.thread, NULL) == talk_log(plain.thread, NULL));
     CHECK_EQ_INT(phi_thread_attach(s.thread, store_mem_store(s.store), "elsewhere", NULL, words,
                                    sizeof words),
@@ -666,7 +666,8 @@ TEST(a_run_with_an_id_of_the_host_s_is_refused_where_the_store_cannot_be_read) {
     run.loop_id = "evening.1";
     s.watched.read_says = PHI_IO;
     CHECK(phi_run(rig_runtime(s.r), &run).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(s.r), &words, NULL), PHI_IO);
+    words = phi_last_error(rig_runtime(s.r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(s.r)).status, PHI_IO);
     CHECK(strstr(words, "phi_run: the thread cannot be read: ") == words);
     s.watched.read_says = PHI_OK;
     talk_answers(s.r, 500, 150, 0);

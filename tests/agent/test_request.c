@@ -49,7 +49,7 @@ static const char *refused(scene *s, const phi_prompt_desc *desc) {
     phi_response response;
     CHECK_EQ_INT(phi_prompt_with(s->agent, desc, &response), PHI_BAD_ARG);
     CHECK(phi_response_get(response).done && !phi_agent_get_info(s->agent).running);
-    (void)phi_last_error(rig_runtime(s->r), &words, NULL);
+    words = phi_last_error(rig_runtime(s->r)).message;
     return words;
 }
 
@@ -355,7 +355,7 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     what.refs = "[8]";
     what.loop_id = "nobody";
     CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_NOT_FOUND);
-    (void)phi_last_error(rig_runtime(s.r), &words, NULL);
+    words = phi_last_error(rig_runtime(s.r)).message;
     CHECK_EQ_STR(words, "phi_enqueue: loop_id: no run \"nobody\" goes on");
     rig_call(s.r, "c1", "wait", "{}");
     rig_says(s.r, "done");

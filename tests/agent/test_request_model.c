@@ -198,11 +198,11 @@ TEST(a_model_that_is_none_or_does_not_take_what_is_there_is_refused_and_nothing_
     agent = rig_agent(r, &agent_desc);
     other.id = NULL;
     CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK(strstr(words, "model.id") != NULL);
     other = phi_model_google("gemini-x", "key");
     CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK(strncmp(words, "options.extra: ", 15) == 0);
     CHECK_EQ_STR(own_id(agent), "test-model");
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);

@@ -248,23 +248,23 @@ TEST(what_a_request_may_not_have_is_refused_by_name) {
     for (i = 0; i < PHI__COUNT(contexts); i++) {
         desc.tool_context = contexts[i];
         CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
-        (void)phi_last_error(rig_runtime(r), &words, NULL);
+        words = phi_last_error(rig_runtime(r)).message;
         CHECK_EQ_STR(words, "phi_prompt_with: tool_context is no JSON object");
     }
     desc = own_desc(&format);
     desc.metadata = "{\"trace\":";
     CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_prompt_with: metadata is no JSON");
     desc = own_desc(&format);
     desc.temperature = -1;
     CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_prompt_with: temperature -1: expected 0 to 100");
     desc = own_desc(&format);
     format.schema = "[]";
     CHECK_EQ_INT(phi_prompt_with(agent, &desc, &response), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK(strncmp(words, "format.schema", 13) == 0);
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     rig_free(r);

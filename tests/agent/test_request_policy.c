@@ -21,7 +21,7 @@ static size_t messages_of(rig *r, size_t request) {
 
 static const char *words_of(rig *r) {
     const char *words = "";
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 

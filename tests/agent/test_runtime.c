@@ -39,8 +39,6 @@ TEST(a_desc_that_cannot_work_says_why) {
 TEST(every_function_takes_no_runtime) {
     phi_event event;
     phi_model model = phi_model_anthropic("m", "k");
-    const char *words = NULL;
-    int http = 7;
     size_t peak = 7;
     CHECK_EQ_INT(phi_runtime_close(NULL), PHI_BAD_ARG);
     phi_runtime_free(NULL);
@@ -51,9 +49,8 @@ TEST(every_function_takes_no_runtime) {
     phi_ready(NULL, 0, 0);
     phi_wake(NULL);
     CHECK_EQ_INT(phi_warm(NULL, &model), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_last_error(NULL, &words, &http), PHI_BAD_ARG);
-    CHECK_EQ_STR(words, "");
-    CHECK_EQ_INT(http, 0);
+    CHECK_EQ_INT(phi_last_error(NULL).status, PHI_BAD_ARG);
+    CHECK_EQ_STR(phi_last_error(NULL).message, "");
     CHECK(phi_agent_restore(NULL, NULL, phi_str_of("{}"), PHI_RESTORE_RESUME).rt == NULL);
     CHECK_EQ_INT(phi_memory_used(NULL, &peak), 0);
     CHECK_EQ_INT(peak, 0);
@@ -69,9 +66,10 @@ TEST(odd_arguments_of_a_live_runtime_do_nothing) {
     CHECK_EQ_INT(phi_warm(rig_runtime(r), NULL), PHI_BAD_ARG);
     model.base_url = NULL;
     CHECK_EQ_INT(phi_warm(rig_runtime(r), &model), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_BAD_ARG);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BAD_ARG);
     CHECK_EQ_STR(words, "phi_warm: model.base_url is missing");
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BAD_ARG);
     CHECK_EQ_INT(phi_step(rig_runtime(r), 0), 0);
     rig_free(r);
 }
@@ -101,8 +99,8 @@ TEST(calls_that_are_none_are_refused_everywhere) {
     CHECK_STR(phi_call_get_info(none).id, "");
     CHECK_STR(phi_call_get_info(stale).tool_name, "");
     CHECK(phi_call_get_info(stale).agent.rt == NULL);
-    CHECK(!phi_call_pending(none));
-    CHECK(!phi_call_pending(stale));
+    CHECK(!phi_call_get_info(none).pending);
+    CHECK(!phi_call_get_info(stale).pending);
     rig_free(r);
 }
 
@@ -144,7 +142,7 @@ TEST(closing_ends_every_state_and_refuses_what_is_new) {
                 (void)rig_step(r);
             CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_OK);
             CHECK(phi_agent_alive(agent));
-            CHECK(!phi_call_pending(call));
+            CHECK(!phi_call_get_info(call).pending);
             rig_free(r);
         }
 }

@@ -3,7 +3,7 @@
 #include "support/rig.h"
 #include "support/set.h"
 
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "codecs/presets.h"
@@ -38,7 +38,8 @@ static const char *refusal(rig *r, const phi_agent_desc *desc, phi_status want) 
     const char *words = "";
     phi_status status = PHI_OK;
     CHECK(phi_agent_new(rig_runtime(r), desc).rt == NULL);
-    status = phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
+    status = phi_last_error(rig_runtime(r)).status;
     CHECK_EQ_INT(status, want);
     return words;
 }
@@ -121,16 +122,16 @@ TEST(an_extra_of_what_phi_always_writes_makes_no_agent) {
     agent = rig_agent(r, &desc);
     to.options.extra = "{\"stream\":false}";
     CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_OPTIONS), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "options.extra: phi writes \"stream\" itself");
     model = phi_model_google("gemini-3-flash", "K");
     CHECK_EQ_INT(set_model(agent, &model), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "options.extra: phi writes \"contents\" itself");
     ask.text = "Hi";
     ask.extra = "{\"a\":1,\"a\":2}";
     CHECK_EQ_INT(phi_prompt_with(agent, &ask, &response), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "extra: \"a\" is there twice");
     CHECK_EQ_INT(rig_requests(r), 0);
     rig_free(r);
@@ -554,7 +555,7 @@ static phi_status look(const phi_agent_desc *desc, char words[300]) {
     phi_status status;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    status = phi_preflight_settings(desc, &arena, words, 300);
+    status = preflight_settings(desc, &arena, words, 300);
     phi_arena_free(&arena);
     CHECK_EQ_INT(memory.used_bytes, 0);
     return status;

@@ -131,7 +131,7 @@ static void move(story *s) {
     s->agent = phi_agent_restore(rig_runtime(s->r), &desc, text, PHI_RESTORE_RESUME);
     if (!CHECK(s->agent.rt != NULL)) {
         const char *words = "";
-        (void)phi_last_error(rig_runtime(s->r), &words, NULL);
+        words = phi_last_error(rig_runtime(s->r)).message;
         printf("  %s\n  %.*s\n", words, (int)text.len, text.at);
     }
     rig_free(old);
@@ -396,6 +396,40 @@ TEST(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit) {
     rig_free(other);
 }
 
+/* The system prompt of the request that follows a restore with this desc's. */
+static bool restored_says(const char *given, const char *expected) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_arena arena;
+    phi_str text;
+    bool said;
+    phi_arena_init(&arena, NULL, 0);
+    desc.system_prompt = "You are the blacksmith.";
+    agent = rig_agent(r, &desc);
+    rig_says(r, "Good day.");
+    CHECK_EQ_INT(phi_prompt(agent, "Hello"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    desc.system_prompt = given;
+    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    phi_arena_free(&arena);
+    rig_says(other, "You again.");
+    CHECK_EQ_INT(phi_prompt(agent, "Hello again"), PHI_OK);
+    CHECK_EQ_INT(rig_run(other, 40), 0);
+    said = expected != NULL ? strstr(rig_request(other, 0), expected) != NULL
+                            : strstr(rig_request(other, 0), "blacksmith") == NULL;
+    rig_free(r);
+    rig_free(other);
+    return said;
+}
+
+TEST(a_desc_without_a_system_prompt_gets_that_of_the_last_run) {
+    CHECK(restored_says(NULL, "You are the blacksmith."));
+    CHECK(restored_says("You are the miller.", "You are the miller."));
+    CHECK(restored_says("", NULL));
+}
+
 TEST(an_interrupted_run_ends_and_the_agent_can_be_prompted) {
     story s;
     phi_str text = phi_str_of("");
@@ -452,7 +486,7 @@ static phi_flow forge_step(void *user_data, phi_call call) {
 
 static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) {
     forge *f = (forge *)user_data;
-    CHECK(phi_call_pending(call));
+    CHECK(phi_call_get_info(call).pending);
     f->resumes++;
     (void)snprintf(f->arguments, sizeof f->arguments, "%.*s", (int)arguments.len, arguments.at);
     return PHI_PENDING;
@@ -604,7 +638,7 @@ static phi_status kiln_restored(bool saves, bool loads, const char *from, const 
     agent = phi_agent_restore(rig_runtime(other), &desc, phi_str_of(now), PHI_RESTORE_RESUME);
     free(now);
     if (agent.rt == NULL)
-        status = phi_last_error(rig_runtime(other), NULL, NULL);
+        status = phi_last_error(rig_runtime(other)).status;
     else {
         rig_says(other, "Well.");
         CHECK_EQ_INT(rig_run(other, 20), 0);
@@ -725,7 +759,7 @@ static const char *said_of(waiting *w, const char *from, const char *to) {
         phi_agent_restore(rig_runtime(w->other), &w->desc, phi_str_of(text), PHI_RESTORE_RESUME);
     free(text);
     if (agent.rt != NULL) return "it was made";
-    (void)phi_last_error(rig_runtime(w->other), &words, NULL);
+    words = phi_last_error(rig_runtime(w->other)).message;
     return words;
 }
 
@@ -1070,12 +1104,12 @@ TEST(misuse_is_said) {
     phi_agent agent;
     CHECK(phi_agent_restore(rig_runtime(r), &desc, phi_str_of("{}"), PHI_RESTORE_RESUME).rt ==
           NULL);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_agent_restore: no snapshot");
     CHECK(phi_agent_restore(rig_runtime(r), &desc, phi_str_of("{\"phi_snapshot\":2}"),
                             PHI_RESTORE_RESUME)
               .rt == NULL);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_agent_restore: a snapshot of version 2, expected at most 1");
     CHECK(phi_agent_restore(rig_runtime(r), NULL, phi_str_of("{}"), PHI_RESTORE_RESUME).rt == NULL);
     agent = rig_agent(r, &desc);
@@ -1223,5 +1257,6 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
           TEST_ENTRY(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit),
+          TEST_ENTRY(a_desc_without_a_system_prompt_gets_that_of_the_last_run),
           TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail),
           TEST_ENTRY(what_a_run_has_spent_is_counted_on_after_a_restore))

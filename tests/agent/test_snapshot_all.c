@@ -84,7 +84,7 @@ static void village_fill(village *v) {
     CHECK_EQ_INT(phi_fact_set(phi_fact_all(rt), "weather", phi_str_of("rain"), NULL), PHI_OK);
     CHECK_EQ_INT(phi_fact_set(phi_fact_group(rt, "smiths"), "iron", phi_str_of("dear"), NULL),
                  PHI_OK);
-    CHECK_EQ_INT(phi_fact_join(v->agents[2], "smiths"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(v->agents[2], "smiths", true), PHI_OK);
     rig_says(v->r, "Good morning.");
     CHECK_EQ_INT(phi_prompt(v->agents[1], "Hello?"), PHI_OK);
     CHECK_EQ_INT(rig_run(v->r, 50), 0);
@@ -355,7 +355,8 @@ static void refused(phi_str text, const char *from, const char *to, phi_status e
                  PHI_OK);
     before = phi_memory_used(rig_runtime(now.r), NULL);
     CHECK_EQ_INT(load(&now, phi_str_of(bad), &c, &agents, &count), expected);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(now.r), &said, NULL), expected);
+    said = phi_last_error(rig_runtime(now.r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(now.r)).status, expected);
     CHECK_EQ_STR(said, words);
     CHECK(phi_memory_used(rig_runtime(now.r), NULL) < before + 4096);
     CHECK(has_fact(&now, "mine"));
@@ -423,7 +424,7 @@ TEST(facts_of_all_are_refused_by_a_runtime_without_facts) {
                           "\"all\":{\"a\":{\"value\":\"b\",\"version\":1}},\"groups\":{}}}\n",
                           &arena),
                  PHI_UNSUPPORTED);
-    (void)phi_last_error(rt, &words, NULL);
+    words = phi_last_error(rt).message;
     CHECK_EQ_STR(words, "phi_runtime_restore: line 1: the snapshot has facts: name "
                         "phi_feature_facts in phi_runtime_desc.features");
     CHECK_EQ_INT(restored(rt,

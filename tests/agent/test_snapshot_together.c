@@ -300,7 +300,8 @@ TEST(a_snapshot_is_loaded_into_a_new_thread_of_a_store_and_not_over_another) {
     rig_free(r);
     r = rig_new();
     CHECK(phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME).rt == NULL);
-    CHECK(phi_last_error(rig_runtime(r), &words, NULL) == PHI_MISUSE);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK(phi_last_error(rig_runtime(r)).status == PHI_MISUSE);
     CHECK_EQ_STR(words, "phi_agent_restore: the store has thread \"t\" already");
     CHECK(!store_mem_locked(store, "t"));
     desc.thread_id = "u";

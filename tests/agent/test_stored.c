@@ -29,7 +29,7 @@ static phi_agent open_thread(rig *r, const char *thread_id) {
 
 static const char *last_words(rig *r) {
     const char *words = NULL;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 
@@ -348,7 +348,7 @@ TEST(a_snapshot_is_restored_into_a_thread_that_the_store_has_not) {
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     desc = stored_desc("t");
     CHECK(phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_MISUSE);
     CHECK(!store_mem_locked(store, "t"));
     desc.thread_id = "u";
     loaded = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
@@ -426,7 +426,7 @@ TEST(a_torn_end_is_told_by_a_warning) {
 
 static void refused(rig *r, const phi_agent_desc *desc, phi_status want, const char *words) {
     CHECK(rig_agent(r, desc).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), want);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, want);
     CHECK_EQ_STR(last_words(r), words);
 }
 
@@ -739,7 +739,7 @@ static void check_kept(phi_agent agent) {
     (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     store_mem_fail_at(store, -1, PHI_OK);
     CHECK_EQ_INT(phi_thread_to_json(thread, &arena, &one), PHI_OK);
-    CHECK_EQ_INT(phi_thread_detach(thread), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(thread, NULL, NULL, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_STR(strchr(one.at, '\n') + 1, store_mem_text(store, id));
     CHECK_EQ_INT(phi_thread_attach(again, store_mem_store(store), id, NULL, words, sizeof words),
                  PHI_OK);

@@ -146,7 +146,7 @@ static phi_agent_desc desc_of(void) {
 
 static const char *last_words(rig *r) {
     const char *words;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 

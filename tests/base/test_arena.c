@@ -19,6 +19,16 @@ TEST(init_takes_no_memory) {
     phi_arena_free(&arena);
 }
 
+TEST(without_a_budget_the_memory_is_the_c_library_s) {
+    phi_str text;
+    phi_arena_init(&arena, NULL, 0);
+    CHECK(phi_arena_alloc(&arena, 100000) != NULL);
+    CHECK(phi__arena_str(&arena, phi_str_of("a sword"), &text));
+    CHECK_STR(text, "a sword");
+    phi_arena_free(&arena);
+    CHECK_EQ_INT(test_alloc_live_blocks(), 0);
+}
+
 TEST(zero_bytes_give_a_pointer) {
     setup(0, 0);
     CHECK(phi_arena_alloc(&arena, 0) != NULL);
@@ -295,8 +305,9 @@ TEST(a_rewound_arena_serves_the_same_again_without_the_allocator) {
     phi_arena_free(&arena);
 }
 
-TEST_MAIN(TEST_ENTRY(init_takes_no_memory), TEST_ENTRY(zero_bytes_give_a_pointer),
-          TEST_ENTRY(memory_is_aligned_for_any_type),
+TEST_MAIN(TEST_ENTRY(init_takes_no_memory),
+          TEST_ENTRY(without_a_budget_the_memory_is_the_c_library_s),
+          TEST_ENTRY(zero_bytes_give_a_pointer), TEST_ENTRY(memory_is_aligned_for_any_type),
           TEST_ENTRY(what_was_handed_out_does_not_move_or_overlap),
           TEST_ENTRY(the_first_block_has_the_size_asked_for_and_later_ones_double),
           TEST_ENTRY(the_default_first_block_is_two_kilobytes),

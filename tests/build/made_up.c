@@ -1,10 +1,9 @@
 /* made_up.c - a protocol that nobody speaks, for test_protocols.py: it is copied to src/codecs of a copy of the sources,
-   gets its line in presets.h, and no other file knows of it.
+   gets its line in names_in.h, and no other file knows of it.
 
    A request is words: "user: ...\n", "assistant: ...\n". An answer is a stream of events whose data are its words; an
    event "end" ends it. */
-#include "codecs/presets.h"
-#include "wire/codec_in.h"
+#include "codecs/names_in.h"
 
 #include "wire/classify_in.h"
 
@@ -63,8 +62,7 @@ static void phi__made_up_whole(void *state, phi__assembly *a, phi_str body) {
     phi__classify_body(a, body);
 }
 
-PHI_API const phi__codec *phi_codec_made_up(void);
-PHI_API const phi__codec *phi_codec_made_up(void) {
+PHI__FN const phi__codec *phi__made_up_codec(void) {
     static const phi__codec_rules rules = {.format_schema = PHI__SCHEMA_IF_STRICT};
     static const phi__codec codec = {{"made_up", NULL, NULL},
                                      &rules,

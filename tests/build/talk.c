@@ -68,7 +68,8 @@ static phi_flow forge(void *user_data, phi_call call, phi_str arguments) {
 
 static int refused(phi_runtime *rt) {
     const char *words;
-    phi_status status = phi_last_error(rt, &words, NULL);
+    words = phi_last_error(rt).message;
+    phi_status status = phi_last_error(rt).status;
     printf("%s: %s\n", status == PHI_UNSUPPORTED ? "unsupported" : "refused", words);
     phi_runtime_free(rt);
     return 2;
@@ -93,7 +94,7 @@ int main(int argc, char **argv) {
 #endif
 #ifdef MADE_UP
     {
-        static const phi_codec_fn mine[] = {phi_codec_made_up, NULL};
+        static const phi_codec_fn mine[] = {phi__made_up_codec, NULL};
         desc.codecs = mine;
     }
 #endif

@@ -83,7 +83,7 @@ static phi_poll poll_fn(void *user_data, void *call, phi_answer *answer) {
     (void)call;
     if (opens == 1) {
         phi_answer_call(answer, phi_str_of("c1"), phi_str_of("echo"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(""), true);
     } else {
         phi_answer_text(answer, phi_str_of("done"));
     }
@@ -155,7 +155,7 @@ int main(void) {
     desc.tool_count = 1;
     agent = phi_agent_new(rt, &desc);
     if (agent.rt == NULL) {
-        (void)phi_last_error(rt, &words, NULL);
+        words = phi_last_error(rt).message;
         printf("%s\\n", words);
         return 3;
     }
@@ -190,7 +190,7 @@ REFUSED = """{
         streams.on_field = on_field;
         wants.WANTS;
         agent = phi_agent_new(rt, &wants);
-        (void)phi_last_error(rt, &words, NULL);
+        words = phi_last_error(rt).message;
         printf("%s\\n", agent.rt == NULL ? words : "made");
     }"""
 
@@ -258,7 +258,7 @@ int main(int argc, char **argv) {
     desc.provider = &provider;
     desc.model.id = desc.model.provider = desc.model.protocol = "made-up";
     agent = phi_agent_restore(rt, &desc, phi_str_of(text), PHI_RESTORE_INTERRUPT);
-    if (agent.rt == NULL) (void)phi_last_error(rt, &words, NULL);
+    if (agent.rt == NULL) words = phi_last_error(rt).message;
     printf("%s\\n", agent.rt != NULL ? "restored" : words);
     phi_runtime_free(rt);
     return 0;

@@ -54,10 +54,10 @@ class Protocols(unittest.TestCase):
             for name in ("amalgamate.py", "LICENSE"):
                 shutil.copy(os.path.join(ROOT, name), tree)
             shutil.copy(os.path.join(HERE, "made_up.c"), os.path.join(tree, "src", "codecs"))
-            path = os.path.join(tree, "src", "codecs", "presets.h")
+            path = os.path.join(tree, "src", "codecs", "names_in.h")
             with open(path, encoding="utf-8") as file:
                 text = file.read()
-            line = "PHI_API const struct phi__codec *phi_codec_bedrock(void);\n"
+            line = "PHI__FN const phi__codec *phi__bedrock_codec(void);\n"
             self.assertEqual(text.count(line), 1)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text.replace(line, line + line.replace("bedrock", "made_up")))

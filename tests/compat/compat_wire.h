@@ -126,7 +126,7 @@ static inline phi_agent_desc compat_desc(phi_model model) {
 static inline bool compat_agent(compat_wire *c, const phi_agent_desc *desc) {
     const char *words = "";
     c->agent = phi_agent_new(c->rt, desc);
-    if (c->agent.rt == NULL) (void)phi_last_error(c->rt, &words, NULL);
+    if (c->agent.rt == NULL) words = phi_last_error(c->rt).message;
     if (!CHECK(c->agent.rt != NULL)) printf("  %s\n", words);
     return c->agent.rt != NULL;
 }

@@ -289,7 +289,7 @@ static inline void scene_begin(scene *s, const scene_kind *kind, const phi_runti
 static inline bool scene_open(scene *s) {
     const char *words = "";
     s->agent = phi_agent_new(rig_runtime(s->r), &s->desc);
-    if (s->agent.rt == NULL) (void)phi_last_error(rig_runtime(s->r), &words, NULL);
+    if (s->agent.rt == NULL) words = phi_last_error(rig_runtime(s->r)).message;
     if (!CHECK(s->agent.rt != NULL)) printf("  %s: %s\n", s->kind->name, words);
     return s->agent.rt != NULL;
 }
@@ -299,7 +299,7 @@ static inline bool scene_load(scene *s, phi_str snapshot) {
     const char *words = "";
     s->loaded = true;
     s->agent = phi_agent_restore(rig_runtime(s->r), &s->desc, snapshot, PHI_RESTORE_RESUME);
-    if (s->agent.rt == NULL) (void)phi_last_error(rig_runtime(s->r), &words, NULL);
+    if (s->agent.rt == NULL) words = phi_last_error(rig_runtime(s->r)).message;
     if (!CHECK(s->agent.rt != NULL)) printf("  %s: %s\n", s->kind->name, words);
     return s->agent.rt != NULL;
 }

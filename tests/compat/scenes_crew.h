@@ -61,13 +61,12 @@ static inline void crew_act(scene *s) {
 }
 
 static inline void crew_rest(scene *s) {
-    size_t count = 0;
     rig_chunk(s->r, 0);
     if (s->loaded) {
         rig_says(s->r, "The roof is on, after all.");
         rig_says(s->r, "The door is in, after all.");
         rig_says(s->r, "Nobody came.");
-        CHECK_EQ_INT(phi_spawn_resume(s->agent, &s->workers[1], &count), PHI_OK);
+        CHECK_EQ_INT(phi_spawn(s->agent, &s->workers[1], NULL, NULL), PHI_OK);
     }
     rig_says(s->r, "All is built.");
     scene_end(s);
@@ -196,8 +195,10 @@ static inline const phi_tot_options *tree_options(void) {
     return &options;
 }
 
-SCENE_THINKER(cot, phi_strategy_cot(), NULL, 0, 1, "Step 1: 10 - 4 is 6\nConclusion: (10 - 4) * 4")
-SCENE_THINKER(cod, phi_strategy_cod(), NULL, 0, 1, "10 - 4: 6\n6 * 4: 24\n#### (10 - 4) * 4")
+SCENE_THINKER(cot, phi_strategy_cot(PHI_COT_STEPS), NULL, 0, 1,
+              "Step 1: 10 - 4 is 6\nConclusion: (10 - 4) * 4")
+SCENE_THINKER(cod, phi_strategy_cot(PHI_COT_DRAFTS), NULL, 0, 1,
+              "10 - 4: 6\n6 * 4: 24\n#### (10 - 4) * 4")
 SCENE_THINKER(aot, phi_strategy_aot(), NULL, 0, 1,
               "Trying promising first operation:\nStep 1: 10 - 4\nanswer: (10 - 4) * 4")
 SCENE_THINKER(tot, phi_strategy_tot(), tree_options(), 2, 35,

@@ -20,7 +20,7 @@ static inline void facts_act(scene *s) {
     fact(phi_fact_all(rt), "weather", "rain");
     fact(phi_fact_all(rt), "king", "is well");
     fact(phi_fact_group(rt, "guards"), "password", "swan\nor goose");
-    CHECK_EQ_INT(phi_fact_join(s->agent, "guards"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(s->agent, "guards", true), PHI_OK);
     fact(phi_fact_agent(s->agent), "mood", "\"good\"");
     scene_talk(s, "Who goes there?", "The guard.");
     fact(phi_fact_all(rt), "king", "is ill");
@@ -33,7 +33,7 @@ static inline void facts_act(scene *s) {
 static inline void facts_rest(scene *s) {
     fact(phi_fact_agent(s->agent), "horse", "lame");
     scene_talk(s, "And now?", "Now I walk.");
-    CHECK_EQ_INT(phi_fact_leave(s->agent, "guards"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(s->agent, "guards", false), PHI_OK);
     scene_talk(s, "The password?", "I forget.");
 }
 

@@ -221,9 +221,9 @@ static inline phi_poll parrot_poll(void *user_data, void *call, phi_answer *answ
     usage.total_tokens = 36;
     phi_answer_usage(answer, &usage);
     if (phi_thread_message_count(phi_agent_thread(s->agent)) == 1) {
-        phi_answer_thinking(answer, phi_str_of("Which tool?"));
+        phi_answer_thinking(answer, phi_str_of("Which tool?"), phi_str_of(NULL));
         phi_answer_call(answer, phi_str_of("p1"), phi_str_of("echo"));
-        phi_answer_arguments(answer, phi_str_of("{\"a\":1}"));
+        phi_answer_arguments(answer, phi_str_of("{\"a\":1}"), false);
         phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
         return PHI_POLL_DONE;
     }

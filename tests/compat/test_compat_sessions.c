@@ -5,6 +5,7 @@
    NAME_1.json, NAME_2.json: what the recorder has; NAME_others.json: the first one as the original
    reads it; NAME_thread.json: of the thread; NAME_context.json: the messages that are loaded of it;
    NAME_info.txt: figures, explanation, description; NAME_result.json: of a strategy. */
+#include "support/figures.h"
 #include "support/outcome.h"
 #include "support/recorded.h"
 #include "agent/one_shot_run.h"
@@ -153,7 +154,7 @@ static void info(scene *s) {
     phi_str text = PHI_ZERO;
     compat_text out = PHI_ZERO;
     char name[160];
-    CHECK_EQ_INT(phi_thread_figures(thread, NULL, UINT64_MAX, &f), PHI_OK);
+    CHECK_EQ_INT(lane_figures(thread, NULL, UINT64_MAX, &f), PHI_OK);
     compat_print(&out, "%u messages: %u user, %u answers, %u results, %u extensions, %u made\n",
                  (unsigned)f.messages, (unsigned)f.user, (unsigned)f.answers, (unsigned)f.results,
                  (unsigned)f.extensions, (unsigned)f.made);
@@ -164,7 +165,7 @@ static void info(scene *s) {
     compat_str(&out, text);
     all.last = PHI_UNLIMITED;
     all.text_bytes = 60;
-    CHECK_EQ_INT(phi_thread_describe(thread, &all, &s->arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_describe(thread, &all, &s->arena, &text, NULL), PHI_OK);
     compat_str(&out, text);
     (void)snprintf(name, sizeof name, "sessions/%s_info.txt", s->kind->name);
     (void)compat_done(name, &out);

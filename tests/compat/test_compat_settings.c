@@ -39,7 +39,7 @@ static void one_request(compat_text *out, const char *heading, const phi_agent_d
     ask.text = "Go on.";
     ask.extra = extra;
     if (c.agent.rt == NULL || phi_prompt_with(c.agent, &ask, &response) != PHI_OK) {
-        (void)phi_last_error(c.rt, &words, NULL);
+        words = phi_last_error(c.rt).message;
         compat_print(out, "=== %s\n%s\n\n", heading, words);
         compat_close(&c);
         return;

@@ -175,7 +175,7 @@ static void village_act(village *v) {
     fact(phi_fact_all(rt), "season", "winter");
     fact(phi_fact_group(rt, "guild"), "price", "7 coins");
     fact(phi_fact_agent(v->agents[2]), "age", "9");
-    CHECK_EQ_INT(phi_fact_join(v->agents[1], "guild"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(v->agents[1], "guild", true), PHI_OK);
     v->s.agent = v->agents[0];
     scene_talk(&v->s, "What season is it?", "Winter.");
     v->s.agent = v->agents[1];

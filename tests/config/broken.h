@@ -53,7 +53,7 @@ static phi_status broken_said(phi_runtime *rt, const phi_allocator *allocator, c
     desc.sections = phi_config_sections();
     config = phi_config_load(&desc);
     status = config_status(config);
-    for (i = 0; config_problem(config, i, &p); i++)
+    for (i = 0; status != PHI_OK && config_problem(config, i, &p); i++)
         n = broken_add(out, size, n, p.message, directory);
     if (status == PHI_OK) {
         with.check_only = true;

@@ -454,7 +454,7 @@ static phi_agents *inside;
 static phi_verdict free_inside(void *user_data, phi_hook *hook) {
     (void)user_data;
     phi_agents_free(inside);
-    CHECK_EQ_INT(phi_last_error(hook->agent.rt, NULL, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_last_error(hook->agent.rt).status, PHI_MISUSE);
     return PHI_ALLOW;
 }
 

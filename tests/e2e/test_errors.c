@@ -603,7 +603,8 @@ TEST(a_queue_nobody_drains_stops_the_reading_and_nothing_is_lost) {
 static void refused(const char *test, phi_runtime *rt) {
     char cells[ERRORS_PAGE_CELLS][400];
     const char *words = "";
-    phi_status status = phi_last_error(rt, &words, NULL);
+    words = phi_last_error(rt).message;
+    phi_status status = phi_last_error(rt).status;
     if (!CHECK_EQ_INT(errors_page_row(test, cells), 4) ||
         !CHECK_EQ_STR(errors_page_status(status), cells[2]) ||
         !CHECK(errors_page_fits(cells[3], words)))

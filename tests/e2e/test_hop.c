@@ -1,7 +1,7 @@
 /* test_hop.c - one conversation of forty turns that goes from provider to provider over loopback HTTP, also
    between a call and its result: each request passes phi_preflight and the strict mock, each provider gets its
    own signatures back and nobody else's, and the history stays as it was said. */
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "e2e/e2e.h"
 #include "codecs/presets.h"
 #include "model/model.h"
@@ -120,9 +120,9 @@ static phi_verdict hop_hook(void *user_data, phi_hook *hook) {
         for (j = 0; j < flat[i].content_count; j++)
             h->images += flat[i].content[j].kind == PHI_CONTENT_IMAGE;
     }
-    if (!CHECK_EQ_INT(phi_preflight(&h->models[h->at], flat, i, hop_tools(), 3, &h->scratch, words,
-                                    sizeof words),
-                      PHI_OK))
+    if (!CHECK_EQ_INT(
+            preflight(&h->models[h->at], flat, i, hop_tools(), 3, &h->scratch, words, sizeof words),
+            PHI_OK))
         printf("  to %s: %s\n", h->models[h->at].protocol, words);
     return PHI_ALLOW;
 }

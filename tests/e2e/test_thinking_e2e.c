@@ -3,7 +3,7 @@
    request is refused, and none has thinking that would be dropped without a word. Each story says
    how many thinking blocks went, beside those of a client by hand that only ever appends. */
 #include "history/prune_in.h"
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"
 #include "evaluate/evaluate.h"
@@ -408,7 +408,7 @@ STORY(a_model_that_always_thinks_needs_no_word_of_it, a_model_of_which_nothing_i
 
 /* ---- what is foreseen ---- */
 
-/* What phi_preflight_thinking says, in a static buffer. */
+/* What phi_preflight says of the agent, in a static buffer. */
 static const char *foreseen(life *l) {
     static char words[400];
     phi_memory memory;
@@ -416,7 +416,7 @@ static const char *foreseen(life *l) {
     phi_status status;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    status = phi_preflight_thinking(l->s->agent, &arena, words, sizeof words);
+    status = preflight_thinking(l->s->agent, &arena, words, sizeof words);
     CHECK_EQ_INT(status, words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED);
     phi_arena_free(&arena);
     return words;

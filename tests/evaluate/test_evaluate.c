@@ -1,4 +1,5 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
+#include "support/tool_state.h"
 #include "support/resumed.h"
 #include "support/recorded.h"
 #include "support/set.h"
@@ -403,9 +404,9 @@ TEST(a_branch_begins_with_the_tool_state_and_what_the_selected_one_did_to_it_cou
     CHECK_EQ_INT(phi_evaluate(agent, &desc), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_STR(seen, "{\"gold\":9}");
-    CHECK_STR(phi_agent_tool_state(agent), "{\"gold\":9,\"spent\":true}");
+    CHECK_STR(tool_state(agent), "{\"gold\":9,\"spent\":true}");
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(agent), PHI_LANE_DEFAULT), PHI_OK);
-    CHECK_STR(phi_agent_tool_state(agent), "{\"gold\":9}");
+    CHECK_STR(tool_state(agent), "{\"gold\":9}");
     rig_free(r);
 }
 
@@ -744,7 +745,7 @@ TEST(a_session_of_the_log_has_the_group) {
     CHECK_EQ_INT(phi_session_of_thread(phi_agent_thread(s.agent), NULL, &session), PHI_OK);
     REQUIRE(session != NULL);
     CHECK_EQ_INT(session->loop_count, 3);
-    loop = phi_session_get_loop(session, PHI__LIT("s.play.b.2"));
+    loop = session_loop(session, PHI__LIT("s.play.b.2"));
     REQUIRE(loop != NULL && loop->group != NULL);
     CHECK(loop->group->is_selected);
     CHECK_EQ_INT(loop->group->selected_index, 1);
@@ -755,7 +756,7 @@ TEST(a_session_of_the_log_has_the_group) {
     CHECK_EQ_INT(phi_session_loops(session, PHI_LOOP_SIBLINGS, PHI__LIT("s.play.a.1"), siblings, 4),
                  2);
     CHECK(siblings[0]->group != NULL && !siblings[0]->group->is_selected);
-    CHECK(phi_session_get_loop(session, PHI__LIT("s.play.judge.3"))->group == NULL);
+    CHECK(session_loop(session, PHI__LIT("s.play.judge.3"))->group == NULL);
     CHECK_EQ_INT(session_usage(session).total_tokens, 120 + 130 + 160);
     phi_session_free(session);
     rig_free(s.r);
@@ -788,11 +789,11 @@ TEST(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards) {
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     session = recorder_find(recorder, PHI__LIT("s"));
     REQUIRE(session != NULL);
-    loop = phi_session_get_loop(session, PHI__LIT("s.play.a.1"));
+    loop = session_loop(session, PHI__LIT("s.play.a.1"));
     REQUIRE(loop != NULL && loop->group != NULL);
     CHECK_EQ_INT(loop->status, PHI_LOOP_COMPLETED);
     CHECK(loop->group->is_selected);
-    CHECK(!phi_session_get_loop(session, PHI__LIT("s.play.b.2"))->group->is_selected);
+    CHECK(!session_loop(session, PHI__LIT("s.play.b.2"))->group->is_selected);
     phi_recorder_free(recorder);
     rig_free(s.r);
 }

@@ -159,7 +159,7 @@ TEST(a_snapshot_holds_an_object_until_it_is_claimed) {
 
 static const char *words_of(rig *r) {
     const char *words = "";
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 

@@ -1,5 +1,6 @@
 /* test_effects.c - the tool state: what tools see of it, what their effects make of it, and what of
    it a log, a branch, a snapshot, a store and a tape have. */
+#include "support/tool_state.h"
 #include "features/effects.h"
 #include "features/facts.h"
 #include "record/event_json.h"
@@ -95,7 +96,7 @@ static phi_agent fx_agent(rig *r, const phi_tool *tool) {
 
 static const char *state_of(phi_agent agent) {
     static char out[4000];
-    heard_copy(out, sizeof out, phi_agent_tool_state(agent));
+    heard_copy(out, sizeof out, tool_state(agent));
     return out;
 }
 
@@ -277,7 +278,7 @@ TEST(what_is_no_effect_is_refused_and_the_call_waits_on) {
         CHECK_EQ_INT(phi_call_result(b.calls[0], &result), PHI_BAD_ARG);
         CHECK_EQ_STR(words_of(r), faults[i][1]);
     }
-    CHECK(phi_call_pending(b.calls[0]));
+    CHECK(phi_call_get_info(b.calls[0]).pending);
     CHECK_EQ_INT(give_at(&b, 0), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(state_of(agent), "{}");
@@ -319,7 +320,7 @@ TEST(a_host_sets_and_reads_the_state) {
     CHECK_EQ_STR(rig_story(r), "ToolState \"{\"a\":1}\"\n");
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of("{}")), PHI_STALE);
-    CHECK(phi_agent_tool_state(agent).at == NULL);
+    CHECK(tool_state(agent).at == NULL);
     rig_free(r);
 }
 
@@ -619,7 +620,7 @@ TEST(the_copy_of_a_run_on_a_lane_has_its_effects) {
     phi__agent *to = phi__find_agent(agent), *from = phi__find_agent(branch);
     uint32_t lane = 0;
     run_fx(r, agent, "[{\"op\":\"merge\",\"value\":{\"a\":{\"long\":\"0123456789\"}}}]");
-    CHECK_EQ_INT(phi_agent_set_tool_state(branch, phi_agent_tool_state(agent)), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_tool_state(branch, tool_state(agent)), PHI_OK);
     run_fx(r, branch, "[{\"op\":\"merge\",\"value\":{\"b\":2}}]");
     run_fx(r, agent, "[{\"op\":\"replace\",\"value\":{\"c\":3}}]");
     CHECK_EQ_INT(phi__graft_lane(to->thread, phi_str_of("way"), 12, &lane), PHI_OK);
@@ -1096,7 +1097,8 @@ TEST(a_snapshot_that_cannot_be_read_to_its_end_leaves_nothing_of_the_state) {
     ((char *)(uintptr_t)strstr(text.at, "\"calls\":[{"))[1] = 'x';
     again = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
     CHECK(again.rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_PARSE);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_PARSE);
     phi_arena_free(&arena);
     rig_free(r);
 }

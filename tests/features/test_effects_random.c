@@ -1,6 +1,7 @@
 /* test_effects_random.c - the tool state under random rounds, branches, failures, snapshots and a
    store: it is what a plain map in the test says, now and at every earlier entry, and it does not
    depend on the order in which calls finish (invariant 14). */
+#include "support/tool_state.h"
 #include "features/effects.h"
 
 #include "agent/snapshot.h"
@@ -227,7 +228,7 @@ static void act(world *w) {
     case 3: reload(w, w->store == NULL); break;
     default: round_of_calls(w); break;
     }
-    check_state(phi_agent_tool_state(w->agent), &w->now[w->lane], "now");
+    check_state(tool_state(w->agent), &w->now[w->lane], "now");
     remember(w);
 }
 

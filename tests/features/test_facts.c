@@ -28,12 +28,14 @@ static const char *known(phi_agent agent) {
     static char out[4000];
     phi_memory memory;
     phi_arena arena;
+    phi_fact_scope scope = phi_fact_agent(agent);
     const phi_fact *list = NULL;
     size_t count = 0, i, n = 0;
+    scope.known = true;
     out[0] = '\0';
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_fact_known(agent, &arena, &list, &count), PHI_OK);
+    CHECK_EQ_INT(phi_fact_list(scope, &arena, &list, &count), PHI_OK);
     for (i = 0; i < count && n < sizeof out; i++)
         n += (size_t)snprintf(out + n, sizeof out - n, "%.*s=%.*s ", (int)list[i].key.len,
                               list[i].key.at, (int)list[i].value.len, list[i].value.at);
@@ -166,14 +168,14 @@ TEST(a_scope_is_bounded_in_number_and_bytes) {
     set(group, "key4", value);
     for (i = 0; i < PHI_FACT_MEMBERSHIPS; i++) {
         (void)snprintf(name, sizeof name, "g%d", i);
-        CHECK_EQ_INT(phi_fact_join(agent, name), PHI_OK);
+        CHECK_EQ_INT(phi_fact_join(agent, name, true), PHI_OK);
     }
-    CHECK_EQ_INT(phi_fact_join(agent, "g0"), PHI_OK);
-    CHECK_EQ_INT(phi_fact_join(agent, "more"), PHI_FULL);
-    CHECK_EQ_INT(phi_fact_leave(agent, "g3"), PHI_OK);
-    CHECK_EQ_INT(phi_fact_leave(agent, "g3"), PHI_OK);
-    CHECK_EQ_INT(phi_fact_join(agent, "more"), PHI_OK);
-    CHECK_EQ_INT(phi_fact_join(agent, ""), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_fact_join(agent, "g0", true), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(agent, "more", true), PHI_FULL);
+    CHECK_EQ_INT(phi_fact_join(agent, "g3", false), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(agent, "g3", false), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(agent, "more", true), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(agent, "", true), PHI_BAD_ARG);
     for (i = 1; i < PHI_FACT_GROUPS; i++) {
         (void)snprintf(name, sizeof name, "group%d", i);
         set(phi_fact_group(all.rt, name), "a", "x");
@@ -196,7 +198,7 @@ TEST(one_agent_cannot_tell_what_only_another_knows) {
     set(phi_fact_all(rt), "weather", "rain");
     set(phi_fact_group(rt, "guards"), "password", "swordfish");
     set(phi_fact_agent(thief), "loot", "under the oak");
-    CHECK_EQ_INT(phi_fact_join(knight, "guards"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(knight, "guards", true), PHI_OK);
     CHECK_EQ_STR(known(knight), "password=swordfish weather=rain ");
     CHECK_EQ_STR(known(thief), "loot=under the oak weather=rain ");
     body = ask(r, knight);
@@ -205,7 +207,7 @@ TEST(one_agent_cannot_tell_what_only_another_knows) {
     body = ask(r, thief);
     CHECK(strstr(body, HEAD "\\nloot: under the oak\\nweather: rain\"") != NULL);
     CHECK(strstr(body, "swordfish") == NULL);
-    CHECK_EQ_INT(phi_fact_leave(knight, "guards"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(knight, "guards", false), PHI_OK);
     CHECK(strstr(ask(r, knight), "{\"type\":\"text\",\"text\":\"[No longer known]\\npassword\"") !=
           NULL);
     rig_free(r);
@@ -215,8 +217,8 @@ TEST(the_narrower_scope_goes_first_where_both_have_a_key) {
     rig *r = rig_new();
     phi_runtime *rt = rig_runtime(r);
     phi_agent agent = plain_agent(r);
-    CHECK_EQ_INT(phi_fact_join(agent, "b"), PHI_OK);
-    CHECK_EQ_INT(phi_fact_join(agent, "a"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(agent, "b", true), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(agent, "a", true), PHI_OK);
     set(phi_fact_all(rt), "k", "all");
     set(phi_fact_all(rt), "z", "all");
     CHECK_EQ_STR(known(agent), "k=all z=all ");
@@ -340,7 +342,7 @@ TEST(more_facts_than_a_request_shows_leave_out_the_broader_ones) {
         phi_fact_scope group;
         (void)snprintf(name, sizeof name, "g%d", g);
         group = phi_fact_group(agent.rt, name);
-        CHECK_EQ_INT(phi_fact_join(agent, name), PHI_OK);
+        CHECK_EQ_INT(phi_fact_join(agent, name, true), PHI_OK);
         for (i = 0; i < 4; i++) {
             (void)snprintf(key, sizeof key, "k%d%d", g, i);
             set(group, key, value);
@@ -450,7 +452,7 @@ TEST(requests_of_two_agents_show_in_each_protocol_what_each_may_know) {
         for (a = 0; a < 2; a++) {
             phi_agent agent = target_agent(r, &all[i], &tool);
             const char *body;
-            if (a == 0) CHECK_EQ_INT(phi_fact_join(agent, "guards"), PHI_OK);
+            if (a == 0) CHECK_EQ_INT(phi_fact_join(agent, "guards", true), PHI_OK);
             if (a == 1) set(phi_fact_agent(agent), "loot", "under the oak");
             history(agent);
             body = continued(r, agent);
@@ -610,7 +612,7 @@ TEST(a_snapshot_has_the_agents_own_facts_and_its_groups) {
     phi_arena arena;
     phi_str text = {NULL, 0};
     phi_fact fact;
-    CHECK_EQ_INT(phi_fact_join(agent, "guards"), PHI_OK);
+    CHECK_EQ_INT(phi_fact_join(agent, "guards", true), PHI_OK);
     set(phi_fact_agent(agent), "mood", "bad");
     set(phi_fact_agent(agent), "mood", "good");
     set(phi_fact_all(rt), "weather", "rain");
@@ -725,7 +727,7 @@ TEST(facts_survive_every_failed_allocation) {
         set_all = phi_fact_set(phi_fact_all(rt), "a", phi_str_of("1"), NULL) == PHI_OK;
         (void)phi_fact_set(phi_fact_group(rt, "g"), "b", phi_str_of("2"), NULL);
         (void)phi_fact_set(phi_fact_agent(agent), "c", phi_str_of("3"), NULL);
-        (void)phi_fact_join(agent, "g");
+        (void)phi_fact_join(agent, "g", true);
         if (phi_facts_save(rt, &arena, &text) == PHI_OK) (void)phi_facts_load(rt, text);
         rig_says(r, "Yes.");
         if (phi_prompt(agent, "Well?") == PHI_OK) CHECK_EQ_INT(rig_run(r, 100), 0);

@@ -42,19 +42,19 @@ static bool same_float(double d, const char *text) {
 }
 
 static bool same_date(const phi_json *node, phi_str text) {
-    phi_toml_date a, b;
-    phi_json *want = phi_toml_new_date(&arena, text);
-    return phi_toml_date_of(node, &a) && phi_toml_date_of(want, &b) && a.type == b.type &&
-           a.year == b.year && a.month == b.month && a.day == b.day && a.hour == b.hour &&
-           a.minute == b.minute && a.second == b.second && a.nanosecond == b.nanosecond &&
-           a.offset_minutes == b.offset_minutes;
+    phi_toml_date a = PHI_ZERO, b = PHI_ZERO;
+    phi_toml_type is = phi_toml_type_of(node, &a);
+    return is == phi_toml_type_of(phi_toml_new_date(&arena, text), &b) && a.type == is &&
+           b.type == is && a.year == b.year && a.month == b.month && a.day == b.day &&
+           a.hour == b.hour && a.minute == b.minute && a.second == b.second &&
+           a.nanosecond == b.nanosecond && a.offset_minutes == b.offset_minutes;
 }
 
 static bool same_scalar(const phi_json *node, const char *type, phi_str value) {
     static const char *const names[] = {
         "",           "string",     "integer", "float", "bool", "datetime", "datetime-local",
         "date-local", "time-local", "",        ""};
-    phi_toml_type is = phi_toml_type_of(node);
+    phi_toml_type is = phi_toml_type_of(node, NULL);
     if (strcmp(names[is], type) != 0) return false;
     switch (is) {
     case PHI_TOML_STRING: return phi_str_equal(phi_json_str(node, NULL), value);

@@ -2,6 +2,7 @@
 
    Each line is a message, in a session or before one, over a way that counts: every answer is JSON
    in one line, memory comes back when the client has gone, and nothing crashes. */
+#include "../mcp/answers.h"
 #include "agent/agent.h"
 #include "mcp/mcp_serve_in.h"
 
@@ -65,7 +66,7 @@ static phi_flow asks(void *user_data, phi_call call, phi_str arguments) {
 static void read_note(void *user_data, phi_mcp_incoming incoming, const char *uri, phi_str values) {
     (void)user_data;
     (void)uri;
-    (void)phi_mcp_answer_text(incoming, values, NULL);
+    (void)answer_text(incoming, values);
 }
 
 static phi_mcp_server *serve(phi_runtime *rt, const int ends[2]) {

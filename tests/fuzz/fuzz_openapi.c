@@ -2,7 +2,7 @@
    of each operation a tool that phi_agent_new and three providers take, or a skip with a message
    in UTF-8; names unique and within the rules. The first byte chooses the settings. */
 #include "openapi/opened.h"
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "base/utf8_in.h"
 #include "openapi/openapi.h"
 #include "text/schema.h"
@@ -51,7 +51,7 @@ static void check_tool(const phi_tool *tool) {
     memset(&error, 0, sizeof error);
     must(phi_schema_valid(schema, &error) == PHI_OK, error.message, tool->schema);
     for (i = 0; i < 3; i++)
-        must(phi_preflight(&models[i], &message, 1, tool, 1, &arena, words, sizeof words) == PHI_OK,
+        must(preflight(&models[i], &message, 1, tool, 1, &arena, words, sizeof words) == PHI_OK,
              words, tool->schema);
     phi_arena_free(&arena);
 }

@@ -1,6 +1,7 @@
 /* fuzz_session.c - a session's JSON out of any bytes: what is read is written again, and that text gives the same text
    for ever; its blocks are applied and made; and every line of it as an event for a recorder. Never a crash, never a byte
    left. */
+#include "../support/session_list.h"
 #include "support/recorded.h"
 #include "record/recorder.h"
 #include "record/session_context.h"
@@ -54,13 +55,12 @@ static void check_blocks(phi_session *s, phi_arena *arena) {
     for (i = 0; i < s->loop_count && i < 8; i++) {
         phi_str id = s->loops[i]->loop_id;
         uint32_t flags = (uint32_t)(i & 1);
-        if (phi_session_context(s, id, flags, NULL, NULL, arena, &list, &count) != PHI_OK) abort();
-        if (phi_session_context(s, id, 0, NULL, NULL, arena, &list, &count) != PHI_OK) abort();
+        if (session_list(s, id, flags, NULL, NULL, arena, &list, &count) != PHI_OK) abort();
+        if (session_list(s, id, 0, NULL, NULL, arena, &list, &count) != PHI_OK) abort();
         check_thread(s, id, list, count);
         if (compact_session(s, id, flags, &config, 1, &made) != PHI_OK) abort();
         if (made > s->loop_count) abort();
-        if (phi_session_context(s, id, flags, &config, NULL, arena, &list, &count) != PHI_OK)
-            abort();
+        if (session_list(s, id, flags, &config, NULL, arena, &list, &count) != PHI_OK) abort();
     }
 }
 

@@ -71,9 +71,14 @@ static void load_bytes(drive *d, phi_str text) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const phi_strategy *const all[8] = {
-        phi_strategy_tot(), phi_strategy_aot(), phi_strategy_cot(),      phi_strategy_cod(),
-        phi_strategy_got(), phi_strategy_trm(), phi_strategy_adaptive(), phi_strategy_got()};
+    const phi_strategy *const all[8] = {phi_strategy_tot(),
+                                        phi_strategy_aot(),
+                                        phi_strategy_cot(PHI_COT_STEPS),
+                                        phi_strategy_cot(PHI_COT_DRAFTS),
+                                        phi_strategy_got(),
+                                        phi_strategy_trm(),
+                                        phi_strategy_adaptive(),
+                                        phi_strategy_got()};
     static const phi_got_options votes = {PHI_GOT_VOTING, 1,    0,    0,    0, 0,     0,   NULL,
                                           NULL,           NULL, NULL, NULL, 0, false, 0.0, 0};
     phi_tot_options o = phi__tot_options_of(NULL);

@@ -22,9 +22,9 @@ static const phi_toml_options deep = {PHI_JSON_MAX_DEPTH};
 /* The same values of the same types, members in any order. */
 static bool same(const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
-    phi_toml_type type = phi_toml_type_of(a);
+    phi_toml_type type = phi_toml_type_of(a, NULL);
     double x = phi_json_num(a, 0), y = phi_json_num(b, 0);
-    if (type != phi_toml_type_of(b)) return false;
+    if (type != phi_toml_type_of(b, NULL)) return false;
     if (type == PHI_TOML_FLOAT) return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
     if (type < PHI_TOML_ARRAY) return phi__json_get_equal(a, b);
     if (phi_json_count(a) != phi_json_count(b)) return false;

@@ -7,6 +7,7 @@
 #include "record/session.h"
 #include "support/heard.h"
 #include "support/store_mem.h"
+#include "support/recorded.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 
@@ -136,8 +137,8 @@ static void session_holds_both(stage *s) {
     CHECK_EQ_INT(phi_session_of_thread(phi_agent_thread(s->main), &allocator, &session), PHI_OK);
     if (session == NULL) return;
     CHECK_EQ_INT(session->loop_count, 3);
-    side = phi_session_get_loop(session, phi_str_of(s->side_loop));
-    last = phi_session_get_loop(session, phi_agent_get_info(s->main).loop_id);
+    side = session_loop(session, phi_str_of(s->side_loop));
+    last = session_loop(session, phi_agent_get_info(s->main).loop_id);
     CHECK(side != NULL && side->turn_count == 2 && side->turns[0].result_count == 1);
     if (CHECK(last != NULL && last->turn_count == 2)) {
         CHECK_EQ_INT(last->turns[0].input_count, 1);

@@ -305,7 +305,7 @@ TEST(a_switch_is_told_in_words) {
     r.lane = PHI_LANE_DEFAULT;
     CHECK_EQ_INT(apply(&r), PHI_OK);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, &arena, &text, NULL), PHI_OK);
     CHECK(strstr(text.at, "5 rewrite \"go\" (manual) switches to lane \"side\"\n") != NULL);
     CHECK(strstr(text.at,
                  "6 rewrite \"tidy\" (manual) replaces 0-1 by nothing, and switches to lane "

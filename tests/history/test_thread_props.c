@@ -3,7 +3,7 @@
    PHI_SEEDS says how many, PHI_SEED picks one. */
 #include "support/test.h"
 
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "model/tokens.h"
 #include "persist/store.h"
 #include "persist/persist_in.h"
@@ -440,8 +440,7 @@ static void can_be_sent(world *w) {
         HOLDS(w, m->role != PHI_ROLE_TOOL_RESULT);
     }
     if (!w->failed && count > 0 && flat[0].role == PHI_ROLE_USER)
-        HOLDS(w,
-              phi_preflight(&model, flat, count, NULL, 0, &arena, words, sizeof words) == PHI_OK);
+        HOLDS(w, preflight(&model, flat, count, NULL, 0, &arena, words, sizeof words) == PHI_OK);
     if (w->failed) printf("  %s\n", words);
     phi_arena_free(&arena);
 }

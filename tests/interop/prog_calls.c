@@ -59,8 +59,7 @@ static phi_poll calls_poll(void *user_data, void *call, phi_answer *answer) {
     }
     c->called = true;
     phi_answer_call(answer, phi_str_of("c1"), phi_str_of(c->name));
-    phi_answer_arguments(answer, phi_str_of(c->arguments));
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, phi_str_of(c->arguments), true);
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     return PHI_POLL_DONE;
 }

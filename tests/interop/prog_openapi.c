@@ -85,6 +85,7 @@ static void check_tool(const phi_model eight[EIGHT], const phi_tool *tool, phi_a
     static const char hello[] = "Hello";
     phi_message message;
     phi_content text;
+    phi_preflight_desc desc = PHI_ZERO;
     char words[400];
     size_t i, bytes = strlen(tool->schema);
     memset(&text, 0, sizeof text);
@@ -94,6 +95,10 @@ static void check_tool(const phi_model eight[EIGHT], const phi_tool *tool, phi_a
     message.role = PHI_ROLE_USER;
     message.content = &text;
     message.content_count = 1;
+    desc.messages = &message;
+    desc.message_count = 1;
+    desc.tools = tool;
+    desc.tool_count = 1;
     sum->schema_bytes += bytes;
     if (bytes > sum->largest) sum->largest = bytes;
     if (!sound(arena, tool, words, sizeof words)) {
@@ -102,8 +107,8 @@ static void check_tool(const phi_model eight[EIGHT], const phi_tool *tool, phi_a
         return;
     }
     for (i = 0; i < EIGHT; i++) {
-        if (phi_preflight(&eight[i], &message, 1, tool, 1, arena, words, sizeof words) == PHI_OK)
-            continue;
+        desc.model = &eight[i];
+        if (phi_preflight(&desc, arena, words, sizeof words) == PHI_OK) continue;
         sum->refused++;
         printf("  refused %s: %s: %s\n", tool->name, eight[i].protocol, words);
         return;

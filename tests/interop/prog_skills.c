@@ -13,7 +13,7 @@ int main(void) {
         size_t i;
         memcpy(path + strcspn(path, "\n"), "/SKILL.md", sizeof "/SKILL.md");
         if (skills == NULL) return 1;
-        (void)phi_skills_load_dir(skills, path, NULL, SIZE_MAX);
+        (void)phi_skills_load(skills, path, NULL, SIZE_MAX);
         printf("%s", phi_skills_problem_at(skills, 0) == NULL ? "good" : "bad");
         for (i = 0; (problem = phi_skills_problem_at(skills, i)) != NULL; i++)
             printf(" | %u: %s", (unsigned)problem->line, problem->message.at);

@@ -37,7 +37,7 @@ static void put_scalar(phi__buf *out, const phi_json *node) {
     static const char *const names[] = {"none",       "string",   "integer",        "float",
                                         "bool",       "datetime", "datetime-local", "date-local",
                                         "time-local", "array",    "table"};
-    phi_toml_type type = phi_toml_type_of(node);
+    phi_toml_type type = phi_toml_type_of(node, NULL);
     double d = phi_json_num(node, 0);
     phi__buf_printf(out, "{\"type\":\"%s\",\"value\":\"", names[type]);
     if (type == PHI_TOML_INTEGER)

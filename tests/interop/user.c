@@ -38,7 +38,7 @@ static phi_model llama_cpp(const char *id, const char *key) {
 static phi_model llama_cpp_responses(const char *id, const char *key) {
     phi_model model = llama_cpp(id, key);
     model.protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
-    model.codec = phi_codec_openai_responses;
+    model.codec = phi_model_openai_responses(id, key).codec;
     return model;
 }
 
@@ -49,7 +49,7 @@ static phi_model litellm(const char *id, const char *key) {
 static phi_model litellm_responses(const char *id, const char *key) {
     phi_model model = litellm(id, key);
     model.protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
-    model.codec = phi_codec_openai_responses;
+    model.codec = phi_model_openai_responses(id, key).codec;
     return model;
 }
 
@@ -213,7 +213,8 @@ int main(int argc, char **argv) {
     phi_arena_init(&arena, &memory, 0);
     agent = phi_agent_new(rt, &desc);
     for (; at < argc && good; at++) good = run(rt, agent, argv[at], &arena);
-    if (!good && phi_last_error(rt, &words, NULL) != PHI_OK) fprintf(stderr, "%s\n", words);
+    if (!good && phi_last_error(rt).status != PHI_OK)
+        fprintf(stderr, "%s\n", phi_last_error(rt).message);
     phi_runtime_free(rt);
     phi_arena_free(&arena);
     return good ? 0 : 1;

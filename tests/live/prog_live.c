@@ -111,7 +111,7 @@ static int try_line(phi_runtime *rt, const line *l) {
     desc.tool_count = 1;
     agent = phi_agent_new(rt, &desc);
     if (agent.rt == NULL) {
-        (void)phi_last_error(rt, &words, NULL);
+        words = phi_last_error(rt).message;
         printf("FAILED   %s: %s\n", l->name, words);
         return 1;
     }

@@ -305,7 +305,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
 
 static void any_cancel(void *user_data, phi_call call) {
     world *w = (world *)user_data;
-    HOLDS(w, !phi_call_pending(call));
+    HOLDS(w, !phi_call_get_info(call).pending);
     HOLDS(w, give(w, call) == PHI_STALE);
     if (pick(w, 20) == 0) leave(w);
 }

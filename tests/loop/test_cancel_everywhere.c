@@ -93,7 +93,7 @@ static int play(scene *s) {
     if (step % 3 == 2) decide_all(s);
     if (step == 70) (void)phi_steer(s->agent, "more about the sea");
     for (i = 0; step % 8 == 7 && i < rig_started(s->r); i++)
-        if (phi_call_pending(rig_call_at(s->r, i))) rig_finish(s->r, i, "a result");
+        if (phi_call_get_info(rig_call_at(s->r, i)).pending) rig_finish(s->r, i, "a result");
     return rig_run(s->r, 1);
 }
 

@@ -275,7 +275,7 @@ TEST(the_whole_is_in_a_file_that_the_line_names) {
     begin_with(&s, NULL, 1000, true);
     REQUIRE(ask(&s));
     CHECK_EQ_INT(give_text(&s, big), PHI_OK);
-    CHECK(!phi_call_pending(s.b.calls[0]));
+    CHECK(!phi_call_get_info(s.b.calls[0]).pending);
     CHECK_EQ_INT(give_text(&s, "again"), PHI_STALE);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     CHECK_EQ_INT(s.b.cancelled, 0);

@@ -50,7 +50,7 @@ static void script(rig *r, int calls) {
 
 static const char *last_words(rig *r) {
     const char *words = NULL;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 

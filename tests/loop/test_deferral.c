@@ -239,7 +239,8 @@ TEST(names_of_phis_tools_are_refused_beside_deferred_ones) {
             want, sizeof want,
             "tool \"%s\": the name is that of a tool of phi, which loads the deferred ones",
             names[i]);
-        CHECK_EQ_INT(phi_last_error(rig_runtime(s.r), &words, NULL), PHI_BAD_ARG);
+        words = phi_last_error(rig_runtime(s.r)).message;
+        CHECK_EQ_INT(phi_last_error(rig_runtime(s.r)).status, PHI_BAD_ARG);
         CHECK(strstr(words, want) != NULL);
         s.tools[1].deferred = s.tools[2].deferred = false;
         s.agent = rig_agent(s.r, &s.desc);

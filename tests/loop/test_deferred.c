@@ -1,4 +1,5 @@
 /* test_deferred.c - a rewrite that waits for the end of a run: looked at, withdrawn, and kept in a store. */
+#include "support/figures.h"
 #include "agent/snapshot.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
@@ -52,7 +53,7 @@ static phi_status defer(phi_agent agent, const char *op_id) {
 
 static size_t shown(phi_agent agent) {
     phi_lane_figures f = PHI_ZERO;
-    CHECK_EQ_INT(phi_thread_figures(phi_agent_thread(agent), NULL, UINT64_MAX, &f), PHI_OK);
+    CHECK_EQ_INT(lane_figures(phi_agent_thread(agent), NULL, UINT64_MAX, &f), PHI_OK);
     return f.messages;
 }
 

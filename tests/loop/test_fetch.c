@@ -429,7 +429,7 @@ TEST(what_cannot_be_sent_is_refused_with_words) {
         desc.header_count = 1;
         CHECK_EQ_INT(phi__fetch_open(rt, &desc, &g.fetch), PHI_BAD_ARG);
         CHECK(g.fetch == NULL);
-        (void)phi_last_error(rt, &words, NULL);
+        words = phi_last_error(rt).message;
         CHECK_EQ_STR(words, rows[i].message);
     }
     CHECK_EQ_INT(w.count, 0);
@@ -495,7 +495,7 @@ TEST(closing_the_runtime_ends_them_and_freeing_it_does_at_once) {
             steps(rt, &w, 1);
             CHECK_EQ_INT(phi_runtime_close(rt), PHI_OK);
             CHECK_EQ_INT(a.status, PHI_CANCELLED);
-            (void)phi_last_error(rt, &words, NULL);
+            words = phi_last_error(rt).message;
             CHECK_EQ_STR(words, "request: the runtime is closing");
         }
         finish(&w, rt);
@@ -537,7 +537,7 @@ static phi_flow tool_start(void *user_data, phi_call call, phi_str arguments) {
     tool.call = call;
     desc.on_end = tool_end;
     if (phi__fetch_open(call.rt, &desc, &tool.got.fetch) == PHI_OK) return PHI_PENDING;
-    (void)phi_last_error(call.rt, &words, NULL);
+    words = phi_last_error(call.rt).message;
     (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
@@ -755,7 +755,7 @@ TEST(while_a_tape_is_played_a_fetch_is_refused_with_words) {
     rt = wires_runtime(&w, &rd);
     got_open(&g, rt, "http://h/");
     CHECK(g.fetch == NULL);
-    (void)phi_last_error(rt, &words, NULL);
+    words = phi_last_error(rt).message;
     CHECK_EQ_STR(words, "request: a tape is played, which has no requests of tools");
     phi_runtime_free(rt);
     phi_tape_free(tape);

@@ -356,10 +356,10 @@ static phi_poll mind_poll(void *user_data, void *call, phi_answer *answer) {
     (void)call;
     switch ((*at)++) {
     case 0: phi_answer_call(answer, phi_str_of("c1"), phi_str_of("act")); return PHI_POLL_AGAIN;
-    case 1: phi_answer_arguments(answer, phi_str_of("{\"a\":1,")); return PHI_POLL_AGAIN;
+    case 1: phi_answer_arguments(answer, phi_str_of("{\"a\":1,"), false); return PHI_POLL_AGAIN;
     case 2:
         tell("polled\n");
-        phi_answer_arguments(answer, phi_str_of("\"b\":2}"));
+        phi_answer_arguments(answer, phi_str_of("\"b\":2}"), false);
         break;
     default: phi_answer_text(answer, phi_str_of("done")); break;
     }

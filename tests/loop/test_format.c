@@ -40,7 +40,7 @@ static bool request_has(rig *r, size_t i, const char *text) {
 
 static const char *last_error(rig *r) {
     const char *text = NULL;
-    (void)phi_last_error(rig_runtime(r), &text, NULL);
+    text = phi_last_error(rig_runtime(r)).message;
     return text;
 }
 

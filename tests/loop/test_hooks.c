@@ -312,7 +312,8 @@ static phi_verdict hear_calls(void *user_data, phi_hook *hook) {
     (void)snprintf(told->ids[i], sizeof told->ids[i], "%.*s", (int)id.len, id.at);
     (void)snprintf(told->loop_id, sizeof told->loop_id, "%.*s", (int)hook->loop_id.len,
                    hook->loop_id.at);
-    told->pending[i] = phi_call_pending(hook->call) && phi_str_equal(id, hook->tool_call_id);
+    told->pending[i] =
+        phi_call_get_info(hook->call).pending && phi_str_equal(id, hook->tool_call_id);
     told->approval[i] = hook->needs_approval;
     return PHI_ALLOW;
 }

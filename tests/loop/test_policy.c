@@ -28,7 +28,7 @@ static size_t times_in(const char *text, const char *what) {
 
 static const char *words_of(rig *r) {
     const char *words = "";
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 

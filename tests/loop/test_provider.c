@@ -71,15 +71,14 @@ static phi_poll parrot_poll(void *user_data, void *call, phi_answer *answer) {
     phi_answer_usage(answer, &usage);
     if (p->calls_tool && p->opens == 1) {
         phi_answer_call(answer, phi_str_of("c1"), phi_str_of("echo"));
-        phi_answer_arguments(answer, phi_str_of("{\"say\":"));
-        phi_answer_arguments(answer, phi_str_of("\"hello\"}"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of("{\"say\":"), false);
+        phi_answer_arguments(answer, phi_str_of("\"hello\"}"), true);
     }
     if (p->bad_ids && p->opens == 1) {
         phi_answer_call(answer, phi_str_of("c\xff"), phi_str_of("echo"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(""), true);
         phi_answer_call(answer, phi_str_of("c\xfe"), phi_str_of("echo"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(""), true);
     }
     if (p->says_stop) phi_answer_stop(answer, PHI_STOP_REASON_STOP);
     return PHI_POLL_DONE;
@@ -420,7 +419,8 @@ static void lines_event(void *user_data, void *decoder, phi_str name, phi_str da
     (void)user_data;
     state->events++;
     if (phi_str_equal(name, phi_str_of("say"))) phi_answer_text(answer, data);
-    if (phi_str_equal(name, phi_str_of("think"))) phi_answer_thinking(answer, data);
+    if (phi_str_equal(name, phi_str_of("think")))
+        phi_answer_thinking(answer, data, phi_str_of(NULL));
     if (phi_str_equal(name, phi_str_of("end"))) phi_answer_stop(answer, PHI_STOP_REASON_LENGTH);
     if (name.len == 0) phi_answer_text(answer, phi_str_of("<bare>"));
 }
@@ -531,19 +531,19 @@ TEST(what_is_no_provider_is_refused_with_words) {
     memset(&none, 0, sizeof none);
     CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &none), PHI_BAD_ARG);
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words,
                  "No provider registered for protocol: parrot "
                  "(presets bring theirs; or set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)");
     provider.close = NULL;
     CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &provider), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "phi_register_provider: open, poll or close is missing");
     provider = parrot_provider(&p);
     provider.event = lines_event;
     desc.provider = &provider;
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(words, "provider: expected open, poll and close, or encode, event and end");
     rig_free(r);
 }

@@ -1,4 +1,5 @@
 /* prun and prun_with_memo in a whole run: recorded in a turn, applied at its end, seen by the next. */
+#include "support/edits.h"
 #include "support/context_tools.h"
 #include "support/rig.h"
 #include "record/event_json.h"
@@ -248,8 +249,8 @@ static phi_status said[4];
 static phi_flow forget_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    said[0] = phi_call_prune(call, 0, phi_str_of(NULL));
-    said[1] = phi_call_prune(call, 1, phi_str_of(""));
+    said[0] = call_prune(call, 0, phi_str_of(NULL));
+    said[1] = call_prune(call, 1, phi_str_of(""));
     (void)phi_call_reply(call, "forgotten");
     return PHI_PENDING;
 }
@@ -276,9 +277,9 @@ TEST(a_host_makes_a_tool_of_its_own) {
     CHECK_EQ_INT(said[0], PHI_BAD_ARG);
     CHECK_EQ_INT(said[1], PHI_OK);
     check_has(rig_story(w.r), "PrunApplied 2 messages, 56 tokens\n");
-    CHECK_EQ_INT(phi_call_prune(none, 1, phi_str_of(NULL)), PHI_BAD_ARG);
+    CHECK_EQ_INT(call_prune(none, 1, phi_str_of(NULL)), PHI_BAD_ARG);
     none.rt = rig_runtime(w.r);
-    CHECK_EQ_INT(phi_call_prune(none, 1, phi_str_of(NULL)), PHI_STALE);
+    CHECK_EQ_INT(call_prune(none, 1, phi_str_of(NULL)), PHI_STALE);
     rig_free(w.r);
 }
 
@@ -288,11 +289,11 @@ static phi_flow note_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
     memset(large, 'x', sizeof large);
-    said[0] = phi_call_prune(call, 1, phi_str_of("nine houses"));
+    said[0] = call_prune(call, 1, phi_str_of("nine houses"));
     test_alloc_fail_from(0);
-    said[1] = phi_call_prune(call, 1, phi__str(large, sizeof large));
+    said[1] = call_prune(call, 1, phi__str(large, sizeof large));
     test_alloc_fail_from(-1);
-    said[2] = phi_call_prune(call, 1, phi_str_of("one well"));
+    said[2] = call_prune(call, 1, phi_str_of("one well"));
     (void)phi_call_reply(call, "noted");
     return PHI_PENDING;
 }

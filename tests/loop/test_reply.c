@@ -212,7 +212,8 @@ TEST(a_result_has_one_text_or_blocks) {
     CHECK_EQ_INT(result->content_count, 1);
     CHECK_STR(result->content[0].text, "seen");
     CHECK_STR(result->details, "{\"n\":1}");
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &message, NULL), PHI_BAD_ARG);
+    message = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BAD_ARG);
     CHECK(strcmp(message, "phi_call_result: text and content: give one of them") == 0);
     rig_free(r);
 }

@@ -1,4 +1,5 @@
 /* revert_to_state in a whole run: steps have names, and what followed one goes when the turn is over. */
+#include "support/edits.h"
 #include "support/context_tools.h"
 #include "support/rig.h"
 #include "record/event_json.h"
@@ -449,10 +450,10 @@ static char words[80];
 static phi_flow back_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    said[0] = phi_call_revert(call, (phi_revert_category)0, 4, phi_str_of(NULL), words, 80);
-    said[1] = phi_call_revert(call, PHI_REVERT_FAILURE, 77, phi_str_of(NULL), words, sizeof words);
-    said[2] = phi_call_revert(call, PHI_REVERT_FAILURE, 77, phi_str_of(NULL), NULL, 0);
-    said[3] = phi_call_revert(call, PHI_REVERT_FAILURE, 4, phi_str_of("nothing"), NULL, 0);
+    said[0] = call_revert(call, (phi_revert_category)0, 4, phi_str_of(NULL), words, 80);
+    said[1] = call_revert(call, PHI_REVERT_FAILURE, 77, phi_str_of(NULL), words, sizeof words);
+    said[2] = call_revert(call, PHI_REVERT_FAILURE, 77, phi_str_of(NULL), NULL, 0);
+    said[3] = call_revert(call, PHI_REVERT_FAILURE, 4, phi_str_of("nothing"), NULL, 0);
     return PHI_DONE;
 }
 
@@ -482,11 +483,9 @@ TEST(a_host_makes_a_revert_tool_of_its_own) {
     CHECK_EQ_INT(said[2], PHI_REJECTED);
     CHECK_EQ_INT(said[3], PHI_OK);
     check_has(sent(&w, 2), "[Reverted to step n4 (failure): nothing]");
-    CHECK_EQ_INT(phi_call_revert(none, PHI_REVERT_FAILURE, 4, phi_str_of(NULL), NULL, 0),
-                 PHI_BAD_ARG);
+    CHECK_EQ_INT(call_revert(none, PHI_REVERT_FAILURE, 4, phi_str_of(NULL), NULL, 0), PHI_BAD_ARG);
     none.rt = rig_runtime(w.r);
-    CHECK_EQ_INT(phi_call_revert(none, PHI_REVERT_FAILURE, 4, phi_str_of(NULL), NULL, 0),
-                 PHI_STALE);
+    CHECK_EQ_INT(call_revert(none, PHI_REVERT_FAILURE, 4, phi_str_of(NULL), NULL, 0), PHI_STALE);
     rig_free(w.r);
 }
 

@@ -285,7 +285,7 @@ TEST(words_that_quote_the_model_carry_no_control_characters) {
     CHECK(phi_agent_use_thread(agent, "\x1b[2J") != PHI_OK);
     {
         const char *words = NULL;
-        (void)phi_last_error(rig_runtime(r), &words, NULL);
+        words = phi_last_error(rig_runtime(r)).message;
         CHECK(words != NULL && words[0] != '\0' && strchr(words, 0x1b) == NULL);
     }
     rig_free(r);

@@ -1,5 +1,5 @@
 /* test_strict.c - strict tools in a run: what is sent, what `start` gets, and what fails before it is sent. */
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "support/rig.h"
 #include "support/set.h"
 #include "codecs/presets.h"
@@ -99,11 +99,11 @@ TEST(a_preflight_says_the_same) {
     message.content_count = 1;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&scratch, &memory, 0);
-    CHECK_EQ_INT(phi_preflight(&desc.model, &message, 1, &tool, 1, &scratch, words, sizeof words),
+    CHECK_EQ_INT(preflight(&desc.model, &message, 1, &tool, 1, &scratch, words, sizeof words),
                  PHI_BAD_ARG);
     CHECK_EQ_STR(words, OPEN_WORDS);
     desc.model = phi_model_preset("mistral", "mistral-large", "k");
-    CHECK_EQ_INT(phi_preflight(&desc.model, &message, 1, &tool, 1, &scratch, words, sizeof words),
+    CHECK_EQ_INT(preflight(&desc.model, &message, 1, &tool, 1, &scratch, words, sizeof words),
                  PHI_OK);
     phi_arena_free(&scratch);
 }

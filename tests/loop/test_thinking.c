@@ -1,6 +1,6 @@
 /* test_thinking.c - which thinking goes back, against a stand-in for a server that makes the check of
    the documents (support/binding.h): stories, and random lives of an agent. */
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "agent/snapshot.h"
 #include "features/facts.h"
 #include "features/failover.h"
@@ -28,7 +28,7 @@ typedef struct thinker {
     size_t warnings;
     char warning[240];
     const char *words; /* of the prompts */
-    bool asks;         /* phi_preflight_thinking before each prompt */
+    bool asks;         /* phi_preflight before each prompt */
     char foreseen[600];
 } thinker;
 
@@ -127,9 +127,9 @@ static void foresee(thinker *t) {
     phi_status status;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    status = phi_preflight_thinking(t->agent, &arena, t->foreseen, sizeof t->foreseen);
+    status = preflight_thinking(t->agent, &arena, t->foreseen, sizeof t->foreseen);
     CHECK_EQ_INT(status, t->foreseen[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED);
-    CHECK_EQ_INT(phi_preflight_thinking(t->agent, &arena, again, sizeof again), status);
+    CHECK_EQ_INT(preflight_thinking(t->agent, &arena, again, sizeof again), status);
     CHECK_EQ_STR(again, t->foreseen);
     CHECK_EQ_INT(rig_requests(t->r), sent);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(t->agent)), entries);
@@ -447,7 +447,7 @@ TEST(a_snapshot_whose_head_is_broken_is_refused) {
         talk(&t, 0);
         again(&t, "\"tools\":[[\"look\",", broken[i]);
         CHECK(t.agent.rt == NULL);
-        CHECK_EQ_INT(phi_last_error(rig_runtime(t.r), NULL, NULL), PHI_PARSE);
+        CHECK_EQ_INT(phi_last_error(rig_runtime(t.r)).status, PHI_PARSE);
         thinker_end(&t);
     }
 }
@@ -882,7 +882,7 @@ TEST(what_is_foreseen_is_whole_or_says_that_memory_ended) {
         phi_memory_init(&memory, &allocator, 0);
         phi_arena_init(&arena, &memory, 0);
         test_alloc_fail_at(n);
-        status = phi_preflight_thinking(t.agent, &arena, words, sizeof words);
+        status = preflight_thinking(t.agent, &arena, words, sizeof words);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_UNSUPPORTED);
@@ -903,19 +903,19 @@ TEST(arguments_that_are_wrong_are_refused_and_words_are_cut) {
     thinker_begin(&t, "claude-opus-5-5");
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_preflight_thinking(none, &arena, words, sizeof words), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_preflight_thinking(t.agent, NULL, words, sizeof words), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, NULL, 9), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(preflight_thinking(none, &arena, words, sizeof words), PHI_BAD_ARG);
+    CHECK_EQ_INT(preflight_thinking(t.agent, NULL, words, sizeof words), PHI_BAD_ARG);
+    CHECK_EQ_INT(preflight_thinking(t.agent, &arena, NULL, 9), PHI_BAD_ARG);
+    CHECK_EQ_INT(preflight_thinking(t.agent, &arena, words, 0), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "before");
     talk(&t, 0);
     t.desc.model.id = "claude-sonnet-5-5";
     CHECK_EQ_INT(set_model(t.agent, &t.desc.model), PHI_OK);
-    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, sizeof words), PHI_UNSUPPORTED);
+    CHECK_EQ_INT(preflight_thinking(t.agent, &arena, words, sizeof words), PHI_UNSUPPORTED);
     CHECK_EQ_STR(words, "the thin");
-    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, 1), PHI_UNSUPPORTED);
+    CHECK_EQ_INT(preflight_thinking(t.agent, &arena, words, 1), PHI_UNSUPPORTED);
     CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
-    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, sizeof words), PHI_STALE);
+    CHECK_EQ_INT(preflight_thinking(t.agent, &arena, words, sizeof words), PHI_STALE);
     CHECK_EQ_STR(words, "");
     phi_arena_free(&arena);
     thinker_end(&t);

@@ -3,6 +3,7 @@
    of a format, hooks that wait, rewrites at any moment, lanes; and which is saved and loaded into another runtime, or
    freed and opened again from its store, at any moment. Whatever happens, every call has one result, what is sent is
    what a provider takes (the rig looks at each request), each run ends once, and what is shown is what the log says. */
+#include "support/edits.h"
 #include "agent/agent_in.h"
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
@@ -347,19 +348,19 @@ static phi_verdict any_hook(void *user_data, phi_hook *hook) {
 
 static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     world *w = (world *)user_data;
-    HOLDS(w, arguments.len > 0 && phi_call_pending(call));
+    HOLDS(w, arguments.len > 0 && phi_call_get_info(call).pending);
     if (w->calm) return PHI_DONE;
     switch (pick(w, 8)) {
     case 0:
         (void)phi_call_reply(call, "a result of some length, so that it counts");
         return PHI_DONE;
-    case 1: (void)phi_call_prune(call, 1 + pick(w, 80), PHI__LIT("grapes")); return PHI_DONE;
+    case 1: (void)call_prune(call, 1 + pick(w, 80), PHI__LIT("grapes")); return PHI_DONE;
     case 2: talk(w); return PHI_DONE;
     case 3:
         if (pick(w, 10) == 0) leave(w);
         return PHI_PENDING;
     case 4:
-        (void)phi_call_revert(call, PHI_REVERT_TANGENT, pick(w, 60), PHI__LIT("sour"), NULL, 0);
+        (void)call_revert(call, PHI_REVERT_TANGENT, pick(w, 60), PHI__LIT("sour"), NULL, 0);
         return PHI_DONE;
     default: return PHI_PENDING;
     }
@@ -496,7 +497,7 @@ static bool sit(world *w) {
     store_mem_fail_at(w->store, -1, PHI_IO);
     w->agent = rig_agent(w->r, &w->desc);
     if (CHECK(w->agent.rt != NULL)) return true;
-    (void)phi_last_error(rig_runtime(w->r), &words, NULL);
+    words = phi_last_error(rig_runtime(w->r)).message;
     printf("  %s\n", words);
     w->failed = true;
     return false;
@@ -646,7 +647,7 @@ static void move(world *w) {
     w->agent = phi_agent_restore(rig_runtime(w->r), &w->desc, text,
                                  interrupt ? PHI_RESTORE_INTERRUPT : PHI_RESTORE_RESUME);
     if (!CHECK(w->agent.rt != NULL)) {
-        (void)phi_last_error(rig_runtime(w->r), &words, NULL);
+        words = phi_last_error(rig_runtime(w->r)).message;
         printf("  %s\n  %.*s\n", words, (int)phi__min(text.len, 4000), text.at);
         w->failed = true;
     } else {

@@ -75,7 +75,7 @@ TEST(a_call_that_fails_is_started_again_after_its_delay) {
     digger d;
     phi_tool tool = tool_of(&d, 2);
     phi_agent agent = begin(r, &tool, &d);
-    CHECK(phi_call_pending(d.call));
+    CHECK(phi_call_get_info(d.call).pending);
     (void)rig_run_until(r, 150);
     CHECK_EQ_INT(d.started, 1);
     (void)rig_run_until(r, 100);

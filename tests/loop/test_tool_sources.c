@@ -276,7 +276,8 @@ TEST(a_tool_that_an_agent_cannot_have_is_left_out) {
     shelf_put(&s, "odd")->schema = "{\"type\":\"string\"}";
     shelf_put(&s, "good");
     agent = shelf_agent(r, &s, &desc);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_OK);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_OK);
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);

@@ -107,7 +107,7 @@ TEST(a_partial_result_carries_blocks_details_and_the_run_of_a_child) {
     CHECK_EQ_INT(parts, 1);
     blocks[0].kind = PHI_CONTENT_TOOL_CALL;
     CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(
         words,
         "phi_call_partial: content[0].kind: expected text, image, document, audio or opaque");

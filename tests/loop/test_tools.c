@@ -47,9 +47,9 @@ TEST(a_call_has_one_result_however_often_it_is_finished) {
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     (void)rig_run(r, 10);
-    CHECK(phi_call_pending(b.calls[0]));
+    CHECK(phi_call_get_info(b.calls[0]).pending);
     finish(&b, 0, "one");
-    CHECK(!phi_call_pending(b.calls[0]));
+    CHECK(!phi_call_get_info(b.calls[0]).pending);
     CHECK_EQ_INT(phi_call_reply(b.calls[0], "two"), PHI_STALE);
     CHECK_EQ_INT(phi_call_result(b.calls[0], &none), PHI_STALE);
     CHECK_EQ_INT(rig_run(r, 20), 0);

@@ -162,7 +162,8 @@ TEST(a_tool_may_not_prompt_its_own_agent_nor_free_the_runtime) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 1);
     CHECK_EQ_INT(a.said, PHI_BUSY);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_MISUSE);
+    words = phi_last_error(rig_runtime(r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_MISUSE);
     CHECK_EQ_STR(words, "phi_runtime_free inside a callback");
     rig_free(r);
 }

@@ -63,7 +63,7 @@ static void *board_work(void *arg) {
             sched_yield();
             continue;
         }
-        (void)phi_call_pending(call);
+        (void)phi_call_get_info(call).pending;
         (void)phi_agent_alive(agent);
         if (phi_call_reply(call, "from a thread") == PHI_OK) {
             PHI__ADD(&b->wins, 1);

@@ -4,6 +4,12 @@
 
 #include "mcp/mcp_serve.h"
 
+static inline phi_status answer_text(phi_mcp_incoming incoming, phi_str text) {
+    phi_mcp_answer_desc answer = PHI_ZERO;
+    answer.text = text;
+    return phi_mcp_answer(incoming, &answer);
+}
+
 static inline phi_status answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
                                       const char *mime_type) {
     phi_mcp_answer_desc answer = PHI_ZERO;

@@ -230,7 +230,7 @@ static inline const char *world_header(world *o) {
 
 static inline const char *world_error(world *o) {
     const char *words = "";
-    (void)phi_last_error(o->rt, &words, NULL);
+    words = phi_last_error(o->rt).message;
     return words;
 }
 

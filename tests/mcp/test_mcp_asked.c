@@ -397,7 +397,8 @@ TEST(a_connection_whose_tools_are_held_is_not_freed) {
     start(&k, &f, "2025-06-18");
     f.held = true;
     CHECK(!link_freed(k.mcp));
-    CHECK_EQ_INT(phi_last_error(k.rt, &words, NULL), PHI_MISUSE);
+    words = phi_last_error(k.rt).message;
+    CHECK_EQ_INT(phi_last_error(k.rt).status, PHI_MISUSE);
     CHECK_EQ_STR(words, "phi_mcp_free: agents have its tools: free them first");
     f.held = false;
     link_end(&k);

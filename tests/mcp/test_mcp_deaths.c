@@ -250,8 +250,7 @@ static phi_poll model_poll(void *user_data, void *call, phi_answer *answer) {
     name.at = s->calls[i / 2];
     name.len = (size_t)(space - name.at);
     phi_answer_call(answer, phi_str_of(""), i % 2 == 1 ? phi_str_of("echo") : name);
-    phi_answer_arguments(answer, phi_str_of(i % 2 == 1 ? again : space + 1));
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, phi_str_of(i % 2 == 1 ? again : space + 1), true);
     return PHI_POLL_DONE;
 }
 

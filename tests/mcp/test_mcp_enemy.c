@@ -104,7 +104,7 @@ TEST(an_agent_of_another_runtime_is_not_asked) {
     to.agent.rt = rt;
     to.agent.gen = 1;
     CHECK_EQ_INT(link_connect(&t.k, &to, NULL, 0), PHI_BAD_ARG);
-    (void)phi_last_error(t.k.rt, &words, NULL);
+    words = phi_last_error(t.k.rt).message;
     CHECK_EQ_STR(words, "phi_mcp_connect: agent: it belongs to another runtime");
     tools_end(&t);
     phi_runtime_free(rt);

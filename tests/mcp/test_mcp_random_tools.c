@@ -1,7 +1,7 @@
 /* test_mcp_random_tools.c - lists of tools by chance, in which every member may hold anything: each tool
    becomes one that all providers and phi take, or is left out with a message; and results by chance,
    which end every call. PHI_SEEDS says how many, PHI_SEED picks one. */
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "mcp/tools.h"
 #include "text/schema.h"
 #include "codecs/presets.h"
@@ -195,7 +195,7 @@ static void check_accepted(const phi_tool *tool) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     for (i = 0; i < 3; i++) {
-        CHECK_EQ_INT(phi_preflight(&models[i], &message, 1, tool, 1, &arena, words, sizeof words),
+        CHECK_EQ_INT(preflight(&models[i], &message, 1, tool, 1, &arena, words, sizeof words),
                      PHI_OK);
         CHECK_EQ_STR(words, "");
     }

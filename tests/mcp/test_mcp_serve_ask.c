@@ -322,7 +322,7 @@ TEST(questions_of_other_methods_or_of_ended_requests_are_refused) {
         CHECK_EQ_INT(phi_mcp_ask(a.incoming, &ask), i == 0   ? PHI_BAD_ARG
                                                     : i == 1 ? PHI_OK
                                                              : PHI_UNSUPPORTED);
-        (void)phi_last_error(rig_runtime(s.r), &message, NULL);
+        message = phi_last_error(rig_runtime(s.r)).message;
         if (i == 0)
             CHECK_EQ_STR(message, "phi_mcp_ask: method: expected elicitation/create, "
                                   "sampling/createMessage or roots/list");
@@ -405,7 +405,7 @@ TEST(questions_without_a_name_are_numbered) {
     CHECK_EQ_INT(phi_json_count(phi_json_path(root, "result.inputRequests")), 2);
     phi_arena_free(&arena);
     CHECK_EQ_INT(a.ask_status, PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(s.r), &message, NULL);
+    message = phi_last_error(rig_runtime(s.r)).message;
     CHECK_EQ_STR(message, "phi_mcp_ask: key: a question of that name is open");
     served_free(&s);
 }
@@ -421,7 +421,7 @@ TEST(questions_whose_parameters_are_no_object_are_refused) {
         a.params = bad[i];
         CHECK(has(served_ask(&s, modern(1, "tools/call", GREET, ELICITS)), "nobody to ask"));
         CHECK_EQ_INT(a.ask_status, PHI_BAD_ARG);
-        (void)phi_last_error(rig_runtime(s.r), &message, NULL);
+        message = phi_last_error(rig_runtime(s.r)).message;
         CHECK_EQ_STR(message, "phi_mcp_ask: params: expected a JSON object");
         served_free(&s);
     }

@@ -191,7 +191,7 @@ TEST(a_read_outlives_the_list_that_its_resource_was_in) {
     free(resource);
     free(type);
     CHECK(has(served_hear(&s), "list_changed"));
-    CHECK_EQ_INT(phi_mcp_answer_text(read_of, phi_str_of("late"), NULL), PHI_OK);
+    CHECK_EQ_INT(answer_text(read_of, phi_str_of("late")), PHI_OK);
     CHECK(has(served_hear(&s), "\"mimeType\":\"text/plain\",\"text\":\"late\""));
     served_free(&s);
 }
@@ -224,7 +224,7 @@ TEST(a_prompt_under_way_outlives_its_list) {
     free(prompt);
     free(name);
     CHECK(has(served_hear(&s), "list_changed"));
-    CHECK_EQ_INT(phi_mcp_answer_text(read_of, phi_str_of("words"), NULL), PHI_OK);
+    CHECK_EQ_INT(answer_text(read_of, phi_str_of("words")), PHI_OK);
     CHECK(has(served_hear(&s), "\"text\":\"words\""));
     served_free(&s);
 }

@@ -436,21 +436,21 @@ TEST(a_server_for_other_machines_needs_a_token_and_a_path_a_slash) {
     desc.any_address = true;
     web_open_with(&w, &desc, rig_new());
     CHECK(w.server == NULL);
-    (void)phi_last_error(rig_runtime(w.r), &words, NULL);
+    words = phi_last_error(rig_runtime(w.r)).message;
     CHECK_EQ_STR(words, "phi_mcp_serve: any_address: needs a token");
     web_close(&w);
     memset(&desc, 0, sizeof desc);
     desc.path = "mcp";
     web_open_with(&w, &desc, rig_new());
     CHECK(w.server == NULL);
-    (void)phi_last_error(rig_runtime(w.r), &words, NULL);
+    words = phi_last_error(rig_runtime(w.r)).message;
     CHECK_EQ_STR(words, "phi_mcp_serve: path \"mcp\": expected a '/' first");
     web_close(&w);
     memset(&desc, 0, sizeof desc);
     desc.address = "10.0.0.1";
     web_open_with(&w, &desc, rig_new());
     CHECK(w.server == NULL);
-    (void)phi_last_error(rig_runtime(w.r), &words, NULL);
+    words = phi_last_error(rig_runtime(w.r)).message;
     CHECK(has(words, "phi_mcp_serve: cannot listen on \"10.0.0.1\": expected 127.0.0.1"));
     web_close(&w);
 }

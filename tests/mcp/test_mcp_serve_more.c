@@ -26,8 +26,8 @@ static void read_later(void *user_data, phi_mcp_incoming incoming, const char *u
 static void read_note(void *user_data, phi_mcp_incoming incoming, const char *uri, phi_str values) {
     (void)user_data;
     (void)uri;
-    CHECK_EQ_INT(phi_mcp_answer_text(incoming, values, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_mcp_answer_text(incoming, values, NULL), PHI_STALE);
+    CHECK_EQ_INT(answer_text(incoming, values), PHI_OK);
+    CHECK_EQ_INT(answer_text(incoming, values), PHI_STALE);
 }
 
 static void get_later(void *user_data, phi_mcp_incoming incoming, phi_str arguments) {
@@ -675,7 +675,8 @@ TEST(a_desc_with_a_fault_is_refused_with_words) {
     world_begin(&w);
     w.desc.stdio = w.desc.http = true;
     CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r), &why, NULL), PHI_BAD_ARG);
+    why = phi_last_error(rig_runtime(w.r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r)).status, PHI_BAD_ARG);
     CHECK_EQ_STR(why, "phi_mcp_serve: expected either stdio or http");
     w.desc.http = false;
     w.desc.era = "2020";
@@ -683,18 +684,21 @@ TEST(a_desc_with_a_fault_is_refused_with_words) {
     w.desc.era = NULL;
     w.tools[0].schema = "{\"type\":\"object\",\"not\":{}}";
     CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r), &why, NULL), PHI_UNSUPPORTED);
+    why = phi_last_error(rig_runtime(w.r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r)).status, PHI_UNSUPPORTED);
     CHECK(strstr(why, "tool \"echo\": ") == why);
     w.tools[0] = rig_echo();
     w.tools[0].needs_approval = true;
     CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r), &why, NULL), PHI_BAD_ARG);
+    why = phi_last_error(rig_runtime(w.r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r)).status, PHI_BAD_ARG);
     CHECK_EQ_STR(why, "tool \"echo\": needs_approval, and nothing can approve: set hook_fn, and "
                       "PHI_HOOK_BEFORE_TOOL in hook_points");
     w.tools[0] = rig_echo();
     w.infos[0].output_schema = "[]";
     CHECK(phi_mcp_serve(rig_runtime(w.r), &w.desc) == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r), &why, NULL), PHI_BAD_ARG);
+    why = phi_last_error(rig_runtime(w.r)).message;
+    CHECK_EQ_INT(phi_last_error(rig_runtime(w.r)).status, PHI_BAD_ARG);
     CHECK_EQ_STR(why, "output_schema of \"echo\": expected a JSON object");
     rig_free(w.r);
 }

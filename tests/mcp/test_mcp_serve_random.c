@@ -171,7 +171,7 @@ static void host_acts(world *w) {
     case 6: (void)serve_tools(w->server, w->tools, dice(w, 2) ? w->infos : NULL, 4); break;
     case 8: (void)phi_mcp_task(phi_mcp_incoming_of(call)); break;
     case 7:
-        if (read.server == w->server) (void)phi_mcp_answer_text(read, PHI__LIT("later"), NULL);
+        if (read.server == w->server) (void)answer_text(read, PHI__LIT("later"));
         break;
     default: (void)phi_mcp_server_log(w->server, &of, "error", NULL, "\"words\""); break;
     }

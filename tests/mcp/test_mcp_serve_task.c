@@ -441,7 +441,7 @@ TEST(a_server_without_tasks_has_none) {
     o.desc.tasks = false;
     served_open_with(&s, &o.desc, rig_new());
     CHECK(s.server == NULL);
-    (void)phi_last_error(rig_runtime(s.r), &words, NULL);
+    words = phi_last_error(rig_runtime(s.r)).message;
     CHECK_EQ_STR(words, "tool \"work\": it wants tasks, which phi_mcp_server_desc.tasks does not "
                         "offer");
     served_free(&s);

@@ -407,7 +407,8 @@ TEST(arguments_of_a_request_are_checked) {
     ready(&k, "2025-06-18");
     CHECK_EQ_INT(ask(&k, &g, "", "", NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(ask(&k, &g, "a", "[1]", NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_last_error(k.rt, &words, NULL), PHI_BAD_ARG);
+    words = phi_last_error(k.rt).message;
+    CHECK_EQ_INT(phi_last_error(k.rt).status, PHI_BAD_ARG);
     CHECK_EQ_STR(words, "phi_mcp_send: params: expected a JSON object");
     CHECK_EQ_INT(ask(&k, &g, "a", "{", NULL), PHI_BAD_ARG);
     phi_mcp_close(k.mcp);
@@ -819,7 +820,8 @@ TEST(settings_are_checked_with_words) {
         const char *words = "";
         char text[200];
         CHECK(phi_mcp_connect(rig_runtime(r), &d[i]) == NULL);
-        CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_BAD_ARG);
+        words = phi_last_error(rig_runtime(r)).message;
+        CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_BAD_ARG);
         (void)snprintf(text, sizeof text, "phi_mcp_connect: %s", want[i]);
         CHECK_EQ_STR(words, text);
     }

@@ -338,7 +338,11 @@ TEST(text_blocks_are_joined_and_other_blocks_left_out) {
     blocks[1].text = phi_str_of("secret");
     blocks[2].text = phi_str_of("two");
     CHECK_STR(phi_message_text(&m, "\n", &arena, NULL), "one\ntwo");
+    CHECK(phi_message_text(&m, NULL, NULL, NULL).at == blocks[0].text.at); /* the first, no copy */
+    blocks[0].kind = PHI_CONTENT_THINKING;
+    CHECK_STR(phi_message_text(&m, NULL, NULL, NULL), "two");
     m.content_count = 0;
+    CHECK_STR(phi_message_text(&m, NULL, NULL, NULL), "");
     CHECK_STR(phi_message_text(&m, "\n", &arena, NULL), "");
     end();
 }

@@ -808,7 +808,7 @@ TEST(a_call_that_ends_while_it_waits_for_a_token_leaves_nothing) {
         (void)asked_run(&a, 5);
         CHECK_EQ_INT(a.sent_count, 1);
         phi_openapi_free(a.api); /* refused: a call is under way */
-        CHECK_EQ_INT(phi_last_error(a.rt, NULL, NULL), PHI_MISUSE);
+        CHECK_EQ_INT(phi_last_error(a.rt).status, PHI_MISUSE);
         if (how == 0) (void)phi_abort(a.agent);
         if (how == 1) phi_agent_free(a.agent);
         if (how == 2) CHECK_EQ_INT(phi_runtime_close(a.rt), PHI_BUSY);

@@ -294,7 +294,8 @@ TEST(settings_are_checked) {
     desc.headers = &broken;
     desc.header_count = 1;
     CHECK(open_text(s.rt, &desc, phi_str_of("{}")) == NULL);
-    CHECK_EQ_INT(phi_last_error(s.rt, &words, NULL), PHI_BAD_ARG);
+    words = phi_last_error(s.rt).message;
+    CHECK_EQ_INT(phi_last_error(s.rt).status, PHI_BAD_ARG);
     CHECK_EQ_STR(words, "phi_openapi_new: headers: each needs a name and a value, without line "
                         "breaks");
     desc.headers = &blank;
@@ -309,7 +310,8 @@ TEST(settings_are_checked) {
     desc.auth.client_secret = "a";
     CHECK(open_text(s.rt, &desc, phi_str_of("{}")) == NULL);
     CHECK(open_file(s.rt, NULL, NULL) == NULL);
-    CHECK_EQ_INT(phi_last_error(s.rt, &words, NULL), PHI_BAD_ARG);
+    words = phi_last_error(s.rt).message;
+    CHECK_EQ_INT(phi_last_error(s.rt).status, PHI_BAD_ARG);
     CHECK_EQ_STR(words, "phi_openapi_new: expected one of text, path and url");
     desc.path = "x";
     CHECK(open_text(s.rt, &desc, phi_str_of("{}")) == NULL); /* two of them */

@@ -1,5 +1,5 @@
 /* test_tool_schema.c - schemas, parameters, bodies and names, one rule a test. */
-#include "agent/dry_run.h"
+#include "support/preflight.h"
 #include "openapi/spec.h"
 #include "text/schema.h"
 #include "codecs/presets.h"
@@ -68,7 +68,7 @@ static void check_accepted(const phi_tool *tool) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     for (i = 0; i < 3; i++) {
-        CHECK_EQ_INT(phi_preflight(&models[i], &message, 1, tool, 1, &arena, words, sizeof words),
+        CHECK_EQ_INT(preflight(&models[i], &message, 1, tool, 1, &arena, words, sizeof words),
                      PHI_OK);
         CHECK_EQ_STR(words, "");
     }

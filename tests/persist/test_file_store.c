@@ -433,7 +433,7 @@ TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {
     CHECK_EQ_INT(phi_thread_sync(&first, W(&r)), PHI_OK);
     CHECK_EQ_INT(phi_thread_attach(&second, &r.s, "t", &torn, W(&r)), PHI_BUSY);
     CHECK_EQ_STR(r.words, "Thread t is locked by this store already");
-    CHECK_EQ_INT(phi_thread_detach(&first), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(&first, NULL, NULL, NULL, NULL, 0), PHI_OK);
     f = fopen(file_in(&r, "t.jsonl"), "ab");
     REQUIRE(f != NULL);
     (void)fputs("{\"crc\":\"12", f);
@@ -443,13 +443,13 @@ TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {
     CHECK_EQ_INT(phi_thread_get_info(&second).stored, 2);
     CHECK(thread_say(&second, "three"));
     CHECK_EQ_INT(phi_thread_sync(&second, W(&r)), PHI_OK);
-    CHECK_EQ_INT(phi_thread_detach(&second), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(&second, NULL, NULL, NULL, NULL, 0), PHI_OK);
     phi__journal_free_thread(&first);
     phi__thread_init(&first, &r.memory, NULL);
     CHECK_EQ_INT(phi_thread_attach(&first, &r.s, "t", &torn, W(&r)), PHI_OK);
     CHECK_EQ_INT(torn, 0);
     CHECK_EQ_INT(phi_thread_count(&first), 3);
-    CHECK_EQ_INT(phi_thread_detach(&first), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(&first, NULL, NULL, NULL, NULL, 0), PHI_OK);
     if (CHECK(phi_thread_to_json(&first, &r.arena, &one) == PHI_OK) &&
         CHECK(phi_thread_to_json(&second, &r.arena, &two) == PHI_OK))
         CHECK(phi_str_equal(one, two));

@@ -1,4 +1,5 @@
 /* test_introspect.c - a thread in figures, the last that was said, and the log in words. */
+#include "support/figures.h"
 #include "history/random_log.h"
 
 #include "agent/agent_in.h"
@@ -122,13 +123,13 @@ static phi_span span_of(uint64_t from, uint64_t to, const phi_message *messages,
 
 static const char *described(const phi_describe *d) {
     phi_str out = {"", 0};
-    CHECK_EQ_INT(phi_thread_describe(log_of(), d, &arena, &out), PHI_OK);
+    CHECK_EQ_INT(phi_thread_describe(log_of(), d, &arena, &out, NULL), PHI_OK);
     return out.at; /* an arena's copy is terminated */
 }
 
 static phi_lane_figures figures(const char *lane, uint64_t upto) {
     phi_lane_figures f = PHI_ZERO;
-    CHECK_EQ_INT(phi_thread_figures(log_of(), lane, upto, &f), PHI_OK);
+    CHECK_EQ_INT(lane_figures(log_of(), lane, upto, &f), PHI_OK);
     return f;
 }
 
@@ -165,17 +166,17 @@ TEST(what_is_missing_or_not_there_is_a_status_and_changes_nothing) {
     conversation();
     memset(&f, 7, sizeof f);
     d.lane = "elsewhere";
-    CHECK_EQ_INT(phi_thread_figures(NULL, NULL, 0, &f), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_figures(log_of(), NULL, 0, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_figures(log_of(), "elsewhere", 0, &f), PHI_NOT_FOUND);
+    CHECK_EQ_INT(lane_figures(NULL, NULL, 0, &f), PHI_BAD_ARG);
+    CHECK_EQ_INT(lane_figures(log_of(), NULL, 0, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(lane_figures(log_of(), "elsewhere", 0, &f), PHI_NOT_FOUND);
     CHECK_EQ_INT(((unsigned char *)&f)[sizeof f - 1], 7);
     CHECK(phi_thread_last(NULL, PHI_ROLE_USER, false) == NULL);
     CHECK(phi_thread_last(log_of(), (phi_role)5, false) == NULL);
     CHECK(phi_thread_last(log_of(), PHI_ROLE_EXTENSION, false) == NULL);
-    CHECK_EQ_INT(phi_thread_describe(NULL, NULL, &arena, &text), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, NULL, &text), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, &arena, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_thread_describe(log_of(), &d, &arena, &text), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_thread_describe(NULL, NULL, &arena, &text, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, NULL, &text, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_describe(log_of(), NULL, &arena, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_describe(log_of(), &d, &arena, &text, NULL), PHI_NOT_FOUND);
     CHECK_STR(text, "before");
     done();
 }
@@ -464,7 +465,7 @@ TEST(a_message_that_was_carried_over_is_shown) {
     say(PHI_ROLE_USER, "as it was");
     thread.fold.items[0].flags |= (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_SUMMARY;
     CHECK(phi__rebase_take(&other, &thread, &thread.fold, NULL));
-    CHECK_EQ_INT(phi_thread_describe(&other, &d, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_describe(&other, &d, &arena, &text, NULL), PHI_OK);
     CHECK(strstr(text.at, "shown") != NULL && strstr(text.at, "replaced") == NULL);
     if (!CHECK(strstr(text.at, "shown") != NULL)) printf("%s\n", text.at);
     phi__journal_free_thread(&other);
@@ -632,9 +633,9 @@ TEST(a_run_is_looked_at_while_its_tool_is_pending) {
     rig_says(r, "Here it is");
     CHECK_EQ_INT(phi_prompt(agent, "Fetch it"), PHI_OK);
     (void)rig_run(r, 20);
-    CHECK_EQ_INT(phi_thread_figures(phi_agent_thread(agent), NULL, UINT64_MAX, &f), PHI_OK);
+    CHECK_EQ_INT(lane_figures(phi_agent_thread(agent), NULL, UINT64_MAX, &f), PHI_OK);
     CHECK_EQ_INT(f.open_calls, 1);
-    CHECK_EQ_INT(phi_thread_describe(phi_agent_thread(agent), NULL, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_describe(phi_agent_thread(agent), NULL, &arena, &text, NULL), PHI_OK);
     CHECK_EQ_STR(
         text.at,
         "4 entries, 1 lane; runs that ended took 0 tokens in, 0 of them cached, 0 out\n"
@@ -646,12 +647,12 @@ TEST(a_run_is_looked_at_while_its_tool_is_pending) {
         "3 answer, 14 tokens, shown, calls wait c1 {} (open)\n");
     rig_finish(r, 0, "a sword");
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_thread_figures(phi_agent_thread(agent), NULL, UINT64_MAX, &f), PHI_OK);
+    CHECK_EQ_INT(lane_figures(phi_agent_thread(agent), NULL, UINT64_MAX, &f), PHI_OK);
     CHECK_EQ_INT(f.open_calls, 0);
     REQUIRE(phi_thread_last(phi_agent_thread(agent), PHI_ROLE_ASSISTANT, true) != NULL);
     CHECK_STR(phi_thread_last(phi_agent_thread(agent), PHI_ROLE_ASSISTANT, true)->content[0].text,
               "Here it is");
-    CHECK_EQ_INT(phi_thread_describe(phi_agent_thread(agent), NULL, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_describe(phi_agent_thread(agent), NULL, &arena, &text, NULL), PHI_OK);
     CHECK_EQ_STR(
         text.at,
         "10 entries, 1 lane; runs that ended took 20 tokens in, 0 of them cached, 10 out\n"
@@ -719,15 +720,15 @@ TEST(entries_that_left_memory_are_read_back_when_they_are_described) {
     setup();
     CHECK(inside->log.held < inside->log.count);
     store_mem_fail_at(store, 0, PHI_IO);
-    CHECK_EQ_INT(phi_thread_figures(log, NULL, UINT64_MAX, &f), PHI_OK); /* without the store */
+    CHECK_EQ_INT(lane_figures(log, NULL, UINT64_MAX, &f), PHI_OK); /* without the store */
     CHECK_EQ_INT(f.messages, 1);
     last = phi_thread_last(log, PHI_ROLE_USER, false);
     REQUIRE(last != NULL);
     CHECK_STR(last->content[0].text, "They talked.");
     d.last = PHI_UNLIMITED;
-    CHECK_EQ_INT(phi_thread_describe(log, &d, &arena, &text), PHI_IO);
+    CHECK_EQ_INT(phi_thread_describe(log, &d, &arena, &text, NULL), PHI_IO);
     CHECK_STR(text, "before");
-    CHECK_EQ_INT(phi_thread_describe(log, &d, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_describe(log, &d, &arena, &text, NULL), PHI_OK);
     CHECK_EQ_INT(lines(text.at), phi_thread_count(log) + 2);
     CHECK(strstr(text.at, "\n1 user message, 6 tokens, replaced: \"Go on.\"\n") != NULL);
     done();
@@ -791,9 +792,9 @@ TEST(without_memory_looking_says_so_and_gives_all_back) {
         phi_status status;
         d.before = 6;
         test_alloc_fail_at(n);
-        status = phi_thread_figures(log_of(), NULL, 5, &f);
-        if (status == PHI_OK) status = phi_thread_describe(log_of(), NULL, &arena, &text);
-        if (status == PHI_OK) status = phi_thread_describe(log_of(), &d, &arena, &text);
+        status = lane_figures(log_of(), NULL, 5, &f);
+        if (status == PHI_OK) status = phi_thread_describe(log_of(), NULL, &arena, &text, NULL);
+        if (status == PHI_OK) status = phi_thread_describe(log_of(), &d, &arena, &text, NULL);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);

@@ -102,7 +102,7 @@ TEST(a_thread_comes_back_with_all_it_had) {
             CHECK_EQ_INT(phi_thread_sync(of(&thread), words, sizeof words), PHI_OK);
         }
         CHECK(stored_is(&thread, "t"));
-        CHECK_EQ_INT(phi_thread_detach(of(&thread)), PHI_OK);
+        CHECK_EQ_INT(phi_thread_attach(of(&thread), NULL, NULL, NULL, NULL, 0), PHI_OK);
         CHECK_EQ_INT(attach(&again, "t", words), PHI_OK);
         CHECK_EQ_INT(phi_thread_get_info(of(&again)).stored, thread.log.count);
         if (!CHECK(phi_str_equal(text_of(&thread), text_of(&again)))) seed = 1000;
@@ -119,8 +119,8 @@ TEST(a_thread_is_attached_once_and_locked_meanwhile) {
     CHECK_EQ_INT(attach(&again, "t", words), PHI_BUSY);
     CHECK_EQ_STR(words, "locked");
     CHECK(store_mem_locked(store, "t")); /* by the one that has it */
-    CHECK_EQ_INT(phi_thread_detach(of(&thread)), PHI_OK);
-    CHECK_EQ_INT(phi_thread_detach(of(&thread)), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(of(&thread), NULL, NULL, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(of(&thread), NULL, NULL, NULL, NULL, 0), PHI_OK);
     CHECK(!store_mem_locked(store, "t"));
     CHECK_EQ_INT(attach(&again, "t", words), PHI_OK);
     teardown();
@@ -131,7 +131,7 @@ TEST(a_thread_and_a_store_that_both_have_entries_do_not_meet) {
     setup();
     CHECK(say(&thread, "one"));
     CHECK_EQ_INT(attach(&thread, "t", words), PHI_OK);
-    CHECK_EQ_INT(phi_thread_detach(of(&thread)), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(of(&thread), NULL, NULL, NULL, NULL, 0), PHI_OK);
     CHECK(say(&again, "other"));
     CHECK_EQ_INT(attach(&again, "t", words), PHI_MISUSE);
     CHECK_EQ_STR(words, "the thread and the store both have entries");
@@ -340,7 +340,7 @@ TEST(without_memory_nothing_is_lost_and_nothing_half_read) {
         CHECK(log_grow(&g, 20));
         test_alloc_fail_at(n);
         status = attach(&thread, "t", words);
-        if (status == PHI_OK) status = phi_thread_detach(of(&thread));
+        if (status == PHI_OK) status = phi_thread_attach(of(&thread), NULL, NULL, NULL, NULL, 0);
         if (status == PHI_OK) status = attach(&again, "t", words);
         CHECK_EQ_INT(status, test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK);
         test_alloc_fail_at(-1);

@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_SESSION_BLOCKS_SUPPORT_H
 #define PHI_TESTS_SESSION_BLOCKS_SUPPORT_H
 
+#include "support/session_list.h"
 #include "record/session_context.h"
 #include "support/test.h"
 #include "text/json.h"
@@ -103,9 +104,8 @@ static inline const char *context_of(const phi_session *s, const char *loop_id, 
     size_t count = 0;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(
-        phi_session_context(s, phi_str_of(loop_id), flags, config, NULL, &arena, &list, &count),
-        PHI_OK);
+    CHECK_EQ_INT(session_list(s, phi_str_of(loop_id), flags, config, NULL, &arena, &list, &count),
+                 PHI_OK);
     out = words_of(list, count);
     phi_arena_free(&arena);
     return out;

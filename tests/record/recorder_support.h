@@ -87,7 +87,7 @@ static inline const phi_session *session_of(const char *id) {
 }
 
 static inline const phi_loop_record *loop_of(const char *session, const char *loop) {
-    return phi_session_get_loop(session_of(session), phi_str_of(loop));
+    return session_loop(session_of(session), phi_str_of(loop));
 }
 
 #endif

@@ -201,7 +201,7 @@ TEST(a_checkpoint_promotes_exactly_the_finished_child_and_later_enrichment_still
     both("child", "child.m.1", "parent.m.1", 1);
     CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 1);
     CHECK_EQ_INT(finished, 0);
-    CHECK_STR(phi_recorder_session_at(rec, 0)->session_id, "child");
+    CHECK_STR(recorder_session_at(rec, 0)->session_id, "child");
     REQUIRE(session_of("child")->parent != NULL);
     CHECK_STR(session_of("child")->parent->tool_call_id, "");
     call_end("parent.m.1", "call-1", "child.m.1");
@@ -488,7 +488,7 @@ TEST(roots_children_chains_and_loops_are_found) {
     CHECK_STR(found[0]->loop_id, "s.m.1");
     CHECK_STR(found[2]->loop_id, "s.m.3");
     CHECK_EQ_INT(phi_session_loops(s, PHI_LOOP_CHAIN, phi_str_of("none"), found, 4), 0);
-    CHECK(phi_session_get_loop(s, phi_str_of("none")) == NULL);
+    CHECK(session_loop(s, phi_str_of("none")) == NULL);
     CHECK_EQ_INT(session_usage(s).total_tokens, 12);
     rec_end();
 }
@@ -519,9 +519,9 @@ TEST(completed_sessions_come_first_and_draining_empties_them) {
     both("done", "done.m.1", NULL, 1);
     CHECK_EQ_INT(phi_recorder_flush(rec, PHI_FLUSH_IDLE), 1);
     CHECK_EQ_INT(recorder_session_count(rec), 2);
-    CHECK_STR(phi_recorder_session_at(rec, 0)->session_id, "done");
-    CHECK_STR(phi_recorder_session_at(rec, 1)->session_id, "open");
-    CHECK(phi_recorder_session_at(rec, 2) == NULL);
+    CHECK_STR(recorder_session_at(rec, 0)->session_id, "done");
+    CHECK_STR(recorder_session_at(rec, 1)->session_id, "open");
+    CHECK(recorder_session_at(rec, 2) == NULL);
     CHECK(recorder_running(rec, phi_str_of("open.m.1")) != NULL);
     CHECK(recorder_running(rec, phi_str_of("done.m.1")) == NULL);
     drained = phi_recorder_drain(rec);

@@ -25,7 +25,7 @@ static void check_loop(const phi_session *s, const phi_loop_record *loop) {
     for (i = 1; i < loop->event_count; i++)
         CHECK(loop->events[i - 1].sequence < loop->events[i].sequence);
     for (i = 0; i < loop->child_count; i++) {
-        const phi_loop_record *child = phi_session_get_loop(s, loop->children[i]);
+        const phi_loop_record *child = session_loop(s, loop->children[i]);
         CHECK(child != NULL);
         CHECK(child != loop);
     }
@@ -65,10 +65,10 @@ static void check_all(void) {
     const phi_session *s;
     size_t i, j, n = recorder_session_count(rec);
     for (i = 0; i < n; i++) {
-        s = phi_recorder_session_at(rec, i);
+        s = recorder_session_at(rec, i);
         check_session(s, false);
         for (j = i + 1; j < n; j++)
-            CHECK(!phi_str_equal(s->session_id, phi_recorder_session_at(rec, j)->session_id));
+            CHECK(!phi_str_equal(s->session_id, recorder_session_at(rec, j)->session_id));
     }
     for (i = 0; i < LOOPS; i++) {
         const phi_loop_record *loop = recorder_running(rec, phi_str_of(ids[i]));

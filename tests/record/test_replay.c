@@ -123,7 +123,7 @@ static phi_flow clock_start(void *user_data, phi_call call, phi_str arguments) {
     stage *on = (stage *)user_data;
     (void)arguments;
     on->t->started++;
-    CHECK(phi_call_pending(call));
+    CHECK(phi_call_get_info(call).pending);
     (void)phi_call_progress(call, "looking");
     return PHI_PENDING;
 }

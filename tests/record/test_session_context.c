@@ -1,4 +1,5 @@
 /* test_session_context.c - compaction blocks of the original: applied, made, and put into an agent. */
+#include "support/session_list.h"
 #include "blocks_support.h"
 #include "log_support.h"
 #include "agent/one_shot_run.h"
@@ -174,14 +175,12 @@ TEST(with_a_budget_of_80_tokens_the_newest_earlier_loop_is_in_and_the_older_out)
     config.scope_tokens = 80;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(
-        phi_session_context(s, phi_str_of(""), 0, &config, &counter, &arena, &list, &count),
-        PHI_OK);
+    CHECK_EQ_INT(session_list(s, phi_str_of(""), 0, &config, &counter, &arena, &list, &count),
+                 PHI_OK);
     CHECK_EQ_STR(words_of(list, count), "new.. 3.q0 3.a0");
     config.scope_tokens = 108;
-    CHECK_EQ_INT(
-        phi_session_context(s, phi_str_of(""), 0, &config, &counter, &arena, &list, &count),
-        PHI_OK);
+    CHECK_EQ_INT(session_list(s, phi_str_of(""), 0, &config, &counter, &arena, &list, &count),
+                 PHI_OK);
     CHECK_EQ_STR(words_of(list, count), "old.. new.. 3.q0 3.a0");
     phi_arena_free(&arena);
     phi_session_free(s);
@@ -289,13 +288,10 @@ TEST(a_loop_that_is_not_there_and_a_session_without_messages) {
     REQUIRE(s != NULL);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_session_context(s, phi_str_of("s.m.2"), 0, NULL, NULL, &arena, &list, &count),
+    CHECK_EQ_INT(session_list(s, phi_str_of("s.m.2"), 0, NULL, NULL, &arena, &list, &count),
                  PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_session_context(s, none, 0, NULL, NULL, &arena, &list, &count), PHI_OK);
+    CHECK_EQ_INT(session_list(s, none, 0, NULL, NULL, &arena, &list, &count), PHI_OK);
     CHECK_EQ_INT(count, 0);
-    CHECK_EQ_INT(phi_session_context(NULL, none, 0, NULL, NULL, &arena, &list, &count),
-                 PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_session_context(s, none, 0, NULL, NULL, NULL, &list, &count), PHI_BAD_ARG);
     CHECK_EQ_INT(compact_session(s, phi_str_of("s.m.2"), 0, NULL, 0, NULL), PHI_NOT_FOUND);
     CHECK_EQ_INT(compact_session(s, none, 0, NULL, 0, &count), PHI_OK);
     CHECK_EQ_INT(count, 0);
@@ -692,7 +688,7 @@ static phi_status my_block(void *user_data, const phi_block_request *request,
     m->calls++;
     m->current += request->is_current;
     CHECK_EQ_INT(request->config->keep_first_turns, 2);
-    CHECK(phi_session_get_loop(request->session, request->loop->loop_id) == request->loop);
+    CHECK(session_loop(request->session, request->loop->loop_id) == request->loop);
     if (m->mode == 2) return PHI_LIMIT;
     if (message == NULL || text == NULL) return PHI_NO_MEMORY;
     if (m->mode == 1) memset(block, 0, sizeof *block);
@@ -777,9 +773,9 @@ TEST(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks) {
     REQUIRE(s != NULL);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_session_context(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, &arena,
-                                     &list, &count),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        session_list(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, &arena, &list, &count),
+        PHI_OK);
     CHECK_EQ_INT(phi_agent_replace_messages(agent, list, count), PHI_OK);
     phi_arena_free(&arena);
     phi_session_free(s);
@@ -1199,8 +1195,8 @@ static bool all_of_it(void) {
         CHECK_EQ_INT(n, 0);
         done = false;
     }
-    done = done && phi_session_context(s, phi_str_of(""), 0, &config, NULL, &arena, &list,
-                                       &count) == PHI_OK;
+    done =
+        done && session_list(s, phi_str_of(""), 0, &config, NULL, &arena, &list, &count) == PHI_OK;
     if (done) CHECK_EQ_INT(count, 1 + 4 + 1 + 10);
     runs_open(&l);
     if (done && phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, runs_thread(&l), NULL, 0) !=
@@ -1245,8 +1241,7 @@ static bool loads_pruned(void) {
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     done = phi_session_from_json(phi__str(made, made_len), &allocator, 0, &s, NULL) == PHI_OK;
-    done = done &&
-           phi_session_context(s, phi_str_of(""), 0, NULL, NULL, &arena, &list, &count) == PHI_OK;
+    done = done && session_list(s, phi_str_of(""), 0, NULL, NULL, &arena, &list, &count) == PHI_OK;
     if (done) CHECK_EQ_STR(words_of(list, count), "q " WELLS " a");
     runs_open(&l);
     done = done && phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, runs_thread(&l), NULL,

@@ -1,5 +1,6 @@
 /* test_session_cost.c - what it costs to add a run to a session, counted in ids that are compared. */
 #include "support/test.h"
+#include "support/recorded.h"
 
 #include "model/message_in.h"
 #include "record/session_in.h"
@@ -40,7 +41,7 @@ TEST(a_run_without_a_parent_is_compared_with_no_other) {
     }
     CHECK_EQ_INT(compared, 0);
     add(box, "s.a.b.1", "s.a.999");
-    root = phi_session_get_loop(&box->pub, PHI__LIT("s.a.999"));
+    root = session_loop(&box->pub, PHI__LIT("s.a.999"));
     REQUIRE(root != NULL && root->child_count == 1);
     CHECK_STR(root->children[0], "s.a.b.1");
     phi_session_free(&box->pub);

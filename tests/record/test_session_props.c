@@ -1,5 +1,6 @@
 /* test_session_props.c - a thread's log seen as a session, against the log itself: random histories, worked out from the
    entries in the most obvious way. Each seed is one history; PHI_SEEDS says how many, PHI_SEED picks one. */
+#include "support/session_list.h"
 #include "support/recorded.h"
 #include "record/session_context.h"
 
@@ -133,8 +134,8 @@ static void blocks_hold(const phi_session *s, phi_arena *arena) {
             HOLDS(b->keep_recent.from == b->keep_compacted.to + 1);
         all += b->keep_compacted.message_count + b->keep_recent.message_count;
     }
-    HOLDS(phi_session_context(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, arena, &list,
-                              &count) == PHI_OK);
+    HOLDS(session_list(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, arena, &list,
+                       &count) == PHI_OK);
     HOLDS(count <= all + held);
 }
 
@@ -252,8 +253,8 @@ static void taken_up(const phi_session *s, uint32_t scope_runs, phi_memory *memo
     phi__thread_init(&thread, memory, NULL);
     HOLDS(phi_session_to_thread(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, &thread,
                                 said, sizeof said) == PHI_OK);
-    HOLDS(phi_session_context(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, &arena,
-                              &list, &count) == PHI_OK);
+    HOLDS(session_list(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, &arena, &list,
+                       &count) == PHI_OK);
     HOLDS(phi_thread_view(&thread, NULL, UINT64_MAX, &arena, &items, &shown) == PHI_OK);
     HOLDS(count == shown);
     for (i = 0; i < count && !failed; i++)
@@ -276,8 +277,8 @@ static void blocks_show_the_view(run_log *l) {
     config.scope_runs = UINT32_MAX;
     phi_arena_init(&arena, &l->memory, 0);
     HOLDS(phi_session_of_thread(runs_thread(l), &allocator, &s) == PHI_OK);
-    HOLDS(phi_session_context(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, &arena,
-                              &list, &count) == PHI_OK);
+    HOLDS(session_list(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, &arena, &list,
+                       &count) == PHI_OK);
     HOLDS(phi_thread_view(runs_thread(l), NULL, UINT64_MAX, &arena, &items, &shown) == PHI_OK);
     HOLDS(count == shown);
     for (i = 0; i < count && !failed; i++)

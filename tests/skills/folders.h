@@ -62,7 +62,7 @@ static inline const phi_skill *folders_find(const phi_skills *skills, const char
 
 /* A whole directory, or the skill of a path that ends in "/SKILL.md". */
 static inline phi_status folders_load(phi_skills *skills, const char *dir, const char *label) {
-    return phi_skills_load_dir(skills, dir, label, SIZE_MAX);
+    return phi_skills_load(skills, dir, label, SIZE_MAX);
 }
 
 /* "SKILL.md:3: message" of each problem, a line each; "- " before those of skills that are loaded.

@@ -42,7 +42,7 @@ TEST(skills_of_a_directory_are_sorted_and_have_their_fields) {
     phi_skills_free(skills);
 }
 
-TEST(a_later_directory_wins_and_a_missing_one_is_skipped) {
+TEST(a_later_directory_wins_and_a_missing_one_is_a_problem) {
     char dir[512];
     const char *dirs[3];
     phi_skills *skills = folders_skills(), *bundled = folders_skills();
@@ -53,16 +53,19 @@ TEST(a_later_directory_wins_and_a_missing_one_is_skipped) {
     dirs[0] = folders_path(dir, "a");
     dirs[1] = folders_path(dir, "none");
     dirs[2] = folders_path(dir, "b");
-    CHECK_EQ_INT(phi_skills_load(skills, dirs, 3), PHI_OK);
+    CHECK_EQ_INT(folders_load(skills, dirs[0], NULL), PHI_OK);
+    CHECK_EQ_INT(folders_load(skills, dirs[1], NULL), PHI_NOT_FOUND);
+    CHECK_EQ_INT(folders_load(skills, dirs[2], NULL), PHI_OK);
     CHECK_EQ_INT(folders_count(skills), 2);
     CHECK_STR(phi_skills_at(skills, 0)->description, "Of b.");
     CHECK_STR(phi_skills_at(skills, 0)->source, "dir:2");
     CHECK_STR(phi_skills_at(skills, 1)->source, "dir:0");
-    CHECK_EQ_STR(folders_problems(skills), "");
+    CHECK_EQ_STR(folders_problems(skills), "none: No such file or directory\n");
     CHECK_EQ_INT(folders_load(bundled, dirs[1], "x"), PHI_NOT_FOUND);
     CHECK_EQ_STR(folders_problems(bundled), "none: No such file or directory\n");
     CHECK_EQ_INT(folders_load(bundled, dirs[0], "bundled"), PHI_OK);
-    CHECK_EQ_INT(phi_skills_load(bundled, dirs, 3), PHI_OK); /* over what is there */
+    CHECK_EQ_INT(folders_load(bundled, dirs[0], NULL), PHI_OK); /* over what is there */
+    CHECK_EQ_INT(folders_load(bundled, dirs[2], NULL), PHI_OK);
     phi_skills_free(skills);
     CHECK_EQ_INT(folders_count(bundled), 2);
     CHECK_STR(phi_skills_at(bundled, 0)->description, "Of b.");
@@ -259,12 +262,12 @@ TEST(a_load_in_slices_finds_the_same) {
         (void)snprintf(name, sizeof name, "s%02d/SKILL.md", i);
         folders_text(dir, name, git);
     }
-    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, "x", 1), PHI_BUSY);
+    CHECK_EQ_INT(phi_skills_load(skills, dir, "x", 1), PHI_BUSY);
     CHECK_EQ_INT(folders_load(skills, folders_path(dir, "s01"), "x"), PHI_MISUSE);
-    while (phi_skills_load_dir(skills, dir, "x", 1) == PHI_BUSY) slices++;
+    while (phi_skills_load(skills, dir, "x", 1) == PHI_BUSY) slices++;
     CHECK(slices >= 19);
     CHECK_EQ_INT(folders_count(skills), 20);
-    CHECK_EQ_INT(phi_skills_load_dir(skills, dir, "x", 3), PHI_BUSY); /* dropped in the midst */
+    CHECK_EQ_INT(phi_skills_load(skills, dir, "x", 3), PHI_BUSY); /* dropped in the midst */
     phi_skills_free(skills);
 }
 
@@ -332,10 +335,9 @@ TEST(a_long_description_is_cut_in_the_index) {
 TEST(what_is_missing_is_refused) {
     phi_skills *skills = folders_skills();
     phi_tool tool;
-    CHECK_EQ_INT(phi_skills_load(NULL, NULL, 0), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_skills_load(skills, NULL, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_skills_load(NULL, ".", NULL, 1), PHI_BAD_ARG);
     CHECK_EQ_INT(folders_load(skills, "", NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_skills_load_dir(skills, NULL, NULL, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_skills_load(skills, NULL, NULL, 1), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_skills_tool(NULL, &tool), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_skills_tool(skills, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(folders_count(NULL), 0);
@@ -384,7 +386,7 @@ TEST(loading_survives_each_failed_allocation) {
 }
 
 TEST_MAIN(TEST_ENTRY(skills_of_a_directory_are_sorted_and_have_their_fields),
-          TEST_ENTRY(a_later_directory_wins_and_a_missing_one_is_skipped),
+          TEST_ENTRY(a_later_directory_wins_and_a_missing_one_is_a_problem),
           TEST_ENTRY(one_broken_skill_does_not_stop_the_others),
           TEST_ENTRY(a_directory_whose_name_is_not_utf_8_holds_no_skill),
           TEST_ENTRY(faults_that_keep_a_skill_out_are_named_with_their_line),

@@ -347,7 +347,7 @@ static phi_flow any_flow(monkey *m, phi_call call) {
 
 static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     monkey *m = (monkey *)user_data;
-    HOLDS(m, arguments.len > 0 && arguments.at[0] != '\0' && phi_call_pending(call));
+    HOLDS(m, arguments.len > 0 && arguments.at[0] != '\0' && phi_call_get_info(call).pending);
     return any_flow(m, call);
 }
 
@@ -357,7 +357,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
 
 static void any_cancel(void *user_data, phi_call call) {
     monkey *m = (monkey *)user_data;
-    HOLDS(m, !phi_call_pending(call));
+    HOLDS(m, !phi_call_get_info(call).pending);
     must_know(m, phi_call_get_info(call).agent);
     act_within(m);
 }
@@ -469,9 +469,8 @@ static void own_call(monkey *m, phi_answer *answer) {
     static const char *const names[] = {"slow", "polled", "telling", "nobody", "alone", ""};
     phi_answer_call(answer, once_in(m, 3) ? phi__str(NULL, 0) : phi_str_of(any_name(m, "o", 40)),
                     phi_str_of(names[pick(m, 6)]));
-    phi_answer_arguments(answer, PHI__LIT("{\"a\":[1,2"));
-    if (!once_in(m, 6)) phi_answer_arguments(answer, PHI__LIT("]}"));
-    if (!once_in(m, 6)) phi_answer_call_end(answer);
+    phi_answer_arguments(answer, PHI__LIT("{\"a\":[1,2"), false);
+    phi_answer_arguments(answer, once_in(m, 6) ? PHI__LIT("") : PHI__LIT("]}"), !once_in(m, 6));
 }
 
 static phi_poll own_poll(void *user_data, void *call, phi_answer *answer) {
@@ -485,8 +484,8 @@ static phi_poll own_poll(void *user_data, void *call, phi_answer *answer) {
         return PHI_POLL_DONE;
     }
     switch (pick(m, 12)) {
-    case 0: phi_answer_thinking(answer, any_str(m)); break;
-    case 1: phi_answer_signature(answer, PHI__LIT("sig")); break;
+    case 0: phi_answer_thinking(answer, any_str(m), phi_str_of(NULL)); break;
+    case 1: phi_answer_thinking(answer, phi_str_of(NULL), PHI__LIT("sig")); break;
     case 2: phi_answer_usage(answer, &usage); break;
     case 3: phi_answer_stop(answer, (phi_stop_reason)pick(m, 9)); break;
     case 4:

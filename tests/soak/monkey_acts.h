@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_ACTS_H
 #define PHI_TESTS_SOAK_MONKEY_ACTS_H
 
+#include "support/edits.h"
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
 #include "loop/events.h"
@@ -192,10 +193,10 @@ static void do_call(monkey *m) {
         if (state != NULL && n > 0) (void)phi_call_state(call, 0);
         break;
     }
-    case 4: (void)phi_call_prune(call, pick(m, 100), any_str(m)); break;
+    case 4: (void)call_prune(call, pick(m, 100), any_str(m)); break;
     case 5:
-        (void)phi_call_revert(call, (phi_revert_category)pick(m, 6), pick(m, 80), any_str(m), words,
-                              sizeof words);
+        (void)call_revert(call, (phi_revert_category)pick(m, 6), pick(m, 80), any_str(m), words,
+                          sizeof words);
         break;
     case 6:
         (void)phi_call_get_info(call).id;
@@ -368,7 +369,7 @@ static void do_thread(monkey *m) {
     case 3: (void)phi_thread_note(log, any_text(m), any_str(m), &seq); break;
     case 4: (void)phi_thread_note(log, "mark", PHI__LIT("{\"a\":1}"), NULL); break;
     case 5: (void)phi_thread_view(log, NULL, at, &m->arena, &items, &count); break;
-    case 6: (void)phi_thread_describe(log, NULL, &m->arena, &text); break;
+    case 6: (void)phi_thread_describe(log, NULL, &m->arena, &text, NULL); break;
     case 7: (void)phi_thread_to_json(log, &m->arena, &text); break;
     case 8: (void)phi_thread_entry(log, seq, &entry); break;
     case 9: (void)phi_thread_append(log, &message, 1, NULL); break;
@@ -409,7 +410,7 @@ static void do_own_thread(monkey *m) {
         (void)phi_thread_attach(*own, &m->kept, any_name(m, "t", m->names + 1), NULL, words,
                                 sizeof words);
         break;
-    case 5: (void)phi_thread_detach(*own); break;
+    case 5: (void)phi_thread_attach(*own, NULL, NULL, NULL, NULL, 0); break;
     case 6:
         if (phi_thread_to_json(any_thread(m), &m->arena, &text) == PHI_OK)
             (void)phi_thread_from_json(*own, text, words, sizeof words);

@@ -6,6 +6,7 @@
 #include "soak/monkey.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "support/cot.h"
 
 /* ---- tool sources ---- */
 
@@ -96,7 +97,7 @@ static bool any_prune(void *user_data, const phi_strategy_node *node) {
 
 static void lend_thinkers(monkey *m) {
     static const phi_strategy *(*const kinds[THINKERS])(void) = {
-        phi_strategy_tot, phi_strategy_aot, phi_strategy_cot,     phi_strategy_cod,
+        phi_strategy_tot, phi_strategy_aot, strategy_steps,       strategy_drafts,
         phi_strategy_got, phi_strategy_trm, phi_strategy_adaptive};
     lent *l = &m->lent;
     size_t i;

@@ -3,6 +3,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_WORLDS_H
 #define PHI_TESTS_SOAK_MONKEY_WORLDS_H
 
+#include "support/tool_state.h"
 #include "support/outcome.h"
 #include "support/resumed.h"
 #include "support/problems.h"
@@ -39,10 +40,13 @@ static void do_fact(monkey *m) {
     case 0: (void)phi_fact_set(scope, key, phi_str_of(NULL), NULL); break;
     case 1: (void)phi_fact_get(scope, key, &fact); break;
     case 2: (void)phi_fact_list(scope, &m->arena, &facts, &count); break;
-    case 3: (void)phi_fact_known(a, &m->arena, &facts, &count); break;
+    case 3:
+        scope.known = true;
+        (void)phi_fact_list(scope, &m->arena, &facts, &count);
+        break;
     case 4:
-    case 5: (void)phi_fact_join(a, group); break;
-    case 6: (void)phi_fact_leave(a, group); break;
+    case 5: (void)phi_fact_join(a, group, true); break;
+    case 6: (void)phi_fact_join(a, group, false); break;
     case 7:
         if (phi_facts_save(runtime(m), &m->arena, &text) == PHI_OK && once_in(m, 2))
             (void)phi_facts_load(runtime(m), text);
@@ -62,7 +66,7 @@ static void do_state(monkey *m) {
     case 0:
         (void)phi_agent_set_tool_state(a, phi_str_of(states[pick(m, PHI__COUNT(states))]));
         break;
-    case 1: (void)phi_agent_tool_state(a); break;
+    case 1: (void)tool_state(a); break;
     case 2: (void)phi_call_tool_state(any_call(m)); break;
     default:
         (void)phi_thread_tool_state(phi_agent_thread(a), once_in(m, 2) ? NULL : lane, pick(m, 60),
@@ -74,12 +78,11 @@ static void do_state(monkey *m) {
 /* ---- agents that phi makes ---- */
 
 static void do_spawn(monkey *m) {
-    phi_agent child;
+    phi_agent child = PHI_ZERO;
     phi_subagent *helper = &m->lent.helpers[pick(m, HELPERS)];
-    size_t n;
     if (!m->strangers) return;
     if (once_in(m, 5))
-        (void)phi_spawn_resume(any_agent(m), helper, &n);
+        (void)phi_spawn(any_agent(m), helper, NULL, NULL);
     else if (phi_spawn(any_agent(m), helper, any_text(m), &child) == PHI_OK)
         keep_agent(m, child);
 }
@@ -167,7 +170,7 @@ static void *elsewhere_act(void *data) {
     case 3: (void)phi_steer(e->agent, e->text); break;
     case 4: (void)phi_follow_up(e->agent, e->text); break;
     case 5: (void)phi_inject(e->agent, e->text, "radio"); break;
-    case 6: (void)phi_call_pending(e->call); break;
+    case 6: (void)phi_call_get_info(e->call).pending; break;
     default: (void)phi_call_reply(e->call, e->text); break;
     }
     return NULL;

@@ -179,7 +179,7 @@ static phi_status asked(monkey *m, phi_agent agent) {
 static void tell_why(monkey *m, const seat *s, phi_status status) {
     const char *words = "";
     phi_agent_desc desc;
-    (void)phi_last_error(runtime(m), &words, NULL);
+    words = phi_last_error(runtime(m)).message;
     printf("  status %d; last error: %s\n", (int)status, words);
     if (phi_agent_get_desc(s->agent, &desc) == PHI_OK)
         printf("  memory %u of %u, thread %s\n", (unsigned)phi_agent_get_info(s->agent).memory_used,

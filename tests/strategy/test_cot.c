@@ -86,7 +86,7 @@ TEST(one_call_sees_the_conversation_and_its_conclusion_is_the_answer) {
     int reload;
     for (reload = 0; reload < 2; reload++) {
         machine m;
-        machine_new(&m, phi_strategy_cot(), NULL, reload == 1);
+        machine_new(&m, phi_strategy_cot(PHI_COT_STEPS), NULL, reload == 1);
         machine_begin(&m, "2 + 2?");
         CHECK(m.call.in_conversation && !m.call.tools && !m.call.has_temperature);
         CHECK_EQ_INT(m.call.max_tokens, 0);
@@ -107,14 +107,14 @@ TEST(one_call_sees_the_conversation_and_its_conclusion_is_the_answer) {
 
 TEST(a_whole_text_without_a_mark_is_the_answer_and_an_empty_one_is_an_error) {
     machine m;
-    machine_new(&m, phi_strategy_cod(), NULL, false);
+    machine_new(&m, phi_strategy_cot(PHI_COT_DRAFTS), NULL, false);
     machine_begin(&m, "x?");
     CHECK(phi__str_find(phi__buf_str(&m.ask), 0, "####") != SIZE_MAX);
     machine_answer(&m, " just this \n");
     CHECK_EQ_STR(machine_text(&m.log), "emit reasoning\nask 1: (the prompt)\ndone: just this\n");
     CHECK_EQ_STR(machine_result(&m, "conclusion"), "null");
     machine_free(&m);
-    machine_new(&m, phi_strategy_cod(), NULL, false);
+    machine_new(&m, phi_strategy_cot(PHI_COT_DRAFTS), NULL, false);
     machine_begin(&m, "x?");
     machine_answer(&m, "\n");
     CHECK_EQ_STR(machine_text(&m.log),
@@ -131,7 +131,7 @@ TEST(options_replace_the_prompt_and_set_the_call) {
     options.has_temperature = true;
     options.temperature = 0.5;
     options.timeout_ms = 1000;
-    machine_new(&m, phi_strategy_cot(), &options, true);
+    machine_new(&m, phi_strategy_cot(PHI_COT_STEPS), &options, true);
     machine_begin(&m, "x?");
     CHECK_EQ_STR(machine_text(&m.ask), "Think hard.\n\n");
     CHECK(m.call.max_tokens == 99 && m.call.has_temperature && m.call.timeout_ms == 1000);
@@ -140,7 +140,7 @@ TEST(options_replace_the_prompt_and_set_the_call) {
 
 TEST(a_failed_call_is_the_error_with_the_text_so_far) {
     machine m;
-    machine_new(&m, phi_strategy_cot(), NULL, true);
+    machine_new(&m, phi_strategy_cot(PHI_COT_STEPS), NULL, true);
     machine_begin(&m, "x?");
     machine_fail(&m, PHI_NETWORK, "the line broke", "Step 1: half");
     CHECK_EQ_STR(machine_text(&m.log),
@@ -149,7 +149,7 @@ TEST(a_failed_call_is_the_error_with_the_text_so_far) {
     CHECK_EQ_STR(machine_result(&m, "termination.status"), "error");
     CHECK_EQ_STR(machine_result(&m, "error"), "the line broke");
     machine_free(&m);
-    machine_new(&m, phi_strategy_cot(), NULL, true);
+    machine_new(&m, phi_strategy_cot(PHI_COT_STEPS), NULL, true);
     machine_begin(&m, "x?");
     machine_stop(&m);
     CHECK_EQ_STR(machine_result(&m, "termination.reason"), "stopped");
@@ -160,7 +160,7 @@ TEST(without_memory_the_machine_says_so_and_leaves_nothing) {
     int n = 0;
     do {
         machine m;
-        machine_new(&m, phi_strategy_cot(), NULL, false);
+        machine_new(&m, phi_strategy_cot(PHI_COT_STEPS), NULL, false);
         test_alloc_fail_at(n);
         machine_begin(&m, "a prompt");
         if (m.status == PHI_OK && m.asks > 0) machine_answer(&m, "1. a\nAnswer: b");

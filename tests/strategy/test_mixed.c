@@ -95,8 +95,7 @@ static void mixed_calls(mixed_call *c, phi_answer *answer) {
         (void)snprintf(id, sizeof id, "id-%d", w->ids++);
         phi_answer_call(answer, phi_str_of(id),
                         phi_str_of(c->names[chance(w, (uint32_t)c->count)]));
-        phi_answer_arguments(answer, phi_str_of("{\"task\":\"do it\"}"));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of("{\"task\":\"do it\"}"), true);
     }
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
 }
@@ -321,7 +320,8 @@ static void world_begin_with(world *w, uint32_t seed, phi_tape *tape) {
     w->tot_desc.options = &w->options;
     w->tot_desc.provider = &w->model;
     w->tot_desc.max_calls = chance(w, 2) == 0 ? 1 + chance(w, 8) : 0;
-    w->cot_desc.strategy = chance(w, 2) == 0 ? phi_strategy_cot() : phi_strategy_adaptive();
+    w->cot_desc.strategy =
+        chance(w, 2) == 0 ? phi_strategy_cot(PHI_COT_STEPS) : phi_strategy_adaptive();
     w->cot_desc.provider = chance(w, 2) == 0 ? &w->model : &w->tot;
     w->tot = phi_strategy_provider(&w->tot_desc);
     w->cot = phi_strategy_provider(&w->cot_desc);
@@ -391,7 +391,7 @@ static void move_on(world *w, uint32_t how) {
                 d.tool_count == w->lead_desc.tool_count && w->store == NULL;
         if (w->lead.rt != NULL && chance(w, 4) != 0) {
             phi_status status;
-            whole = phi_spawn_resume(w->lead, &w->worker, NULL) == PHI_OK && whole;
+            whole = phi_spawn(w->lead, &w->worker, NULL, NULL) == PHI_OK && whole;
             status = evaluate_resume(w->lead, &w->evaluation);
             whole = whole && (status == PHI_OK || status == PHI_NOT_FOUND || status == PHI_BUSY);
         } else
@@ -557,7 +557,7 @@ static void story(uint32_t seed) {
     } else {
         phi_spending spent;
         again(&w);
-        (void)phi_spawn_resume(w.lead, &w.worker, NULL);
+        (void)phi_spawn(w.lead, &w.worker, NULL, NULL);
         settle(&w);
         one_result_a_call(&w);
         CHECK_EQ_INT(w.parallel_starts >= w.parallel_ends, 1);
@@ -647,7 +647,7 @@ static void spoilt_one(world *w, phi_str text) {
                               chance(w, 4) == 0 ? PHI_RESTORE_INTERRUPT : PHI_RESTORE_RESUME);
     free(json);
     if (other.rt == NULL) return;
-    (void)phi_spawn_resume(other, &w->worker, NULL);
+    (void)phi_spawn(other, &w->worker, NULL, NULL);
     (void)evaluate_resume(other, &w->evaluation);
     (void)rig_run(w->r, (int)chance(w, 60));
     if (chance(w, 4) == 0) (void)phi_abort(other);

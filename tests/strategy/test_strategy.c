@@ -93,8 +93,8 @@ TEST(the_order_of_events_of_each_strategy_is_as_written) {
     const char *write = getenv("PHI_WRITE_STORY");
     char *want;
     memset(&b, 0, sizeof b);
-    book_tell(&b, phi_strategy_cot(), NULL, says_steps, "Chain-of-Thought");
-    book_tell(&b, phi_strategy_cod(), NULL, says_draft, "Chain-of-Draft");
+    book_tell(&b, phi_strategy_cot(PHI_COT_STEPS), NULL, says_steps, "Chain-of-Thought");
+    book_tell(&b, phi_strategy_cot(PHI_COT_DRAFTS), NULL, says_draft, "Chain-of-Draft");
     book_tell(&b, phi_strategy_aot(), NULL, says_search, "Algorithm-of-Thoughts");
     book_tell(&b, phi_strategy_aot(), NULL, says_nothing, "Algorithm-of-Thoughts, no answer");
     book_tell(&b, phi_strategy_tot(), think_tot(), says_tree, "Tree-of-Thoughts");
@@ -169,7 +169,7 @@ TEST(usage_of_all_calls_is_the_runs) {
 TEST(a_conversation_goes_on_and_the_provider_can_be_swapped) {
     think t;
     phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     t.agent_desc.system_prompt = "You are the miller.";
     rig_says(t.r, "Conclusion: four");
     rig_says(t.r, "Conclusion: five");
@@ -191,7 +191,7 @@ TEST(a_conversation_goes_on_and_the_provider_can_be_swapped) {
 TEST(calls_of_a_strategy_say_what_the_agent_says_in_requests) {
     think t;
     phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     t.agent_desc.options.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
     t.agent_desc.options.top_p = 0.5;
     agent = think_agent(&t);
@@ -228,7 +228,7 @@ TEST(every_call_of_a_strategy_begins_with_the_agents_system_prompt) {
         const char *says[3];
         const char *then[3]; /* how the strategy's own prompt begins */
     } cases[] = {
-        {phi_strategy_cod, {"#### 4"}, {"Work the task out in drafts"}},
+        {strategy_drafts, {"#### 4"}, {"Work the task out in drafts"}},
         {phi_strategy_aot, {"answer: 4"}, {"You solve problems"}},
         {phi_strategy_tot,
          {"{\"thoughts\":[\"4\"]}", "{\"scores\":{\"t1\":1.0}}", "{\"scores\":{\"t1\":1.0}}"},
@@ -259,7 +259,7 @@ TEST(every_call_of_a_strategy_begins_with_the_agents_system_prompt) {
 }
 
 TEST(a_history_that_ends_in_results_of_tools_continues) {
-    static const phi_strategy *(*const kinds[])(void) = {phi_strategy_cot, phi_strategy_aot};
+    static const phi_strategy *(*const kinds[])(void) = {strategy_steps, phi_strategy_aot};
     size_t i;
     for (i = 0; i < 2; i++) {
         think t;
@@ -294,7 +294,7 @@ TEST(a_history_that_ends_in_results_of_tools_continues) {
 TEST(steering_in_the_midst_is_answered_after_it) {
     think t;
     phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     rig_says(t.r, "Conclusion: four");
     rig_says(t.r, "Conclusion: 4");
     agent = think_agent(&t);
@@ -765,7 +765,7 @@ TEST(a_search_that_is_out_of_time_ends_with_the_best) {
 TEST(a_call_that_takes_too_long_is_the_runs_error) {
     think t;
     phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     t.desc.call_timeout_ms = 300;
     rig_hangs(t.r, "");
     agent = think_agent(&t);
@@ -784,7 +784,7 @@ TEST(the_calls_of_a_search_can_be_those_of_another_strategy) {
     phi_strategy_desc inner;
     phi_provider draft;
     memset(&inner, 0, sizeof inner);
-    inner.strategy = phi_strategy_cod();
+    inner.strategy = phi_strategy_cot(PHI_COT_DRAFTS);
     draft = phi_strategy_provider(&inner);
     think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.desc.provider = &draft;
@@ -808,7 +808,7 @@ TEST(a_strategy_that_would_make_its_own_calls_is_refused) {
     think t;
     phi_agent agent;
     phi_provider own;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     own = phi_strategy_provider(&t.desc);
     own.protocol = t.agent_desc.model.protocol;
     CHECK_EQ_INT(phi_register_provider(rig_runtime(t.r), &own), PHI_OK);
@@ -850,7 +850,7 @@ TEST(progress_reads_back_from_json) {
     phi_strategy_progress progress;
     phi_parse_error error;
     phi_str json;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     memset(&event, 0, sizeof event);
     memset(&progress, 0, sizeof progress);
     event.kind = PHI_EV_STRATEGY;

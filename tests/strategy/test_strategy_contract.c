@@ -268,7 +268,7 @@ TEST(in_a_conversation_a_prompt_that_was_not_answered_stands_before_the_next) {
     think t;
     phi_agent agent;
     const char *first, *second;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     rig_replies(t.r, 401, HEARD_JSON, HEARD_BOOM);
     rig_says(t.r, "#### b");
     agent = think_agent(&t);
@@ -439,7 +439,7 @@ TEST(the_agents_system_prompt_is_on_the_bill_once_a_call) {
 TEST(a_conversation_is_part_of_the_bill) {
     think t;
     phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     t.agent_desc.budget.max_tokens = 700;
     rig_says(t.r, "Answer: 1");
     agent = think_agent(&t);
@@ -595,7 +595,7 @@ TEST(a_swapped_strategy_does_not_take_the_machine_of_another) {
     CHECK_EQ_INT(phi_prompt(agent, "Sing"), PHI_OK);
     (void)rig_run(t.r, 10);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &t.arena, &text), PHI_OK);
-    think_begin(&u, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&u, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     u.provider = phi_strategy_provider(&u.desc);
     rig_says(u.r, "Answer: solo");
     other = phi_agent_restore(rig_runtime(u.r), &u.agent_desc, text, PHI_RESTORE_RESUME);

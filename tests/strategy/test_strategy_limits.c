@@ -124,7 +124,7 @@ TEST(a_call_of_a_model_in_the_process_ends_at_its_timeout) {
     parrot p;
     phi_provider model = parrot_provider(&p, NULL, 0);
     phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     t.desc.provider = &model;
     t.desc.call_timeout_ms = 300;
     agent = think_agent(&t);
@@ -174,17 +174,17 @@ TEST(an_answer_that_was_cut_or_filtered_says_so) {
     static phi_got_options votes, composes;
     static phi_adaptive_options react;
     static const cut_row rows[] = {
-        {phi_strategy_cot,
+        {strategy_steps,
          NULL,
          {{"Step 1: 10 -", PHI_STOP_REASON_LENGTH}},
          "Step 1: 10 -",
          PHI_STOP_REASON_LENGTH},
-        {phi_strategy_cod,
+        {strategy_drafts,
          NULL,
          {{"#### 6", PHI_STOP_REASON_GUARD_RAIL}},
          "6",
          PHI_STOP_REASON_GUARD_RAIL},
-        {phi_strategy_cot, NULL, {{"#### 6", PHI_STOP_REASON_STOP}}, "6", PHI_STOP_REASON_STOP},
+        {strategy_steps, NULL, {{"#### 6", PHI_STOP_REASON_STOP}}, "6", PHI_STOP_REASON_STOP},
         {phi_strategy_aot,
          NULL,
          {{"answer: 6", PHI_STOP_REASON_LENGTH}},
@@ -313,7 +313,7 @@ TEST(a_failure_has_the_documented_status) {
          PHI_REFUSED,
          PHI_FAILURE_CONTENT_FILTER,
          "the model wrote no answer"},
-        {phi_strategy_cot,
+        {strategy_steps,
          NULL,
          {{" ", PHI_STOP_REASON_GUARD_RAIL}},
          PHI_REFUSED,
@@ -379,7 +379,7 @@ TEST(a_network_failure_as_a_model_opens_stays_one) {
             phi_agent agent;
             p.opens = statuses[i];
             memset(&f, 0, sizeof f);
-            think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+            think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
             t.desc.provider = &model;
             t.agent_desc.provider = thinks ? &t.provider : &model;
             agent = think_agent(&t);

@@ -55,7 +55,7 @@ static void script(world *w) {
 
 static void make(world *w) {
     static const phi_strategy *(*const kinds[])(void) = {
-        phi_strategy_tot, phi_strategy_tot, phi_strategy_aot, phi_strategy_cot,
+        phi_strategy_tot, phi_strategy_tot, phi_strategy_aot, strategy_steps,
         phi_strategy_got, phi_strategy_got, phi_strategy_trm, phi_strategy_adaptive};
     static const phi_got_options votes = {PHI_GOT_VOTING, 3,    2,    0,    0, 0,     0,   NULL,
                                           NULL,           NULL, NULL, NULL, 0, false, 0.0, 0};

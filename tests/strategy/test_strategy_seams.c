@@ -70,7 +70,7 @@ static void evaluated(phi_evaluate_by by, const char *answer) {
     phi_agent agent;
     phi_agent_desc configs[2];
     phi_evaluate_desc desc;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     configs[0] = t.agent_desc;
     configs[0].provider = NULL;
     configs[1] = t.agent_desc;
@@ -105,7 +105,7 @@ static void reopened(bool evaluates) {
     for (round = 0; round < 2; round++) {
         think t;
         phi_agent agent;
-        think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
         t.agent_desc.store = store_mem_store(store);
         t.agent_desc.thread_id = "t";
         rig_says(t.r, "Thoughts.\nAnswer: 24");
@@ -147,7 +147,7 @@ TEST(an_agent_that_thinks_stays_within_its_memory_limit_for_ever) {
     think t;
     phi_agent agent;
     int i;
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     t.agent_desc.memory.limit_bytes = 150000;
     t.agent_desc.memory.at_limit = PHI_AT_MEMORY_LIMIT_FORGET;
     agent = think_agent(&t);

@@ -15,7 +15,7 @@ TEST(an_agent_gets_another_strategy_in_mid_conversation_and_none_again) {
     phi_strategy_desc draft;
     phi_provider drafts;
     memset(&draft, 0, sizeof draft);
-    draft.strategy = phi_strategy_cod();
+    draft.strategy = phi_strategy_cot(PHI_COT_DRAFTS);
     drafts = phi_strategy_provider(&draft);
     think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     think_script_tree(t.r);
@@ -51,7 +51,7 @@ TEST(a_provider_that_does_not_fit_is_refused_and_the_old_one_stays) {
     phi_provider empty;
     memset(&empty, 0, sizeof empty);
     memset(&none, 0, sizeof none);
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     t.agent_desc.model.protocol = "nobody's"; /* that of the provider */
     t.desc.provider = NULL;
     agent = think_agent(&t);
@@ -76,7 +76,7 @@ TEST(a_provider_of_no_strategy_is_refused_with_the_agent) {
     think t;
     phi_strategy_desc nothing;
     memset(&nothing, 0, sizeof nothing);
-    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_STEPS), NULL);
     t.provider = phi_strategy_provider(NULL);
     CHECK(phi_agent_new(rig_runtime(t.r), &t.agent_desc).rt == NULL);
     CHECK_EQ_STR(words_of(t.r),
@@ -93,7 +93,7 @@ TEST(a_model_change_keeps_the_strategy) {
     phi_agent agent;
     phi_model model = phi_model_anthropic("other-model", "key");
     int i;
-    think_begin(&t, rig_new(), phi_strategy_cod(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_DRAFTS), NULL);
     agent = think_agent(&t);
     for (i = 0; i < 3; i++) CHECK_EQ_INT(set_model(agent, &model), PHI_OK);
     script_draft(t.r);
@@ -111,7 +111,7 @@ TEST(a_strategy_change_without_memory_changes_nothing) {
         think t;
         phi_agent agent;
         phi_status status;
-        think_begin(&t, rig_new(), phi_strategy_cod(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_DRAFTS), NULL);
         agent = think_agent(&t);
         test_alloc_fail_at(n);
         status = set_provider(agent, NULL);
@@ -132,7 +132,7 @@ TEST(changing_strategies_for_ever_takes_no_more_memory) {
     phi_agent agent;
     size_t before;
     int i;
-    think_begin(&t, rig_new(), phi_strategy_cod(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_cot(PHI_COT_DRAFTS), NULL);
     agent = think_agent(&t);
     CHECK_EQ_INT(set_provider(agent, &t.provider), PHI_OK);
     before = phi_agent_get_info(agent).memory_used;

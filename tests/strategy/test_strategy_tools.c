@@ -1,5 +1,6 @@
 /* test_strategy_tools.c - the tools of a strategy's calls: rounds are counted before they run, and a
    snapshot between them runs none again. */
+#include "support/tool_state.h"
 #include "think.h"
 
 #include "agent/snapshot.h"
@@ -230,7 +231,7 @@ static bool resume_after(const story *s, int steps) {
     CHECK_EQ_STR(think_answer(other), s->answer);
     CHECK_EQ_INT(b.started + c.started, 2);
     CHECK_EQ_INT(c.resumed, 0);
-    CHECK_STR(phi_agent_tool_state(other), "{\"used\":true}");
+    CHECK_STR(tool_state(other), "{\"used\":true}");
     CHECK_EQ_INT(phi_agent_get_info(other).spending.reserved_tokens, 0);
     think_end(&u);
     think_end(&t);

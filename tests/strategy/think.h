@@ -4,6 +4,7 @@
 
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
+#include "support/cot.h"
 #include "support/outcome.h"
 #include "support/heard.h"
 #include "agent/agent_history.h"

@@ -61,8 +61,7 @@ static inline void family_calls(phi_answer *answer, const char *name, int n, con
         (void)snprintf(id, sizeof id, "%s-%d", name, i);
         (void)snprintf(arguments, sizeof arguments, "{\"task\":\"%s %d\"}", what, i);
         phi_answer_call(answer, phi_str_of(id), phi_str_of(name));
-        phi_answer_arguments(answer, phi_str_of(arguments));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(arguments), true);
     }
     phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
 }

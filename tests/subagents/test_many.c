@@ -72,7 +72,7 @@ static void save_and_load(world *w) {
         w->lead = phi_agent_restore(rig_runtime(w->r), &w->desc[0], text, PHI_RESTORE_RESUME);
         w->lost = w->lead.rt == NULL;
         w->restores++;
-        if (!w->lost) (void)phi_spawn_resume(w->lead, &w->sub[0], NULL);
+        if (!w->lost) (void)phi_spawn(w->lead, &w->sub[0], NULL, NULL);
     }
     phi_arena_free(&arena);
 }
@@ -128,7 +128,7 @@ static void story(uint32_t seed, bool shown) {
         phi_spending spent;
         double paid;
         /* again, for those that had no memory */
-        CHECK_EQ_INT(phi_spawn_resume(w.lead, &w.sub[0], NULL), PHI_OK);
+        CHECK_EQ_INT(phi_spawn(w.lead, &w.sub[0], NULL, NULL), PHI_OK);
         CHECK_EQ_INT(rig_run(w.r, 400), 0);
         CHECK_EQ_INT(phi_prompt(w.lead, "part"), PHI_OK); /* whatever was */
         CHECK_EQ_INT(rig_run(w.r, 400), 0);

@@ -258,8 +258,7 @@ static phi_poll raw_poll(void *user_data, void *call, phi_answer *answer) {
     (void)call;
     if ((*n)++ == 0) {
         phi_answer_call(answer, phi_str_of("c"), phi_str_of("worker"));
-        phi_answer_arguments(answer, phi_str_of(raw_arguments));
-        phi_answer_call_end(answer);
+        phi_answer_arguments(answer, phi_str_of(raw_arguments), true);
         phi_answer_stop(answer, PHI_STOP_REASON_TOOL_USE);
     } else
         phi_answer_text(answer, phi_str_of("well"));
@@ -542,9 +541,8 @@ TEST(a_host_may_hear_the_children_and_sessions_are_linked) {
     CHECK_EQ_STR(s.parent_loop, s.lead_loop);
     CHECK_EQ_STR(s.result, "Done: sum 0.");
     if (CHECK_EQ_INT(recorder_session_count(s.recorder), 2)) {
-        parent =
-            phi_session_get_loop(recorder_find(s.recorder, phi_agent_get_info(s.lead).session_id),
-                                 phi_str_of(s.lead_loop));
+        parent = session_loop(recorder_find(s.recorder, phi_agent_get_info(s.lead).session_id),
+                              phi_str_of(s.lead_loop));
         child = recorder_find(s.recorder, phi__str(s.child_loop, strcspn(s.child_loop, ".")));
     }
     if (CHECK(parent != NULL && parent->spawned_count == 1)) {

@@ -297,7 +297,7 @@ seen *crowd_add(crowd *c, const phi_agent_desc *given, const char *name) {
     s->name = name;
     s->agent = phi_agent_new(c->rt, &desc);
     if (!CHECK(s->agent.rt != NULL)) {
-        (void)phi_last_error(c->rt, &words, NULL);
+        words = phi_last_error(c->rt).message;
         printf("  %s: %s\n", name, words);
         return NULL;
     }
@@ -311,7 +311,7 @@ bool crowd_prompt(seen *s, const char *text) {
     seen_forget(s);
     s->running = true;
     if (CHECK_EQ_INT(phi_prompt(s->agent, text), PHI_OK)) return true;
-    (void)phi_last_error(s->of->rt, &words, NULL);
+    words = phi_last_error(s->of->rt).message;
     printf("  %s: %s\n", s->name, words);
     s->running = false;
     return false;

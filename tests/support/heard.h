@@ -68,7 +68,7 @@ static inline void heard_begin(heard *h, rig *r) {
 
 static inline const char *words_of(rig *r) {
     const char *words = "";
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    words = phi_last_error(rig_runtime(r)).message;
     return words;
 }
 

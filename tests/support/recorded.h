@@ -3,7 +3,7 @@
 #define PHI_TESTS_SUPPORT_RECORDED_H
 
 #include "record/event_json.h"
-#include "record/recorder.h"
+#include "record/recorder_in.h"
 #include "record/session_context.h"
 
 /* An event out of its JSON. */
@@ -20,16 +20,30 @@ static inline phi_status add_json(phi_recorder *to, phi_str json) {
     return status;
 }
 
+/* Sessions, completed ones first; NULL past the last. */
+static inline const phi_session *recorder_session_at(const phi_recorder *recorder, size_t i) {
+    phi__session_box *box = NULL;
+    do box = phi__recorder_known_each(recorder, box);
+    while (box != NULL && i-- > 0);
+    return box != NULL ? &box->pub : NULL;
+}
+
+static inline const phi_loop_record *session_loop(const phi_session *session, phi_str loop_id) {
+    const phi_loop_record *loop = NULL;
+    (void)phi_session_loops(session, PHI_LOOP_ITSELF, loop_id, &loop, 1);
+    return loop;
+}
+
 static inline size_t recorder_session_count(const phi_recorder *recorder) {
     size_t n = 0;
-    while (phi_recorder_session_at(recorder, n) != NULL) n++;
+    while (recorder_session_at(recorder, n) != NULL) n++;
     return n;
 }
 
 static inline const phi_session *recorder_find(const phi_recorder *recorder, phi_str session_id) {
     const phi_session *session;
     size_t i;
-    for (i = 0; (session = phi_recorder_session_at(recorder, i)) != NULL; i++)
+    for (i = 0; (session = recorder_session_at(recorder, i)) != NULL; i++)
         if (phi_str_equal(session->session_id, session_id)) break;
     return session;
 }
@@ -39,8 +53,8 @@ static inline const phi_loop_record *recorder_running(const phi_recorder *record
                                                       phi_str loop_id) {
     const phi_session *session;
     size_t i;
-    for (i = 0; (session = phi_recorder_session_at(recorder, i)) != NULL; i++) {
-        const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
+    for (i = 0; (session = recorder_session_at(recorder, i)) != NULL; i++) {
+        const phi_loop_record *loop = session_loop(session, loop_id);
         if (loop != NULL && loop->status == PHI_LOOP_RUNNING) return loop;
     }
     return NULL;

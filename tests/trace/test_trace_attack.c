@@ -415,7 +415,7 @@ TEST(bad_arguments_are_refused) {
     CHECK_EQ_INT(phi_trace_save(NULL, PHI_TRACE_HTML, NULL, "a", NULL, 12), PHI_BAD_ARG);
     memset(&none, 0, sizeof none);
     words[0] = '\0';
-    CHECK_EQ_INT(phi_trace_agent(none, PHI_TRACE_HTML, "a", words, sizeof words), PHI_BAD_ARG);
+    CHECK_EQ_INT(trace_agent(none, PHI_TRACE_HTML, "a", words, sizeof words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "an argument is missing or out of range");
     CHECK_EQ_INT(phi_trace_save(&s.thread, PHI_TRACE_HTML, NULL, "/no/such/directory/a.html", words,
                                 sizeof words),
@@ -449,17 +449,17 @@ TEST(an_agent_is_saved_in_one_call_without_its_key) {
     rig_says(r, "The key is test-key-of-the-rig");
     CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
     text = test_read_file(path, NULL);
     REQUIRE(text != NULL);
     CHECK(strstr(text, "test-key") == NULL &&
           strstr(text, "The key is ********-of-the-rig") != NULL);
     CHECK(strncmp(text, "<!DOCTYPE html>", 15) == 0 && strstr(text, "</html>\n") != NULL);
     free(text);
-    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_OTEL, path, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(trace_agent(agent, PHI_TRACE_OTEL, path, words, sizeof words), PHI_OK);
     (void)unlink(path);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_STALE);
+    CHECK_EQ_INT(trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_STALE);
     CHECK_EQ_STR(words, "the handle's object is gone");
     rig_free(r);
 }
@@ -484,7 +484,7 @@ TEST(an_agent_that_went_to_another_model_is_saved_without_the_key_of_that_one) {
     rig_says(r, "It is key-of-the-second");
     CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
     text = test_read_file(path, NULL);
     REQUIRE(text != NULL);
     CHECK(strstr(text, "key-of-the-second") == NULL && strstr(text, "It is ****") != NULL);

@@ -181,7 +181,7 @@ TEST(the_page_of_an_agent_has_the_figures_of_its_projection) {
         meta = phi_agent_get_info(agent).projection;
         CHECK(meta.tools_tokens > 0 && meta.system_tokens == (counted > 0 ? 100 : 250));
         (void)snprintf(path, sizeof path, "/tmp/phi_trace_request_%d.html", (int)getpid());
-        CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
+        CHECK_EQ_INT(trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);
         traced_file(&t, path);
         x = phi_json_get(request_of(&t, 1), "x");
         CHECK_EQ_INT(phi__json_get_uint(phi_json_at(x, 0), 0),

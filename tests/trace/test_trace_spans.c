@@ -294,7 +294,7 @@ TEST(model_calls_of_a_strategy_are_spans) {
     phi_agent agent;
     traced t;
     memset(&strategy, 0, sizeof strategy);
-    strategy.strategy = phi_strategy_cot();
+    strategy.strategy = phi_strategy_cot(PHI_COT_STEPS);
     provider = phi_strategy_provider(&strategy);
     desc.provider = &provider;
     agent = rig_agent(r, &desc);

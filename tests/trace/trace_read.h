@@ -18,6 +18,13 @@ typedef struct traced {
     phi_json *root; /* NULL: it is no JSON */
 } traced;
 
+static inline phi_status trace_agent(phi_agent agent, phi_trace_kind kind, const char *path,
+                                     char *words, size_t words_size) {
+    phi_trace_desc desc = PHI_ZERO;
+    desc.agent = agent;
+    return phi_trace_save(NULL, kind, &desc, path, words, words_size);
+}
+
 static inline void traced_parse(traced *t) {
     static const char open[] = "id=\"data\">\n", close[] = "</script>";
     size_t at = phi__str_find(t->text, 0, open), end;

@@ -66,8 +66,7 @@ static phi_poll model_poll(void *user_data, void *call, phi_answer *answer) {
         return PHI_POLL_DONE;
     }
     phi_answer_call(answer, phi_str_of(""), phi_str_of(c->calls[c->next].name));
-    phi_answer_arguments(answer, phi_str_of(c->calls[c->next].arguments));
-    phi_answer_call_end(answer);
+    phi_answer_arguments(answer, phi_str_of(c->calls[c->next].arguments), true);
     c->next++;
     return PHI_POLL_DONE;
 }

@@ -534,7 +534,7 @@ static void read_data(void *user_data, phi_mcp_incoming incoming, const char *ur
                    "{\"id\":\"%.*s\",\"templateTest\":true,\"data\":\"Data for ID: %.*s\"}",
                    (int)(id.raw.len < 100 ? id.raw.len : 100), id.raw.at,
                    (int)(id.raw.len < 100 ? id.raw.len : 100), id.raw.at);
-    (void)phi_mcp_answer_text(incoming, phi_str_of(text), NULL);
+    (void)answer_text(incoming, phi_str_of(text));
 }
 
 static phi_mcp_serve_resource resources[3];
@@ -605,7 +605,7 @@ static void on_context(void *user_data, phi_status status, const phi_json *resul
     (void)user_data;
     (void)message;
     if (status == PHI_OK)
-        (void)phi_mcp_answer_text(prompted, text, NULL);
+        (void)answer_text(prompted, text);
     else
         (void)answer_error(prompted, "no answer");
 }
@@ -696,7 +696,7 @@ int main(int argc, char **argv) {
     desc.max_sessions = 64;
     server = rt != NULL ? phi_mcp_serve(rt, &desc) : NULL;
     if (server == NULL) {
-        if (rt != NULL) (void)phi_last_error(rt, &why, NULL);
+        if (rt != NULL) why = phi_last_error(rt).message;
         (void)fprintf(stderr, "server: %s\n", why);
         phi_runtime_free(rt);
         return 1;

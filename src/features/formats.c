@@ -1,0 +1,64 @@
+/* formats.c - answers as JSON: phi_feature_formats, and what an agent's format must fit. */
+#include "features/features.h"
+#include "features/order_in.h"
+#include "loop/error_in.h"
+#include "loop/feature_in.h"
+#include "loop/state_in.h"
+#include "loop/tool_check_in.h"
+#include "wire/format_in.h"
+#include "wire/codec_in.h"
+#include "wire/structured.h"
+
+/* The schema of answers: the provider interprets it, so phi checks only its form. */
+static phi_status phi__formats_check_schema(phi_runtime *rt, const char *text) {
+    phi_arena arena;
+    phi_json *schema = NULL;
+    phi_parse_error parse;
+    phi_status status;
+    char fault[200];
+    if (text == NULL || text[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "format.schema is missing");
+    phi_arena_init(&arena, &rt->memory, 1024);
+    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_PARSE)
+        status = phi__error(rt, PHI_BAD_ARG, "format.schema:%u:%u: %s", (unsigned)parse.line,
+                            (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "format.schema: %s", phi_status_text(status));
+    else if (phi__tool_check_schema_fault(schema, fault, sizeof fault))
+        status = phi__error(rt, PHI_BAD_ARG, "format.schema%s", fault);
+    phi_arena_free(&arena);
+    return status;
+}
+
+static phi_status phi__formats_check(phi_runtime *rt, const phi_format *format,
+                                     const phi_tool *tools, size_t tool_count) {
+    const char *why;
+    size_t i;
+    if ((unsigned)format->kind > (unsigned)PHI_FORMAT_JSON_SCHEMA)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "format.kind is %u: expected text, JSON object or schema",
+                          (unsigned)format->kind);
+    why = format->name != NULL ? phi__preflight_name(NULL, phi_str_of(format->name)) : NULL;
+    if (why != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "format.name \"%.80s\": %s", format->name, why);
+    for (i = 0; i < tool_count; i++)
+        if (strcmp(tools[i].name, PHI_RESPOND_TOOL) == 0)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool \"" PHI_RESPOND_TOOL
+                              "\": the name is that of the tool by which "
+                              "answers come, and format is JSON");
+    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return PHI_OK;
+    return phi__formats_check_schema(rt, format->schema);
+}
+
+static void phi__formats_open(phi_runtime *rt) {
+    rt->features.formats = phi__format_ops();
+    rt->features.check_format = phi__formats_check;
+}
+
+PHI_API const phi__feature *phi_feature_formats(void) {
+    static const phi__feature feature = {
+        0, 0, 0, NULL, NULL, PHI__FEATURE_AT_FORMATS, phi__formats_open, NULL};
+    return &feature;
+}
