@@ -36,7 +36,7 @@ inline std::string text(const phi_message &message) {
 }
 
 struct error : std::runtime_error { /* what(): the message of phi_last_error */
-    error(phi_status why, const char *message) : std::runtime_error(message), status(why) {}
+    explicit error(phi_error e) : std::runtime_error(e.message), status(e.status) {}
     phi_status status;
 };
 
@@ -78,12 +78,9 @@ struct tool {
 using hook_fn = std::function<phi_verdict(phi_hook &hook, std::string &reply)>;
 
 namespace detail {
-/* Throws the last error of a runtime, or the one that is given. */
-inline void raise(const phi_runtime *rt, [[maybe_unused]] phi_status why = PHI_BAD_ARG,
-                  const char *message = "no runtime") {
-    if (rt) why = phi_last_error(rt, &message, nullptr);
+inline void raise([[maybe_unused]] phi_error last) {
 #if defined(__cpp_exceptions)
-    throw error(why, message);
+    throw error(last);
 #endif
 }
 
@@ -187,7 +184,7 @@ struct runtime {
         const char *why = "";
         desc.error = &why;
         core_->rt = phi_runtime_new(&desc);
-        if (!core_->rt) detail::raise(nullptr, PHI_BAD_ARG, why);
+        if (!core_->rt) detail::raise({PHI_BAD_ARG, why});
     }
     runtime(runtime &&) noexcept = default;
     runtime &operator=(runtime &&) noexcept = default;
@@ -196,7 +193,7 @@ struct runtime {
     int step(int timeout_ms = 0) {
         auto core = core_; /* a callback may destroy or move this object */
         int runs = phi_step(*this, timeout_ms);
-        if (runs < 0) detail::raise(*this);
+        if (runs < 0) detail::raise(phi_last_error(*this));
         if (runs >= 0 && core->kept) std::rethrow_exception(std::exchange(core->kept, nullptr));
         return runs;
     }
@@ -225,7 +222,7 @@ struct agent {
         if (on_hook) desc.hook_fn = detail::state::hooked, desc.hook_user_data = state_.get();
         state_->on_hook = std::move(on_hook);
         state_->handle = make ? make(rt, &desc) : phi_agent_new(rt, &desc);
-        if (!state_->handle.rt) detail::raise(rt);
+        if (!state_->handle.rt) detail::raise(phi_last_error(rt));
     }
     agent(agent &&) noexcept = default;
     agent &operator=(agent other) noexcept { return state_.swap(other.state_), *this; }
@@ -239,7 +236,8 @@ struct agent {
         return detail::range{[s = state_, i = size_t(0)]() mutable {
             phi_thread *thread = phi_agent_thread(s->get());
             auto *message = phi_thread_message_at(thread, i);
-            if (!message && i < phi_thread_message_count(thread)) detail::raise(s->handle.rt);
+            if (!message && i < phi_thread_message_count(thread))
+                detail::raise(phi_last_error(s->handle.rt));
             return i++, message;
         }};
     }
@@ -250,11 +248,10 @@ struct agent {
 template <class T, auto free_fn>
 using owned = std::unique_ptr<T, std::integral_constant<decltype(free_fn), free_fn>>;
 using thread = owned<phi_thread, phi_thread_free>; /* phi::thread log(phi_thread_new(rt, 0)); */
-struct arena : phi_arena { /* &arena, for functions that want one */
-    arena() { phi_memory_init(&own, nullptr, 0), phi_arena_init(this, &own, 0); }
+struct arena : phi_arena {                         /* &arena, for functions that want one */
+    arena() { phi_arena_init(this, nullptr, 0); }
     arena(arena &&) = delete;
     ~arena() { phi_arena_free(this); }
-    phi_memory own;
 };
 } // namespace phi
 #endif

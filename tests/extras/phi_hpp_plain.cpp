@@ -14,9 +14,9 @@ int main() {
     phi_mock *mock = phi_mock_new(rt);
     phi_agent_desc desc = {};
     phi::agent nobody(rt, desc);
-    const char *message = "";
-    check(!nobody && phi_last_error(rt, &message, nullptr) == PHI_BAD_ARG, "there is no model");
-    check(phi::view(phi_str_of(message)).find("model") != std::string_view::npos, message);
+    const phi_error why = phi_last_error(rt);
+    check(!nobody && why.status == PHI_BAD_ARG, "there is no model");
+    check(std::string_view(why.message).find("model") != std::string_view::npos, why.message);
     phi_runtime_desc small = {};
     small.memory_limit_bytes = 1;
     phi::runtime none(small);
