@@ -367,7 +367,7 @@ def job_sizes():
 
 
 # What a reader of a header has before him may not grow again (functions are on their way to 210 and 130).
-MOST = {"phi.h functions": 218,
+MOST = {"phi.h functions": 213,
         "phi.h lines": 76_900,
         "phi_step": 999, "phi_prompt": 1_799, "phi_agent_desc fields": 35, "PHI_NO_ macros": 5,
         "phi_tools.h functions": 130}
