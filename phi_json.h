@@ -435,11 +435,11 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_TEXT_JSON */
 
 #ifdef PHI__PUB_TEXT_SCHEMA
-#if PHI__PUB_TEXT_SCHEMA != 0x9eb4699c
+#if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_SCHEMA 0x9eb4699c
+#define PHI__PUB_TEXT_SCHEMA 0x681688ae
 
 #ifdef __cplusplus
 extern "C" {
@@ -454,8 +454,8 @@ extern "C" {
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
    description, default, examples, format, ...) are ignored. Keywords that would restrict but are
-   not understood (pattern, not, if, uniqueItems, ...) restrict nothing, and neither does a malformed
-   one; phi_agent_new refuses a tool whose schema has them, by name.
+   not understood (pattern, not, if, uniqueItems, ...) restrict nothing, and neither does a
+   malformed one; phi_agent_new refuses a tool whose schema has them, by name.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
    schema refers to itself; the names of an object of n members and of a schema of m properties cost

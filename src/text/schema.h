@@ -5,8 +5,8 @@
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
    description, default, examples, format, ...) are ignored. Keywords that would restrict but are
-   not understood (pattern, not, if, uniqueItems, ...) restrict nothing, and neither does a malformed
-   one; phi_agent_new refuses a tool whose schema has them, by name.
+   not understood (pattern, not, if, uniqueItems, ...) restrict nothing, and neither does a
+   malformed one; phi_agent_new refuses a tool whose schema has them, by name.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
    schema refers to itself; the names of an object of n members and of a schema of m properties cost

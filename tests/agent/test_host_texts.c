@@ -600,7 +600,7 @@ TEST(a_save_game_has_no_texts_and_goes_on_in_those_of_its_desc) {
     ask(&w, "Well?");
     CHECK_EQ_INT(phi_agent_snapshot(w.agent, &arena, &saved), PHI_OK);
     CHECK(phi__str_find(saved, 0, "facts_gone") == SIZE_MAX);
-    (void)phi_agent_free(w.agent);
+    phi_agent_free(w.agent);
     memset(&french, 0, sizeof french);
     french.at[PHI_TEXT_FACTS_CHANGED] = "[Change]";
     w.desc.texts = &french;
