@@ -131,7 +131,7 @@ static double run(world *w) {
     while (phi_step(w->rt, 0) > 0) drain(w->rt);
     drain(w->rt);
     from = bench_cpu_ns() - from;
-    bench_expect(phi_agent_free(agent), "free");
+    phi_agent_free(agent);
     return (double)from / 1000.0;
 }
 

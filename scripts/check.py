@@ -367,10 +367,11 @@ def job_sizes():
 
 
 # What a reader of a header has before him may not grow again (functions are on their way to 210 and 130).
-MOST = {"phi.h functions": 218,
-        "phi.h lines": 76_900,
+MOST = {"phi.h lines": 75_000,
         "phi_step": 999, "phi_prompt": 1_799, "phi_agent_desc fields": 35, "PHI_NO_ macros": 5,
-        "phi_tools.h functions": 130}
+        "phi_tools.h functions": 130,
+        # a reader of phi.h has so many
+        "phi.h functions": 213}
 
 
 def job_counts():
@@ -394,7 +395,9 @@ def job_counts():
     desc = re.sub(r"/\*.*?\*/", "", re.search(r"typedef struct phi_agent_desc \{(.*?)\n\} phi_agent_desc;", text, re.S)[1],
                   flags=re.S)
     fields = sum(len(line.split(",")) for line in desc.split(";") if line.strip())
-    macros = sorted(set(re.findall(r"^#\s*if.*\b(PHI_NO_\w+)", text, re.M)))
+    with open(os.path.join(INC, "phi_tools.h"), encoding="utf-8") as file:
+        text += file.read()
+    macros = sorted(set(re.findall(r"\bPHI_NO_\w+", "\n".join(re.findall(r"^#\s*if.*", text, re.M)))))
     seen["phi_agent_desc fields"], seen["PHI_NO_ macros"] = fields, len(macros)
     over = [f"{name}: {seen.get(name, 10 ** 9)}, at most {most}" for name, most in MOST.items()
             if seen.get(name, 10 ** 9) > most]

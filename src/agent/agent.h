@@ -22,9 +22,9 @@ PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 /* Frees an agent and its history, in any state: pending calls are cancelled (their tool's `cancel`
    is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it have
    their runs cancelled and belong to its own parent from then on. Pointers out of its popped events
-   are invalid. Safe in callbacks, also of the agent's own tools and hooks. PHI_STALE: it was freed
-   already. */
-PHI_API phi_status phi_agent_free(phi_agent agent);
+   are invalid. Safe in callbacks, also of the agent's own tools and hooks. A handle that is zero or
+   stale is harmless. */
+PHI_API void phi_agent_free(phi_agent agent);
 
 PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
 

@@ -132,10 +132,7 @@ PHI__FN void phi__agent_end_drop(phi__agent *agent) {
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_agent_free(phi_agent handle) {
+PHI_API void phi_agent_free(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    phi__agent_end_drop(agent);
-    return PHI_OK;
+    if (agent != NULL) phi__agent_end_drop(agent);
 }

@@ -321,12 +321,12 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
     agent = phi__agent_make_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
     if (agent != NULL && phi__agent_store_open_thread(agent, desc) != PHI_OK) {
-        (void)phi_agent_free(agent->handle);
+        phi_agent_free(agent->handle);
         return NULL;
     }
     if (agent != NULL && agent->sources != NULL &&
         rt->features.sources->refresh(agent, true) != PHI_OK) {
-        (void)phi_agent_free(agent->handle);
+        phi_agent_free(agent->handle);
         (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
         return NULL;
     }

@@ -206,15 +206,15 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     return thread;
 }
 
-PHI_API phi_status phi_thread_free(phi_thread *thread) {
-    phi_status status;
-    if (thread == NULL) return PHI_OK;
-    if (thread->of_agent) return PHI_MISUSE;
-    status = phi__one_shot_run_idle(thread, "phi_thread_free");
-    if (status != PHI_OK) return status;
+PHI_API void phi_thread_free(phi_thread *thread) {
+    if (thread == NULL) return;
+    if (thread->of_agent) {
+        (void)phi__error(thread->rt, PHI_MISUSE, "phi_thread_free: the thread is an agent's");
+        return;
+    }
+    if (phi__one_shot_run_idle(thread, "phi_thread_free") != PHI_OK) return;
     phi__one_shot_run_leave(thread);
     phi__one_shot_run_free(thread);
-    return PHI_OK;
 }
 
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {

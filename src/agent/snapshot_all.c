@@ -246,7 +246,7 @@ static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
     if (l == NULL) return;
     rt->snapshots.loading = NULL;
     for (i = l->count; with_agents && i > 0; i--)
-        if (l->made[i - 1].rt != NULL) (void)phi_agent_free(l->made[i - 1]);
+        if (l->made[i - 1].rt != NULL) phi_agent_free(l->made[i - 1]);
     phi_arena_free(&l->arena);
     phi__free(&rt->memory, l->made, l->cap * sizeof *l->made);
     phi__free(&rt->memory, l, sizeof *l);

@@ -355,7 +355,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
     writer->tree.watched = s;
     if (s == NULL) {
-        (void)phi_agent_free(writer->handle);
+        phi_agent_free(writer->handle);
         return phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     }
     s->status = PHI_BUSY;
@@ -455,7 +455,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
     }
     *out = job;
     if (status == PHI_OK) return PHI_OK;
-    if (writer != NULL) (void)phi_agent_free(writer->handle);
+    if (writer != NULL) phi_agent_free(writer->handle);
     phi__free(memory, job, sizeof *job);
     return status;
 }
@@ -474,7 +474,7 @@ static phi_status phi__summary_poll(void *user_data, void *job, phi_rewrite *out
 static void phi__summary_end(void *user_data, void *opaque) {
     phi__summary_job *job = (phi__summary_job *)opaque;
     (void)user_data;
-    (void)phi_agent_free(job->writer);
+    phi_agent_free(job->writer);
     phi__free(job->memory, job, sizeof *job);
 }
 
@@ -584,7 +584,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     if (status == PHI_OK)
         status = phi__summary_next(writer, (phi__summary *)writer->tree.watched, phi__str("", 0));
     if (status == PHI_OK) return PHI_OK;
-    (void)phi_agent_free(writer->handle);
+    phi_agent_free(writer->handle);
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")
                                    : status;
 }

@@ -82,7 +82,7 @@ static void phi__config_agents_drop(phi_agents *a) {
     phi__config_job *job;
     for (job = a->maker.first; job != NULL; job = job->next)
         if (job->agent.rt != NULL) {
-            (void)phi_agent_free(job->agent);
+            phi_agent_free(job->agent);
             memset(&job->agent, 0, sizeof job->agent);
         }
     while (a->begun > 0) {
@@ -289,12 +289,11 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     for (i = 0; i < to->agent_count; i++) {
         if (made[i].rt == NULL) continue;
         if (status == PHI_OK) {
-            (void)phi_agent_free(
-                phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
-            (void)phi_agent_free(to->agents[i]->agent);
+            phi_agent_free(phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
+            phi_agent_free(to->agents[i]->agent);
             to->agents[i]->agent = made[i];
         } else
-            (void)phi_agent_free(made[i]);
+            phi_agent_free(made[i]);
     }
     phi__free(&rt->memory, made, (to->agent_count + 1) * sizeof *made);
     return status;

@@ -295,7 +295,7 @@ static const phi_message *phi__mcp_sampling_reply(const phi__agent *child) {
 static void phi__mcp_sampling_free(phi__mcp_sampling *s, phi__agent *child) {
     s->child.rt = NULL;
     child->tree.watch = NULL; /* `gone` is not for us */
-    (void)phi_agent_free(child->handle);
+    phi_agent_free(child->handle);
     phi_arena_free(&s->arena);
 }
 

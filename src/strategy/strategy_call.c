@@ -475,7 +475,7 @@ PHI__FN void phi__strategy_call_drop(phi__strategy_job *job) {
     job->call_count--;
     for (i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
     phi__buf_free(&call.text);
-    if (call.child.rt != NULL) (void)phi_agent_free(call.child); /* it may call the host */
+    if (call.child.rt != NULL) phi_agent_free(call.child); /* it may call the host */
 }
 
 PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {

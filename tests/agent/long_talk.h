@@ -378,7 +378,7 @@ static inline uint64_t talk_fork(phi_agent agent, uint64_t at_seq, phi_status *s
         sum = talk_log(made, &got);
     else
         got = phi_last_error(agent.rt).status;
-    (void)phi_thread_free(made);
+    phi_thread_free(made);
     if (status != NULL) *status = got;
     return sum;
 }

@@ -80,11 +80,12 @@ TEST(a_freed_agents_handle_is_stale_everywhere) {
     phi_agent agent = rig_agent(r, NULL), none, next;
     phi_model model = phi_model_anthropic("m", "k");
     memset(&none, 0, sizeof none);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     next = rig_agent(r, NULL); /* takes the same place */
     CHECK_EQ_INT(next.index, agent.index);
     CHECK(next.gen != agent.gen);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_STALE);
+    phi_agent_free(agent); /* harmless */
+    CHECK(phi_agent_alive(next));
     CHECK_EQ_INT(phi_prompt(agent, "x"), PHI_STALE);
     CHECK_EQ_INT(phi_abort(agent), PHI_STALE);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_STALE);
@@ -100,7 +101,7 @@ TEST(a_freed_agents_handle_is_stale_everywhere) {
     CHECK(phi_thread_message_at(phi_agent_thread(agent), 0) == NULL);
     CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, 0);
     CHECK_EQ_INT(phi_agent_get_info(agent).memory_peak, 0);
-    CHECK_EQ_INT(phi_agent_free(none), PHI_BAD_ARG);
+    phi_agent_free(none);
     CHECK_EQ_INT(phi_abort(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_reset(none), PHI_BAD_ARG);
     CHECK_EQ_INT(set_model(none, &model), PHI_BAD_ARG);
@@ -259,7 +260,7 @@ TEST(agents_freed_unheard_leave_no_events_behind) {
         rig_says(r, "unheard");
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 0);
-        CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+        phi_agent_free(agent);
         if (i == 10) used = phi_memory_used(rig_runtime(r), NULL);
     }
     CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), used);
@@ -321,10 +322,10 @@ TEST(ten_thousand_agents_come_and_go) {
     for (i = 0; i < 1500; i++) rig_refuses(r, PHI_REFUSED);
     for (i = 0; i < 1500; i++) CHECK_EQ_INT(phi_prompt(agents[i], "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 3000), 0);
-    for (i = 0; i < 1000; i++) CHECK_EQ_INT(phi_agent_free(agents[i]), PHI_OK);
+    for (i = 0; i < 1000; i++) phi_agent_free(agents[i]);
     while (phi_next_event(rig_runtime(r), &event)) ends += event.kind == PHI_EV_AGENT_END;
     CHECK_EQ_INT(ends, 500);
-    for (i = 9999; i >= 5000; i--) CHECK_EQ_INT(phi_agent_free(agents[i]), PHI_OK);
+    for (i = 9999; i >= 5000; i--) phi_agent_free(agents[i]);
     for (i = 0; i < 1000; i++) CHECK(!phi_agent_alive(agents[i]));
     free(agents);
     rig_free(r);
@@ -338,7 +339,7 @@ TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
     memset(&none, 0, sizeof none);
     memset(&by, 0, sizeof by);
     CHECK_EQ_INT(phi_agent_get_desc(none, &desc), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_free(none), PHI_BAD_ARG);
+    phi_agent_free(none);
     CHECK_EQ_INT(phi_prompt(none, "x"), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_continue(none, PHI_CONTINUATION_DEFAULT), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_compact(none), PHI_BAD_ARG);
@@ -549,7 +550,7 @@ TEST(an_abort_reaches_the_children_on_both_sides_of_one_that_is_gone) {
     }
     (void)rig_run(r, 10);
     CHECK_EQ_INT(rig_open_transfers(r), 4);
-    CHECK_EQ_INT(phi_agent_free(children[1]), PHI_OK);
+    phi_agent_free(children[1]);
     (void)rig_run(r, 10);
     CHECK_EQ_INT(rig_open_transfers(r), 3);
     CHECK_EQ_INT(phi_abort(parent), PHI_OK);

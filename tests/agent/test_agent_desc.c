@@ -151,7 +151,7 @@ TEST(a_base_url_that_phi_does_not_speak_is_refused_and_shown_without_its_secrets
         desc.model.base_url = good[i];
         agent = phi_agent_new(rig_runtime(r), &desc);
         CHECK(agent.rt != NULL);
-        CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+        phi_agent_free(agent);
     }
     rig_free(r);
 }

@@ -4,6 +4,7 @@
 #include "loop/events.h"
 #include "loop/hook.h"
 #include "loop/run.h"
+#include "support/freed.h"
 
 TEST(an_agent_freed_in_mid_run_gives_the_thread_back) {
     rig *r = rig_new();
@@ -12,13 +13,13 @@ TEST(an_agent_freed_in_mid_run_gives_the_thread_back) {
     rig_hangs(r, "");
     agent = run_over(r, thread, NULL, "go");
     CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     CHECK_EQ_INT(say(thread, PHI_ROLE_ASSISTANT, "never mind"), PHI_OK);
     rig_says(r, "fine");
     (void)run_over(r, thread, NULL, "again");
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_thread_message_count(thread), 4);
-    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    phi_thread_free(thread);
     rig_free(r);
 }
 
@@ -34,11 +35,11 @@ TEST(an_agent_whose_run_is_over_may_be_freed_by_hand) {
         agents[i] = run_over(r, thread, NULL, "a question");
         CHECK_EQ_INT(rig_run(r, 20), 0);
     }
-    CHECK_EQ_INT(phi_agent_free(agents[1]), PHI_OK); /* from between two others */
-    CHECK_EQ_INT(phi_agent_free(agents[1]), PHI_STALE);
+    phi_agent_free(agents[1]); /* from between two others */
+    phi_agent_free(agents[1]);
     (void)rig_step(r);
     CHECK(phi_agent_alive(agents[0]) && phi_agent_alive(agents[2]));
-    CHECK_EQ_INT(phi_agent_free(agents[2]), PHI_OK);
+    phi_agent_free(agents[2]);
     for (i = 0; phi_next_event(rig_runtime(r), &event); i++)
         CHECK_EQ_INT(event.agent.index, agents[0].index);
     CHECK_EQ_INT(i, 9);
@@ -64,7 +65,7 @@ TEST(a_thread_may_be_freed_while_events_of_its_runs_wait) {
         CHECK_EQ_INT(rig_run(r, 20), 0);
     }
     REQUIRE(phi_next_event(rig_runtime(r), &event)); /* a popped one goes too */
-    CHECK_EQ_INT(phi_thread_free(threads[0]), PHI_OK);
+    phi_thread_free(threads[0]);
     CHECK(!phi_agent_alive(agents[0]) && !phi_agent_alive(agents[2]));
     CHECK(phi_agent_alive(agents[1]) && phi_agent_alive(agents[3]));
     while (phi_next_event(rig_runtime(r), &event)) {
@@ -74,7 +75,7 @@ TEST(a_thread_may_be_freed_while_events_of_its_runs_wait) {
     CHECK_EQ_INT(n, 18);
     (void)rig_step(r);
     CHECK(!phi_agent_alive(agents[1]) && !phi_agent_alive(agents[3]));
-    CHECK_EQ_INT(phi_thread_free(threads[1]), PHI_OK);
+    phi_thread_free(threads[1]);
     rig_free(r);
 }
 
@@ -90,9 +91,9 @@ static phi_verdict frees_agent(void *user_data, phi_hook *hook) {
     inside *in = (inside *)user_data;
     if (hook->point != in->point) return PHI_ALLOW;
     in->seen++;
-    CHECK_EQ_INT(phi_thread_free(in->thread), PHI_BUSY);
-    CHECK_EQ_INT(phi_agent_free(hook->agent), PHI_OK);
-    CHECK_EQ_INT(phi_thread_free(in->thread), PHI_BUSY); /* until the step has ended */
+    CHECK_EQ_INT(thread_freed(in->thread), PHI_BUSY);
+    phi_agent_free(hook->agent);
+    CHECK_EQ_INT(thread_freed(in->thread), PHI_BUSY); /* until the step has ended */
     return PHI_ALLOW;
 }
 
@@ -116,7 +117,7 @@ TEST(a_hook_may_free_the_agent_of_a_bare_run) {
         (void)run_over(r, in.thread, &desc, "go");
         CHECK_EQ_INT(rig_run(r, 20), 0);
         CHECK_EQ_INT(in.seen, 1);
-        CHECK_EQ_INT(phi_thread_free(in.thread), PHI_OK);
+        phi_thread_free(in.thread);
         rig_free(r);
     }
 }
@@ -135,7 +136,7 @@ static phi_flow frees_thread(void *user_data, phi_call call, phi_str arguments) 
     (void)call;
     (void)arguments;
     in->seen++;
-    CHECK_EQ_INT(phi_thread_free(in->thread), PHI_OK);
+    phi_thread_free(in->thread);
     return PHI_DONE;
 }
 
@@ -211,7 +212,7 @@ TEST(many_runs_come_and_go_and_leave_no_memory_behind) {
     (void)rig_step(r);
     for (i = 0; i < THREADS; i++) {
         CHECK_EQ_INT(phi_thread_message_count(threads[i]), 2 * ROUNDS);
-        CHECK_EQ_INT(phi_thread_free(threads[i]), PHI_OK);
+        phi_thread_free(threads[i]);
     }
     used = phi_memory_used(rig_runtime(r), NULL);
     CHECK(used < 200000); /* the tables of slots stay */
@@ -276,7 +277,7 @@ TEST(a_run_ends_whatever_memory_it_lacks_and_the_thread_goes_on) {
         CHECK(run_over(r, thread, &desc, "again").rt != NULL);
         CHECK_EQ_INT(rig_run(r, 60), 0);
         CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
-        CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+        phi_thread_free(thread);
         rig_free(r);
     }
     CHECK(!tripped);
@@ -334,11 +335,11 @@ static phi_verdict bare_hook(void *user_data, phi_hook *hook) {
     desc.thread = b->thread;
     desc.prompts = &m;
     desc.prompt_count = 1;
-    b->said[0] = phi_thread_free(b->thread);
+    b->said[0] = thread_freed(b->thread);
     b->said[1] = phi_thread_append(b->thread, &m, 1, NULL);
     b->said[2] = phi_run(hook->agent.rt, &desc).rt == NULL ? PHI_BUSY : PHI_OK;
-    if (hook->point == PHI_HOOK_AFTER_TURN) (void)phi_agent_free(hook->agent);
-    if (hook->point == PHI_HOOK_AFTER_TURN) b->said[0] = phi_thread_free(b->thread);
+    if (hook->point == PHI_HOOK_AFTER_TURN) phi_agent_free(hook->agent);
+    if (hook->point == PHI_HOOK_AFTER_TURN) b->said[0] = thread_freed(b->thread);
     return PHI_ALLOW;
 }
 
@@ -369,7 +370,7 @@ TEST(a_lent_thread_cannot_be_taken_away_from_inside_its_run) {
         CHECK_EQ_INT(b.said[1], PHI_BUSY);
         CHECK_EQ_INT(b.said[2], PHI_BUSY);
         CHECK_EQ_INT(phi_thread_message_count(b.thread), 2);
-        CHECK_EQ_INT(phi_thread_free(b.thread), PHI_OK);
+        phi_thread_free(b.thread);
         rig_free(r);
     }
 }

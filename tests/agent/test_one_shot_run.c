@@ -5,6 +5,7 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/request.h"
+#include "support/freed.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "loop/input.h"
@@ -38,7 +39,7 @@ TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     CHECK(phi_thread_message_at(thread, 2) == NULL);
     CHECK_STR(phi_thread_message_at(thread, 1)->model, "test-model");
     CHECK_STR(phi_thread_message_at(thread, 1)->loop_id, "session.anthropic.test-model.1");
-    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    phi_thread_free(thread);
     rig_free(r);
 }
 
@@ -81,7 +82,7 @@ TEST(one_run_at_a_time_goes_over_a_thread) {
     CHECK_EQ_STR(words_of(r), "phi_run: a run goes over the thread");
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "no"), PHI_BUSY);
     CHECK_EQ_STR(words_of(r), "phi_thread_append: a run goes over the thread");
-    CHECK_EQ_INT(phi_thread_free(thread), PHI_BUSY);
+    CHECK_EQ_INT(thread_freed(thread), PHI_BUSY);
     CHECK_EQ_STR(words_of(r), "phi_thread_free: a run goes over the thread");
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_thread_message_count(thread), 2);
@@ -297,7 +298,7 @@ TEST(a_run_says_what_is_wrong_with_it) {
     refused(r, &run, PHI_MISUSE, "phi_run: the runtime is closing");
     CHECK_EQ_INT(phi_thread_message_count(thread), 0);
     CHECK(phi_thread_new(NULL, 0) == NULL);
-    CHECK_EQ_INT(phi_thread_free(NULL), PHI_OK);
+    phi_thread_free(NULL);
     CHECK_EQ_INT(phi_thread_append(NULL, prompts, 1, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_thread_append(thread, NULL, 1, NULL), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r), "phi_thread_append: messages is missing");
@@ -431,7 +432,7 @@ TEST(a_run_is_steered_and_aborted_by_its_handle) {
     CHECK(strstr(rig_story(r), "AgentEnd cancelled") != NULL);
     (void)rig_step(r);
     CHECK(!phi_agent_alive(agent));
-    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    phi_thread_free(thread);
     CHECK_EQ_INT(rig_open_transfers(r), 0);
     rig_free(r);
 }
@@ -495,7 +496,7 @@ TEST(a_bare_run_takes_parent_and_kind_from_its_desc) {
     CHECK_EQ_INT(h.first_message, 1);
     CHECK_EQ_INT(h.message_count, 1);
     (void)rig_step(r);
-    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    phi_thread_free(thread);
     rig_free(r);
 }
 

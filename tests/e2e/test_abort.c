@@ -275,7 +275,7 @@ TEST(an_agent_freed_in_mid_stream_lets_go_of_its_connection) {
     seen *s = agent_at(&c, E2E_ANTHROPIC, "/m/delay=50/s/slow-50");
     int steps = 0;
     REQUIRE(s != NULL && until(s, PHI_EV_TEXT, 1));
-    CHECK_EQ_INT(phi_agent_free(s->agent), PHI_OK);
+    phi_agent_free(s->agent);
     s->running = false;
     while (phi__http_pending(crowd_runtime(c)->http) > 0 && steps++ < 5) (void)crowd_step(c, 0);
     CHECK_EQ_INT(phi__http_pending(crowd_runtime(c)->http), 0);

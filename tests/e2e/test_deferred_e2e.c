@@ -67,7 +67,7 @@ static bool restored(talk *t) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     if (CHECK_EQ_INT(phi_agent_snapshot(t->s->agent, &arena, &text), PHI_OK)) {
-        CHECK_EQ_INT(phi_agent_free(t->s->agent), PHI_OK);
+        phi_agent_free(t->s->agent);
         desc.user_data = t->s;
         t->s->agent = phi_agent_restore(crowd_runtime(t->c), &desc, text, PHI_RESTORE_RESUME);
     }

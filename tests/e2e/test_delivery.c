@@ -165,7 +165,7 @@ TEST(agents_come_and_go_while_others_stream) {
     }
     for (i = 0; i < 10; i++) {
         (void)crowd_step(c, 10);
-        CHECK_EQ_INT(phi_agent_free(s[2 * i]->agent), PHI_OK);
+        phi_agent_free(s[2 * i]->agent);
         s[2 * i]->running = false;
     }
     CHECK(crowd_run(c, 20));

@@ -116,7 +116,7 @@ static void check_count(phi_runtime *rt, const phi_model *model) {
     CHECK_EQ_STR(said(q), "");
     CHECK(phi_query_get(q).tokens > 20);
     phi_query_free(q);
-    (void)phi_agent_free(agent);
+    phi_agent_free(agent);
 }
 
 TEST(every_protocol_that_has_them_gives_its_list_and_counts_a_request_with_tools) {

@@ -325,7 +325,7 @@ TEST(an_agent_that_is_freed_during_the_delay_asks_no_more) {
     crowd *c;
     seen *s = in_delay(&c, E2E_ANTHROPIC);
     REQUIRE(s != NULL);
-    CHECK_EQ_INT(phi_agent_free(s->agent), PHI_OK);
+    phi_agent_free(s->agent);
     s->running = false;
     CHECK_EQ_INT(crowd_step(c, 0), 0);
     CHECK_EQ_INT(phi_next_timeout(crowd_runtime(c)), -1);

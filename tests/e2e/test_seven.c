@@ -51,7 +51,7 @@ static seen *agent_at(crowd *c, const protocol *p, const char *path, const char 
     desc.retry.initial_delay_ms = 20;
     trial = phi_agent_new(crowd_runtime(c), &desc);
     if (trial.rt == NULL && phi_last_error(crowd_runtime(c)).status == PHI_UNSUPPORTED) return NULL;
-    if (trial.rt != NULL) (void)phi_agent_free(trial);
+    if (trial.rt != NULL) phi_agent_free(trial);
     return crowd_add(c, &desc, p->protocol);
 }
 

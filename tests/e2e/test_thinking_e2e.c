@@ -201,7 +201,7 @@ static bool restored(life *l, const char *system_prompt) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     if (CHECK_EQ_INT(phi_agent_snapshot(l->s->agent, &arena, &text), PHI_OK)) {
-        CHECK_EQ_INT(phi_agent_free(l->s->agent), PHI_OK);
+        phi_agent_free(l->s->agent);
         desc.user_data = l->s;
         desc.system_prompt = system_prompt;
         l->s->agent = phi_agent_restore(crowd_runtime(l->c), &desc, text, PHI_RESTORE_RESUME);

@@ -50,7 +50,7 @@ static inline phi_poll actor_poll(void *user_data, void *call, phi_answer *answe
     phi_usage usage;
     CHECK(call == a);
     if (a->frees.rt != NULL) {
-        CHECK_EQ_INT(phi_agent_free(a->frees), PHI_OK);
+        phi_agent_free(a->frees);
         return PHI_POLL_AGAIN;
     }
     if (a->hangs || a->left-- > 0) return PHI_POLL_AGAIN;

@@ -457,7 +457,7 @@ static phi_status choose(void *user_data, const phi_evaluation *e, size_t *selec
     c->texts[0] = '\0';
     c->total = e->total_usage.total_tokens;
     for (i = 0; i < e->branch_count; i++) told_add(c->texts, sizeof c->texts, e->branches[i].text);
-    if (c->frees.rt != NULL) CHECK_EQ_INT(phi_agent_free(c->frees), PHI_OK);
+    if (c->frees.rt != NULL) phi_agent_free(c->frees);
     if (c->busy-- > 0) return PHI_BUSY;
     *selected = c->says;
     usage->total_tokens = c->tokens;
@@ -560,7 +560,7 @@ TEST(a_selection_that_waits_ends_with_an_abort_and_with_its_agent) {
             CHECK_EQ_INT(stage_result(&s).status, PHI_CANCELLED);
             CHECK_STR(phi_thread_get_info(phi_agent_thread(s.agent)).lane, "default");
         } else if (way == 1) {
-            CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+            phi_agent_free(s.agent);
             CHECK_EQ_INT(rig_run(s.r, 100), 0);
         } else if (way == 2 || way == 4) { /* and not ready; or with a selection */
             c.frees = s.agent;
@@ -650,7 +650,7 @@ TEST(handles_that_are_none_are_refused) {
     CHECK_EQ_INT(evaluate_resume(none, &s.desc), PHI_BAD_ARG);
     CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_NOT_FOUND);
     CHECK_EQ_STR(words_of(s.r), "phi_evaluate: no evaluation waits");
-    CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+    phi_agent_free(s.agent);
     CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_STALE);
     CHECK_EQ_INT(evaluate_resume(s.agent, &s.desc), PHI_STALE);
     CHECK_EQ_INT(phi_evaluation_result(s.agent, &out), PHI_STALE);

@@ -249,8 +249,8 @@ TEST(a_branch_that_the_host_frees_has_no_lane_and_does_not_win) {
         CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
         CHECK(rig_run(s.r, 2) > 0);
         e = stage_result(&s);
-        if (freed != 1) CHECK_EQ_INT(phi_agent_free(e.branches[0].agent), PHI_OK);
-        if (freed != 0) CHECK_EQ_INT(phi_agent_free(e.branches[1].agent), PHI_OK);
+        if (freed != 1) phi_agent_free(e.branches[0].agent);
+        if (freed != 0) phi_agent_free(e.branches[1].agent);
         CHECK_EQ_INT(rig_run(s.r, 50), 0);
         e = stage_result(&s);
         CHECK_EQ_INT(e.status, PHI_OK);
@@ -273,7 +273,7 @@ TEST(a_branch_that_is_freed_after_its_run_does_not_win_either) {
     CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
     while (stage_result(&s).branches[0].status == PHI_BUSY) CHECK(rig_run(s.r, 1) > 0);
     CHECK_EQ_INT(stage_result(&s).branches[0].status, PHI_OK);
-    CHECK_EQ_INT(phi_agent_free(stage_result(&s).branches[0].agent), PHI_OK);
+    phi_agent_free(stage_result(&s).branches[0].agent);
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
     e = stage_result(&s);
     CHECK_EQ_INT(e.selected, 1);
@@ -307,7 +307,7 @@ TEST(a_judge_that_the_host_frees_has_failed) {
         s.actors[1].polls = 3;
         CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
         while (early == 0 && s.actors[5].opens == 0) CHECK(rig_run(s.r, 1) > 0);
-        CHECK_EQ_INT(phi_agent_free(judge_of(&s)), PHI_OK);
+        phi_agent_free(judge_of(&s));
         CHECK_EQ_INT(rig_run(s.r, 50), 0);
         e = stage_result(&s);
         CHECK_EQ_INT(e.status, PHI_OK);
@@ -327,9 +327,9 @@ TEST(an_agent_that_is_freed_takes_its_evaluation_along) {
         s.actors[1].hangs = true;
         if (way == 1) s.actors[2].frees = s.agent; /* inside a poll of a branch */
         CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
-        if (way == 2) CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK); /* before anything */
+        if (way == 2) phi_agent_free(s.agent); /* before anything */
         (void)rig_run(s.r, 10);
-        if (way == 0) CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+        if (way == 0) phi_agent_free(s.agent);
         if (way == 3) {
             rig_free(s.r); /* in the midst */
             continue;
@@ -351,7 +351,7 @@ TEST(an_agent_can_be_freed_when_its_end_is_popped) {
     CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
     while (phi_next_event(rig_runtime(s.r), &event))
-        if (event.kind == PHI_EV_PARALLEL_END) CHECK_EQ_INT(phi_agent_free(event.agent), PHI_OK);
+        if (event.kind == PHI_EV_PARALLEL_END) phi_agent_free(event.agent);
     CHECK(!phi_agent_alive(s.agent));
     CHECK_EQ_INT(rig_run(s.r, 5), 0);
     rig_free(s.r);
@@ -524,9 +524,9 @@ TEST(a_reservation_above_is_given_back_when_the_agent_goes) {
         CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
         CHECK(phi_agent_get_info(above).spending.reserved_tokens > 5000);
         (void)rig_run(s.r, 10);
-        if (way == 2) CHECK_EQ_INT(phi_agent_free(judge_of(&s)), PHI_OK);
-        if (way == 3) CHECK_EQ_INT(phi_agent_free(above), PHI_OK);
-        if (way != 1) CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+        if (way == 2) phi_agent_free(judge_of(&s));
+        if (way == 3) phi_agent_free(above);
+        if (way != 1) phi_agent_free(s.agent);
         CHECK_EQ_INT(rig_run(s.r, 10), 0);
         CHECK_EQ_INT(phi_agent_get_info(above).spending.reserved_tokens, 0);
         CHECK_EQ_INT(phi_agent_get_info(above).spending.requests, way == 3 ? 0 : 2);
@@ -549,7 +549,7 @@ TEST(what_is_held_for_a_judge_is_given_back_where_it_is_not_called) {
         CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
         (void)rig_run(s.r, 20);
         if (way == 1) CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
-        if (way == 2) CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+        if (way == 2) phi_agent_free(s.agent);
         CHECK_EQ_INT(rig_run(s.r, 20), 0);
         if (way < 2) CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.reserved_tokens, 0);
         if (way < 2) CHECK_EQ_INT(phi_agent_get_info(s.agent).spending.requests, 2);

@@ -447,7 +447,7 @@ TEST(a_branch_that_is_missing_from_a_snapshot_counts_as_cancelled) {
     s.actors[1].hangs = s.actors[2].hangs = true;
     CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
     (void)rig_run(s.r, 5);
-    CHECK_EQ_INT(phi_agent_free(stage_result(&s).branches[0].agent), PHI_OK);
+    phi_agent_free(stage_result(&s).branches[0].agent);
     text = snapshot_of(s.agent, &arena);
     rig_free(s.r);
     REQUIRE(elsewhere(&s, text, 2));

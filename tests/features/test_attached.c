@@ -28,7 +28,7 @@ static void thing_save(const phi__attached *object, phi__buf *out, phi_arena *sc
 static void thing_renewed(phi__attached *object, bool copied) {
     thing_of(object)->renewals++;
     thing_of(object)->copies += copied;
-    if (thing_of(object)->frees_agent) CHECK_EQ_INT(phi_agent_free(object->agent->handle), PHI_OK);
+    if (thing_of(object)->frees_agent) phi_agent_free(object->agent->handle);
 }
 
 static void thing_renewed_within(phi__attached *object, bool copied) {

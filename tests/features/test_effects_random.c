@@ -145,7 +145,7 @@ static void reload(world *w, bool snapshot) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     if (snapshot) CHECK_EQ_INT(phi_agent_snapshot(w->agent, &arena, &text), PHI_OK);
-    CHECK_EQ_INT(phi_agent_free(w->agent), PHI_OK);
+    phi_agent_free(w->agent);
     w->started = 0;
     w->agent = snapshot ? phi_agent_restore(rig_runtime(w->r), &w->desc, text, PHI_RESTORE_RESUME)
                         : phi_agent_new(rig_runtime(w->r), &w->desc);

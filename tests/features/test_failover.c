@@ -864,7 +864,7 @@ TEST(a_switch_can_be_aborted_stopped_and_its_agent_freed) {
             rig_says(r, "Here.");
             CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
             while (k.how == 2 && !k.seen) (void)rig_step(r);
-            if (k.how == 2) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+            if (k.how == 2) phi_agent_free(agent);
             CHECK_EQ_INT(rig_run_until(r, 100000), 0);
             if (k.how < 2) {
                 CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);

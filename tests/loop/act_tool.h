@@ -37,7 +37,7 @@ static inline phi_flow act_start(void *user_data, phi_call call, phi_str argumen
     act *a = (act *)user_data;
     (void)arguments;
     a->calls[a->started++ % MOST] = call;
-    if (a->free_in_start) a->said = phi_agent_free(a->victim);
+    if (a->free_in_start) phi_agent_free(a->victim);
     if (a->prompt_in_start) a->said = phi_prompt(a->victim, "from a tool");
     if (a->runtime_free_in_start) phi_runtime_free(call.rt);
     return PHI_PENDING;
@@ -46,7 +46,7 @@ static inline phi_flow act_start(void *user_data, phi_call call, phi_str argumen
 static inline phi_flow act_step(void *user_data, phi_call call) {
     act *a = (act *)user_data;
     a->stepped++;
-    if (a->free_in_step) a->said = phi_agent_free(a->victim);
+    if (a->free_in_step) phi_agent_free(a->victim);
     if (a->finish_in_step) {
         CHECK_EQ_INT(phi_call_reply(call, "walked"), PHI_OK);
         return PHI_DONE;
@@ -57,7 +57,7 @@ static inline phi_flow act_step(void *user_data, phi_call call) {
 static inline void act_cancel(void *user_data, phi_call call) {
     act *a = (act *)user_data;
     a->cancelled++;
-    if (a->free_in_cancel) a->said = phi_agent_free(a->victim);
+    if (a->free_in_cancel) phi_agent_free(a->victim);
     if (a->result_in_cancel) a->said = give(call, "too late");
     if (a->make_in_cancel) {
         phi_agent_desc desc = rig_desc();

@@ -13,6 +13,7 @@
 #include "agent/agent_history.h"
 #include "loop/run.h"
 #include "support/set.h"
+#include "support/freed.h"
 
 enum {
     AGENTS = 4,
@@ -192,7 +193,8 @@ static void end(world *w, phi_agent agent) {
 
 /* Its events go with it. */
 static void put_away(seat *s) {
-    if (phi_agent_free(s->agent) != PHI_OK) return;
+    if (!phi_agent_alive(s->agent)) return;
+    phi_agent_free(s->agent);
     s->ended = s->asked;
     s->forgot = true;
 }
@@ -471,7 +473,7 @@ static void change(world *w, seat *s) {
     case 7: (void)phi_thread_append(phi_agent_thread(s->agent), &message, 1, NULL); break;
     case 8: save_and_restore(s); break;
     default:
-        if (phi_thread_free(w->thread) == PHI_OK) {
+        if (thread_freed(w->thread) == PHI_OK) {
             w->thread = NULL;
             renewed(&w->seats[AGENTS], PHI_OK);
         }

@@ -372,7 +372,7 @@ TEST(after_a_reset_the_counts_stay_and_the_history_is_another) {
 TEST(a_stale_agent_has_no_counts) {
     rig *r = rig_new();
     phi_agent agent = warm(r);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     counted(agent, 0, 0, 0, 0, 0);
     rig_free(r);
 }

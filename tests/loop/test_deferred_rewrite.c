@@ -8,6 +8,7 @@
 #include "agent/response.h"
 #include "support/append.h"
 #include "support/request.h"
+#include "support/freed.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "log/thread.h"
@@ -377,7 +378,7 @@ TEST(an_agent_may_go_while_a_rewrite_waits) {
     CHECK_EQ_INT(rig_run(r, 3), 1);
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_BUSY);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_STALE);
     CHECK(phi_agent_thread(agent) == NULL);
     (void)rig_run(r, 3);
@@ -467,7 +468,7 @@ TEST(an_agents_own_thread_is_its_own) {
     run.thread = thread;
     run.prompts = &m;
     run.prompt_count = 1;
-    CHECK_EQ_INT(phi_thread_free(thread), PHI_MISUSE);
+    CHECK_EQ_INT(thread_freed(thread), PHI_MISUSE);
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_thread_append(thread, &m, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_thread_fork_lane(thread, "side", NULL, 1), PHI_OK);
@@ -516,7 +517,7 @@ TEST(the_agent_of_a_bare_run_shows_the_thread_that_was_lent) {
     if (phi_agent_alive(
             first)) /* over, and its events were not popped: the thread is another's now */
         CHECK_EQ_INT(phi_agent_rewrite(first, &w), PHI_BUSY);
-    CHECK_EQ_INT(phi_thread_free(thread), PHI_BUSY);
+    CHECK_EQ_INT(thread_freed(thread), PHI_BUSY);
     rig_free(r);
 }
 
@@ -568,13 +569,13 @@ TEST(a_fork_is_a_thread_of_its_own) {
     CHECK_EQ_INT(phi_thread_message_count(early), 1);
     CHECK_STR(phi_thread_message_at(early, 0)->content[0].text, "first");
     CHECK(phi_thread_fork(NULL, 0) == NULL);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK); /* it shares nothing */
+    phi_agent_free(agent); /* it shares nothing */
     (void)rig_run(r, 2);
     CHECK_STR(phi_thread_message_at(fork, 0)->content[0].text, "instead");
     CHECK_STR(phi_thread_message_at(fork, 1)->content[0].text, "one");
     CHECK_EQ_INT(phi_thread_entry(fork, 2, &e), PHI_OK);
     CHECK_EQ_INT(e.flags, PHI_ENTRY_DURABLE);
-    CHECK_EQ_INT(phi_thread_free(early), PHI_OK);
+    phi_thread_free(early);
     early = phi_thread_fork(fork, 0);
     REQUIRE(early != NULL);
     CHECK_EQ_INT(phi_thread_count(early), 2);

@@ -37,7 +37,7 @@ static void tell(const char *format, ...) {
 }
 
 static void do_act(enum act act) {
-    if (act == FREE) s.said = phi_agent_free(s.agent);
+    if (act == FREE) phi_agent_free(s.agent);
     if (act == ABORT) s.said = phi_abort(s.agent);
     if (act == SET_TOOLS) s.said = set_tools(s.agent, NULL, 0);
     if (act == PROMPT) s.said = phi_prompt(s.agent, "again");
@@ -580,7 +580,7 @@ TEST(an_agent_that_is_freed_between_two_calls_is_told_nothing_more) {
     rig *r = rig_new();
     phi_tool tool = act_tool();
     first_of_two(r, &tool);
-    CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+    phi_agent_free(s.agent);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_INT(s.len, 0);
     rig_free(r);

@@ -52,8 +52,8 @@ static phi_verdict act_hook(void *user_data, phi_hook *hook) {
     a->done++;
     switch (a->what) {
     case DEED_NONE: break;
-    case DEED_FREE: (void)phi_agent_free(a->victim); break;
-    case DEED_FREE_WAIT: (void)phi_agent_free(a->victim); return PHI_WAIT;
+    case DEED_FREE: phi_agent_free(a->victim); break;
+    case DEED_FREE_WAIT: phi_agent_free(a->victim); return PHI_WAIT;
     case DEED_FORBIDDEN: forbidden(a, hook); break;
     case DEED_OTHERS:
         (void)phi_prompt(a->victim, "from a hook");

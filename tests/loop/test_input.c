@@ -133,7 +133,7 @@ TEST(bad_handles_and_texts_are_refused_by_every_function_of_input) {
     memset(huge, 'x', sizeof huge - 1);
     thought.kind = PHI_CONTENT_THINKING;
     image.kind = PHI_CONTENT_IMAGE;
-    CHECK_EQ_INT(phi_agent_free(stale), PHI_OK);
+    phi_agent_free(stale);
     CHECK_EQ_INT(phi_steer(none, "x"), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_steer(stale, "x"), PHI_STALE);
     CHECK_EQ_INT(phi_steer(agent, NULL), PHI_BAD_ARG);

@@ -69,7 +69,7 @@ static void asked_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     if (reply.len > 0) HOLDS(w, memchr(reply.at, 0x5a, reply.len) == NULL);
     if (w->ending) return;
     if (pick(w, 2) == 0) (void)phi_call_reply(a->call, "said");
-    if (pick(w, 30) == 0) (void)phi_agent_free(w->agent);
+    if (pick(w, 30) == 0) phi_agent_free(w->agent);
 }
 
 static void ask(world *w, phi_call call) {
@@ -227,7 +227,7 @@ static void restore(world *w) {
     phi_arena_init(&arena, &memory, 0);
     if (phi_agent_snapshot(w->agent, &arena, &saved) == PHI_OK) {
         phi_agent back;
-        (void)phi_agent_free(w->agent);
+        phi_agent_free(w->agent);
         back = phi_agent_restore(rig_runtime(w->r), &w->desc, saved, PHI_RESTORE_RESUME);
         if (back.rt != NULL)
             w->agent = back;
@@ -262,7 +262,7 @@ static void deed(world *w) {
     case 7: close_one(w); break;
     case 8: (void)set_tools(w->agent, &echo, pick(w, 2)); break;
     case 9:
-        if (pick(w, 4) == 0) (void)phi_agent_free(w->agent);
+        if (pick(w, 4) == 0) phi_agent_free(w->agent);
         break;
     case 10: (void)set_model(w->agent, &w->desc.model); break;
     default:

@@ -256,7 +256,7 @@ TEST(an_agent_or_a_runtime_may_be_freed_during_the_delay) {
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
     in_delay(r, agent);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     rig_pass_ms(r, 60000);
     CHECK_EQ_INT(rig_step(r), 0);
     CHECK_EQ_STR(rig_story(r), "");
@@ -357,7 +357,7 @@ TEST(a_delay_before_a_retry_ends_with_the_run) {
         CHECK(item.has_deadline && item.left_ms > 10000);
         if (how == 0) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
         if (how == 1) CHECK_EQ_INT(phi_stop(agent), PHI_OK);
-        if (how == 2) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+        if (how == 2) phi_agent_free(agent);
         if (how == 3) CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_BUSY);
         CHECK_EQ_INT(rig_run(r, 2), 0);
         CHECK_EQ_INT(phi_pending(rig_runtime(r), &item, 1), 0);

@@ -388,8 +388,8 @@ static void do_between(scene *s, int deed) {
     case 0: (void)phi_abort(s->child); break;
     case 1: (void)phi_stop(s->child); break;
     case 2: (void)phi_abort(s->parent); break;
-    case 3: (void)phi_agent_free(s->parent); break;
-    case 4: (void)phi_agent_free(s->child); break;
+    case 3: phi_agent_free(s->parent); break;
+    case 4: phi_agent_free(s->child); break;
     case 5: (void)phi_steer(s->child, "S2"); break;
     case 6: (void)phi_inject(s->child, "I2", NULL); break;
     case 7: (void)enqueue_blocks(s->child, PHI_INPUT_INJECTED, &block, 1, "t"); break;

@@ -169,7 +169,7 @@ TEST(an_agent_that_is_freed_while_a_call_waits_leaves_nothing) {
     digger d;
     phi_tool tool = tool_of(&d, 99);
     phi_agent agent = begin(r, &tool, &d);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     CHECK_EQ_INT(rig_run_until(r, 10000), 0);
     CHECK_EQ_INT(d.started, 1);
     CHECK_EQ_INT(d.cancelled, 0);

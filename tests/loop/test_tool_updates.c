@@ -231,7 +231,7 @@ TEST(a_heartbeat_ends_with_the_deadline_and_with_the_agent) {
         rig_forget(r);
         (void)rig_run_until(r, 500);
         CHECK_EQ_STR(rig_story(r), "ToolHeartbeat c1 400 ms\n");
-        if (freed == 1) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+        if (freed == 1) phi_agent_free(agent);
         CHECK_EQ_INT(rig_run_until(r, 5000), 0);
         CHECK((strstr(rig_story(r), "ToolHeartbeat c1 800 ms\n") != NULL) == (freed == 0));
         CHECK(strstr(rig_story(r), "1200 ms") == NULL);

@@ -217,7 +217,7 @@ TEST(an_answer_pushed_inside_cancel_harms_nothing) {
         agent = wire_agent(&w, &t, NULL);
         CHECK_EQ_INT(wire_run(&w, 5, true), 1);
         if (how == 0) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
-        if (how == 1) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+        if (how == 1) phi_agent_free(agent);
         if (how == 2) wire_pass_s(&w, 301); /* the first-event deadline */
         CHECK_EQ_INT(wire_run(&w, 5, true), 0);
         CHECK_EQ_INT(w.cancels, 1);

@@ -48,7 +48,7 @@ TEST(an_agent_says_that_it_waits_for_nothing_for_the_model_and_for_a_tool) {
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     (void)rig_run(r, 20);
     CHECK_EQ_STR(waits(agent, NULL), "nothing");
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     CHECK_EQ_STR(waits(agent, NULL), "nothing");
     rig_free(r);
 }

@@ -35,7 +35,7 @@ static void between(phi__agent *child) {
     thinker *t = thinker_of(child);
     t->betweens++;
     CHECK_EQ_INT(child->tree.due, 0);
-    if (t->frees) CHECK_EQ_INT(phi_agent_free(child->handle), PHI_OK);
+    if (t->frees) phi_agent_free(child->handle);
     t->over = t->frees;
 }
 
@@ -84,7 +84,7 @@ static phi_poll think_poll(void *user_data, void *call, phi_answer *answer) {
 static void think_close(void *user_data, void *call) {
     thinker *t = (thinker *)user_data;
     (void)call;
-    if (t->hidden) (void)phi_agent_free(t->child); /* its events would go with it */
+    if (t->hidden) phi_agent_free(t->child); /* its events would go with it */
 }
 
 static void thinker_begin(thinker *t, rig *r) {

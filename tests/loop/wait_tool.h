@@ -17,7 +17,7 @@ static inline phi_flow wait_start(void *user_data, phi_call call, phi_str argume
     b->calls[b->started++ % 16] = call;
     if (b->frees != NULL) {
         char *state = (char *)phi_call_state(call, 32);
-        (void)phi_agent_free(*b->frees);
+        phi_agent_free(*b->frees);
         if (state != NULL)
             state[0] = 'x'; /* a call's memory outlives its agent's freeing inside it */
     }

@@ -613,7 +613,7 @@ TEST(everything_may_go_away_while_a_question_is_under_way) {
                                        ",\"params\":{\"requestId\":\"e1\"}}");
                     break;
                 case LINK_DOWN: link_down(&k, PHI_NETWORK, true, "gone"); break;
-                case AGENT_FREED: CHECK_EQ_INT(phi_agent_free(agent), PHI_OK); break;
+                case AGENT_FREED: phi_agent_free(agent); break;
                 case MCP_FREED:
                     phi_mcp_free(k.mcp);
                     k.mcp = NULL;

@@ -66,7 +66,7 @@ TEST(a_long_result_is_whole_in_a_file_and_cut_for_the_model) {
         desc.tool_options.source_count = 1;
         desc.tool_options.result_directory = dir;
         desc.tool_options.max_result_bytes = 20000;
-        CHECK_EQ_INT(phi_agent_free(k.agent), PHI_OK);
+        phi_agent_free(k.agent);
         k.agent = rig_agent(k.rig, &desc);
         mock_calls(&k, "large", arguments, want);
     }
@@ -141,7 +141,7 @@ TEST(the_models_of_a_list_call_tools_of_a_process) {
         desc.tool_count = 1;
         desc.tool_options.sources = k.sources;
         desc.tool_options.source_count = 1;
-        CHECK_EQ_INT(phi_agent_free(k.agent), PHI_OK);
+        phi_agent_free(k.agent);
         k.agent = rig_agent(k.rig, &desc);
         rig_replies(k.rig, 500, "Content-Type: application/json\r\n", BOOM);
         rig_replies(k.rig, 200, SSE, CHAT_CALLS_GROW);

@@ -203,7 +203,7 @@ static void act(world *w) {
     phi_mcp_tool tool;
     switch (dice(w, 24)) {
     case 0:
-        if (agent->rt != NULL) (void)phi_agent_free(*agent);
+        if (agent->rt != NULL) phi_agent_free(*agent);
         agent->rt = NULL;
         return;
     case 1:
@@ -366,7 +366,7 @@ static void settle(world *w) {
     for (i = 0; i < AGENTS; i++) {
         if (w->agents[i].rt == NULL || !phi_agent_alive(w->agents[i])) continue;
         if (!CHECK(!phi_agent_get_info(w->agents[i]).running)) printf("  an agent hangs\n");
-        (void)phi_agent_free(w->agents[i]);
+        phi_agent_free(w->agents[i]);
     }
     link_steps(&w->k, 2);
 }

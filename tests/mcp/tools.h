@@ -101,7 +101,7 @@ static inline void tools_call(tools_kit *t, const char *name, const char *argume
 }
 
 static inline void tools_end(tools_kit *t) {
-    if (t->agent.rt != NULL) (void)phi_agent_free(t->agent);
+    if (t->agent.rt != NULL) phi_agent_free(t->agent);
     t->agent.rt = NULL;
     if (t->k.rig != NULL) link_steps(&t->k, 1);
     link_end(&t->k);

@@ -1093,7 +1093,7 @@ static bool deferred_open(asked *a, const phi_openapi_desc *desc, uint32_t perce
     agent.tool_count = a->tools.count;
     agent.model.context_window = 2000;
     agent.tool_options.defer_percent = percent;
-    CHECK_EQ_INT(phi_agent_free(a->agent), PHI_OK);
+    phi_agent_free(a->agent);
     a->agent = phi_agent_new(a->rt, &agent);
     return CHECK(phi_agent_alive(a->agent));
 }

@@ -370,7 +370,7 @@ TEST(an_event_whose_agent_is_gone_is_stale) {
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     (void)rig_step(r);
     REQUIRE(phi_next_event(rig_runtime(r), &event));
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    phi_agent_free(agent);
     CHECK_EQ_INT(phi_event_to_json(&event, &arena, &json), PHI_STALE);
     phi_arena_free(&arena);
     rig_free(r);

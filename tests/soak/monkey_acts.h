@@ -16,6 +16,7 @@
 #include "loop/hook.h"
 #include "loop/input.h"
 #include "support/set.h"
+#include "support/freed.h"
 
 /* ---- answers of the script ---- */
 
@@ -252,7 +253,7 @@ static void do_change(monkey *m) {
         (void)phi_agent_use_thread(a, once_in(m, 2) ? NULL : any_name(m, "t", m->names + 1));
         break;
     default:
-        if (once_in(m, 6)) (void)phi_agent_free(a);
+        if (once_in(m, 6)) phi_agent_free(a);
         break;
     }
 }
@@ -291,7 +292,7 @@ static void do_history(monkey *m) {
     }
 }
 
-static void do_free(monkey *m) { (void)phi_agent_free(any_agent(m)); }
+static void do_free(monkey *m) { phi_agent_free(any_agent(m)); }
 
 /* ---- logs ---- */
 
@@ -400,11 +401,11 @@ static void do_own_thread(monkey *m) {
         if (*own == NULL && log != NULL) *own = phi_thread_fork(log, pick(m, 60));
         break;
     case 2:
-        if (phi_thread_free(*own) == PHI_OK) *own = NULL;
+        if (thread_freed(*own) == PHI_OK) *own = NULL;
         break;
     case 3: /* an agent's own; one of phi_run goes over one of these */
         if (log != NULL && log != m->threads[0] && log != m->threads[1] && log != m->threads[2])
-            HOLDS(m, phi_thread_free(log) == PHI_MISUSE);
+            HOLDS(m, thread_freed(log) == PHI_MISUSE);
         break;
     case 4:
         (void)phi_thread_attach(*own, &m->kept, any_name(m, "t", m->names + 1), NULL, words,

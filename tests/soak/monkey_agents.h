@@ -168,7 +168,7 @@ static seat *free_seat(monkey *m) {
     size_t i;
     for (i = 0; i < m->seat_count; i++)
         if (!phi_agent_alive(m->seats[i].agent)) s = &m->seats[i];
-    (void)phi_agent_free(s->agent);
+    phi_agent_free(s->agent);
     memset(s, 0, sizeof *s);
     return s;
 }

@@ -214,7 +214,7 @@ static void twin_of(monkey *m, phi_agent a) {
         HOLDS(m, phi_str_equal(one, two));
         if (!phi_str_equal(one, two)) tell_difference(one, two);
     }
-    (void)phi_agent_free(twin);
+    phi_agent_free(twin);
 }
 
 /* There is memory, and the clock stands still; of a tape that is played each look at it may move it. */
@@ -255,7 +255,7 @@ static void seat_all(monkey *m, const phi_agent *agents, size_t count) {
         if (k < m->seat_count)
             sit(m, &m->seats[k], agents[i], true, true);
         else if (agents[i].rt != NULL)
-            (void)phi_agent_free(agents[i]);
+            phi_agent_free(agents[i]);
     }
 }
 

@@ -461,7 +461,7 @@ TEST(freeing_the_agent_in_the_middle_leaves_nothing) {
     REQUIRE(calls_open(&c, NULL));
     calls_begin(&c, "bash", "{\"command\":\"sleep 60\"}");
     calls_go_on(&c, 30);
-    CHECK_EQ_INT(phi_agent_free(c.agent), PHI_OK);
+    phi_agent_free(c.agent);
     calls_go_on(&c, 60);
     calls_close(&c);
 }
