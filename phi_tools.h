@@ -51,19 +51,19 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x07ebbc95
+#if PHI__PUB_PHI_2 != 0x72fda668
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xfc4023f1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x1cea6a94
+#if PHI__PUB_PHI_3 != 0x2000688e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
+#if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PHI_4 != 0x64299278
@@ -11871,11 +11871,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xae0e6277
+#if PHI__IMP_RECORD != 0xc684a271
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xae0e6277
+#define PHI__IMP_RECORD 0xc684a271
 
 /* ---- src/record/event_in.h ---- */
 
@@ -16663,7 +16663,7 @@ static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
     /* until its end has all */
-    if (entry->usage != NULL && !to->has_ended) phi_usage_add(&to->usage, entry->usage);
+    if (entry->usage != NULL && !to->has_ended) phi__message_add_usage(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
     turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
                                               to->turn_count + 1, sizeof *turns);
@@ -20566,11 +20566,11 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x252c3e8c
+#if PHI__IMP_EVALUATE != 0x0f5ce2d2
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x252c3e8c
+#define PHI__IMP_EVALUATE 0x0f5ce2d2
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -21659,7 +21659,7 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
     pub->total_usage = pub->evaluation_usage;
     pub->total_cost = pub->evaluation_cost;
     for (i = 0; i < pub->branch_count; i++) {
-        phi_usage_add(&pub->total_usage, &e->branches[i].usage);
+        phi__message_add_usage(&pub->total_usage, &e->branches[i].usage);
         pub->total_cost += e->branches[i].cost;
     }
 }
@@ -22264,11 +22264,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xf4af97ca
+#if PHI__IMP_STRATEGY != 0x5870fdfc
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xf4af97ca
+#define PHI__IMP_STRATEGY 0x5870fdfc
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -24108,7 +24108,7 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
     if (event->kind == PHI_STRATEGY_STOP)
         return phi__got_finish(g, &o, env->calls_left == 0 ? "max_calls" : "stopped", env, out);
     if (event->call_id != g->call_id) return PHI_OK;
-    phi_usage_add(&g->usage, &event->usage);
+    phi__message_add_usage(&g->usage, &event->usage);
     if (event->kind == PHI_STRATEGY_ANSWER) return phi__got_answered(g, &o, event, env, out);
     if (failure.len == 0) failure = PHI__LIT("a model call failed");
     return phi__got_end(g, &o, "error", event->status, failure, env, out);
@@ -26311,7 +26311,7 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
 /* Usage and rounds of tools of a call. False: no memory. */
 static bool phi__tot_count(phi__tot *t, const phi_strategy_event *event, phi_arena *arena) {
     uint32_t more = t->round_cap < 4 ? 4 : t->round_cap * 2;
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (event->tool_rounds == 0) return true;
     if (t->round_count == t->round_cap) {
         phi__tot_rounds *grown;
@@ -27245,7 +27245,7 @@ static phi_status phi__trm_failed(phi__trm *t, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
     phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (stop && t->answer.len > 0)
         return phi__trm_end(t, env->calls_left == 0 ? "max_calls" : "stopped", PHI_OK,
                             phi__str("", 0), env, out);
@@ -27312,7 +27312,7 @@ static phi_status phi__trm_noted(phi__trm *t, phi_str text, const phi_strategy_e
 static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event,
                                     const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_str text = phi__str_trim(event->text);
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (t->phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text, env, out);
     if (t->phase == PHI__TRM_NOTING) return phi__trm_noted(t, text, env, out);
     if (text.len > 0) {
@@ -51864,11 +51864,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xc15bbc4b
+#if PHI__IMP_MCP != 0x06b8b032
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xc15bbc4b
+#define PHI__IMP_MCP 0x06b8b032
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -63939,7 +63939,7 @@ static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
 }
 
 static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
-    phi_status status = phi_schema_valid(schema, error);
+    phi_status status = phi__schema_valid(schema, error);
     return status == PHI_OK;
 }
 
