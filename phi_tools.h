@@ -51,7 +51,7 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x72fda668
+#if PHI__PUB_PHI_2 != 0x34896225
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xfc4023f1
@@ -9232,11 +9232,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xbd237860
+#if PHI__IMP_SYSTEM != 0x8808ac8a
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xbd237860
+#define PHI__IMP_SYSTEM 0x8808ac8a
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -9291,7 +9291,7 @@ PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is har
 /* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
    step.
 
-   What io/new_file_in.h says about words, paths and descriptors holds here, too.
+   What io/files_in.h says about words, paths and descriptors holds here, too.
 
    Another process may change a path between a check and its use. So a path that was resolved and
    compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
