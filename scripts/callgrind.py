@@ -114,7 +114,7 @@ def build_program(tree, name):
     path, made = os.path.join(tree, "build", name + ending), os.path.join(tree, "build", name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    include, last = ["-Ibuild/include", "-Isrc", "-Ibench"], ["-lcurl", "-lm", "-ldl", "-o", made]
+    include, last = ["-Ibuild/include", "-Isrc", "-Ibench", "-Itests"], ["-lcurl", "-lm", "-ldl", "-o", made]
     if program.kind == "json":
         sh(CPP + include + [path] + last, tree)
     elif program.kind == "inside":
