@@ -23,7 +23,7 @@ import sys
 ROOT = os.path.dirname(os.path.abspath(__file__))
 
 FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent",
-             "formats", "mock", "record", "subagents", "evaluate", "strategy", "config",
+             "formats", "system", "mock", "record", "subagents", "evaluate", "strategy", "config",
              "match", "permissions", "tools", "serve", "mcp", "openapi", "skills", "sections", "trace"]
 TOOLS = FRAGMENTS.index("formats")  # from here on: phi_tools.h
 

@@ -152,10 +152,10 @@ def build(name):
         sh(C + ["-I" + INCLUDE, "bench/bench_mcp.c", "build/normal/libphi_all.a", "-lcurl", "-lm", "-o", target])
     elif name == "bench_decode":
         peer = ["-DBENCH_CJSON", "-lcjson"] if has("cjson/cJSON.h") else []
-        sh(C + ["-Isrc", "bench/bench_decode.c", INSIDE, "-lcurl", "-lm"] + peer +
+        sh(C + ["-Isrc", "-Itests", "bench/bench_decode.c", INSIDE, "-lcurl", "-lm"] + peer +
            ["-o", target])
     elif name in ("bench_http", "bench_wire", "bench_project", "bench_stores"):
-        sh(C + ["-Isrc", f"bench/{name}.c", INSIDE, "-lcurl", "-lm", "-o", target])
+        sh(C + ["-Isrc", "-Itests", f"bench/{name}.c", INSIDE, "-lcurl", "-lm", "-o", target])
     else:
         more = []
         if name == "bench_delta":

@@ -367,10 +367,11 @@ def job_sizes():
 
 
 # What a reader of a header has before him may not grow again (functions are on their way to 210 and 130).
-MOST = {"phi.h functions": 218,
-        "phi.h lines": 76_900,
+MOST = {"phi.h lines": 75_000,
         "phi_step": 999, "phi_prompt": 1_799, "phi_agent_desc fields": 35, "PHI_NO_ macros": 5,
-        "phi_tools.h functions": 130}
+        "phi_tools.h functions": 130,
+        # a reader of phi.h has so many
+        "phi.h functions": 213}
 
 
 def job_counts():
@@ -394,7 +395,9 @@ def job_counts():
     desc = re.sub(r"/\*.*?\*/", "", re.search(r"typedef struct phi_agent_desc \{(.*?)\n\} phi_agent_desc;", text, re.S)[1],
                   flags=re.S)
     fields = sum(len(line.split(",")) for line in desc.split(";") if line.strip())
-    macros = sorted(set(re.findall(r"^#\s*if.*\b(PHI_NO_\w+)", text, re.M)))
+    with open(os.path.join(INC, "phi_tools.h"), encoding="utf-8") as file:
+        text += file.read()
+    macros = sorted(set(re.findall(r"\bPHI_NO_\w+", "\n".join(re.findall(r"^#\s*if.*", text, re.M)))))
     seen["phi_agent_desc fields"], seen["PHI_NO_ macros"] = fields, len(macros)
     over = [f"{name}: {seen.get(name, 10 ** 9)}, at most {most}" for name, most in MOST.items()
             if seen.get(name, 10 ** 9) > most]
@@ -458,6 +461,19 @@ def job_extra(cc, std, header):
     path = source(tag("extra", cc, std, name) + ".c", f"#define {name[:-2].upper()}_IMPLEMENTATION\n" +
                   includes([name, name]) + call)
     run(compiler(cc, std) + ["-I", os.path.join(ROOT, "extras"), "-fsyntax-only", path])
+
+
+def job_cpp(cc, std, path):
+    """extras/*.hpp twice, after the header it builds on, and the programs that use it; with exceptions and, but for what
+    throws itself, without."""
+    text = f'#include "phi_tools.h"\n#include "{os.path.join(ROOT, path)}"\n' * 2 if path.endswith(".hpp") else \
+        f'#include "{os.path.join(ROOT, path)}"\n'
+    name = source(tag("cpp", cc, std, path) + ".cpp", text)
+    throws = path.endswith(".cpp") and not path.endswith("_plain.cpp")
+    strict = [] if path.startswith("examples/") else ["-Wpedantic", "-Wshadow", "-Wconversion"]  # it has the implementation
+    for more in ([], ["-fno-exceptions"])[:1 if throws else 2]:
+        run([COMPILERS[cc][1], f"-std={std}", "-Werror", "-Wall", "-Wextra", "-Wno-unused-function", "-I", INC, "-I",
+             os.path.join(ROOT, "extras"), "-I", os.path.join(ROOT, "examples"), "-fsyntax-only", name] + strict + more)
 
 
 def project_files():
@@ -581,6 +597,8 @@ def jobs():
     c_files = sorted(glob.glob("src/*/*.[ch]", root_dir=ROOT) + glob.glob("tests/**/*.[ch]", root_dir=ROOT,
                      recursive=True) + glob.glob("examples/**/*.[ch]", root_dir=ROOT, recursive=True) +
                      glob.glob("extras/*.h", root_dir=ROOT))
+    cpp_files = [f for pattern in ("extras/*.hpp", "examples/*.cpp", "tests/*/*.cpp")
+                 for f in sorted(glob.glob(pattern, root_dir=ROOT))]
     orders = [list(o) for o in itertools.permutations(HEADERS)]
     yield "headers are fresh", "stale", job_stale, ()
     yield "headers are fresh", "trace page", job_script, ("trace_page.py", "--check")
@@ -598,6 +616,7 @@ def jobs():
     yield "manual page", "manual", job_manual, ()
     for i in range(0, len(c_files), 20):
         yield "format", f"format {i // 20}", job_format, (c_files[i:i + 20],)
+    yield "format", "format C++", job_format, (cpp_files,)
     yield "names", "names", job_names, ()
     for profile in PROFILES:
         yield "symbols", f"audit {profile or 'full'}", job_audit, (profile,)
@@ -639,6 +658,8 @@ def jobs():
                     (cc, std, header)
         for header in glob.glob("extras/*.h", root_dir=ROOT):
             yield "extras", f"extra {cc} {std} {header}", job_extra, (cc, std, header)
+        for path in cpp_files if std in ("c++17", "c++20") else []:
+            yield "extras", f"cpp {cc} {std} {path}", job_cpp, (cc, std, path)
     for order in orders:
         for implement in (False, True):
             yield "any order", tag("order", *order, str(implement)), job_order, (order, implement)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a folder of src/ may use: our folders above it, no system header or platform macro outside
-src/io and src/serve, no memory but through the allocator, no output; and the rooms of phi.h name no function of
+src/io, src/system and src/serve, no memory but through the allocator, no output; and the rooms of phi.h name no function of
 YAML or TOML. Prints every breach; exit code 1 on any."""
 import os
 import re
@@ -22,8 +22,8 @@ CALLS = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|free|strdup|strndup|aspri
                    r"putchar|perror|atexit|exit|signal|sigaction|setlocale|rand|srand|fork|vfork|system|"
                    r"popen|alloca|gets|strtok|strcpy|strcat|sprintf|setenv|putenv)\s*\(")
 # Where such a call is the point: file -> names.
-ALLOWED = {"src/base/base.c": {"free", "realloc"}, "src/io": {"sigaction", "free"}}
-SYSTEM = ("io", "serve")  # the folders that know the system
+ALLOWED = {"src/base/base.c": {"free", "realloc"}, "src/io": {"sigaction", "free"}, "src/system": {"sigaction", "free"}}
+SYSTEM = ("io", "serve", "system")  # the folders that know the system
 FORMATS = re.compile(r"\bphi_{1,2}(?:yaml|toml)_\w+|\bPHI_{1,2}(?:YAML|TOML)_\w+")
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.S)
 
@@ -61,14 +61,14 @@ def main():
             allowed = PUBLIC if public else PLAIN
             for inc in amalgamate.SYSTEM.finditer(text):
                 if inc.group(1) not in allowed and (public or folder not in SYSTEM):
-                    breach(inc.start(), f"<{inc.group(1)}> belongs in src/io or src/serve, or in no public header")
+                    breach(inc.start(), f"<{inc.group(1)}> belongs in src/io, src/system or src/serve, or in no public header")
             if "//" in re.sub(r"https?://", "", code):
                 breach(code.index("//"), "a // comment")
             for use in FEATURE.finditer(code):
                 breach(use.start(), f"{use.group(1)} comes from the build")
             if folder not in SYSTEM:
                 for use in PLATFORM.finditer(code):
-                    breach(use.start(), f"{use.group(1)}: the platform is known in src/io and src/serve only")
+                    breach(use.start(), f"{use.group(1)}: the platform is known in src/io, src/system and src/serve only")
             if order.index(folder) < amalgamate.TOOLS:
                 for use in FORMATS.finditer(code):
                     breach(use.start(), f"{use.group(0)}: phi.h knows neither YAML nor TOML")

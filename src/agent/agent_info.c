@@ -20,6 +20,13 @@ static void phi__agent_info_queues(const phi__agent *agent, phi_agent_info *info
     info->queued = info->steering + info->follow_ups + info->injected;
 }
 
+/* In doubles: the sum of three counts may not fit. */
+static double phi__agent_info_hit_rate(const phi_usage *usage) {
+    double read = (double)usage->cache_read;
+    double all = (double)usage->input + read + (double)usage->cache_write;
+    return all > 0 ? read / all : 0;
+}
+
 PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
     phi_agent_info info;
@@ -33,6 +40,7 @@ PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
     phi__pending_of(agent, &info.waiting);
     info.usage = agent->spent.usage;
     info.cost = agent->spent.cost;
+    info.cache_hit_rate = phi__agent_info_hit_rate(&info.usage);
     info.run_usage = agent->spent.run_usage;
     info.run_cost = agent->spent.run_cost;
     info.spending = agent->budget.seen;

@@ -34,6 +34,7 @@ typedef struct phi_agent_info {
        runs include the models that wrote summaries for the agent. */
     phi_usage usage;
     double cost;
+    double cache_hit_rate; /* of usage, 0 to 1; 0 without input */
     phi_usage run_usage;
     double run_cost;
     phi_spending spending; /* its own, and of the agents below it */

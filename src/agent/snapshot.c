@@ -209,7 +209,7 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
 
 /* A host that gives no system prompt has that of the log's last run. */
 static phi_status phi__snapshot_read_prompt(phi__agent *agent) {
-    phi_str prompt;
+    phi_str prompt = PHI_ZERO;
     phi_status status = phi__info_system_prompt(agent->thread, &prompt);
     if (status == PHI_NOT_FOUND) return PHI_OK;
     return status != PHI_OK || phi__agent_take_own(agent, prompt.at, &agent->system_prompt)

@@ -1,7 +1,7 @@
 /* config_load.c - reads a file into a phi_config: its format, its tree, its variables; then all
    checks. */
 #include "config/config_own_in.h"
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "formats/toml_in.h"
 #include "formats/yaml_in.h"
 

@@ -1,7 +1,7 @@
 /* config_place.c - paths of a configuration: relative ones are relative to a directory. */
 #include "config/config_section_in.h"
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 
 /* ---- for other modules ---- */
 

@@ -1,7 +1,7 @@
 /* config_prompt.c - system prompts: a text, a file, or blocks in the slots of a strategy. */
 #include "config/config_agents_in.h"
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "agent/agent.h"
 #include "agent/profile.h"
 #include "agent/profile_in.h"

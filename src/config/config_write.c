@@ -1,7 +1,7 @@
 /* config_write.c - an agent as a configuration. */
 #include "config/config_agents_in.h"
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "io/secret_in.h"
 #include "formats/toml.h"
 #include "formats/yaml.h"

@@ -3,6 +3,7 @@
 
 #include "base/arena_in.h"
 #include "evaluate/judge_in.h"
+#include "model/message_in.h"
 
 /* ---- children ---- */
 
@@ -194,7 +195,7 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
     pub->total_usage = pub->evaluation_usage;
     pub->total_cost = pub->evaluation_cost;
     for (i = 0; i < pub->branch_count; i++) {
-        phi_usage_add(&pub->total_usage, &e->branches[i].usage);
+        phi__message_add_usage(&pub->total_usage, &e->branches[i].usage);
         pub->total_cost += e->branches[i].cost;
     }
 }

@@ -5,6 +5,7 @@
 #include "model/texts_in.h"
 #include "wire/hash_in.h"
 #include "model/event_parts.h"
+#include "model/message_in.h"
 
 PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) {
     if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;
@@ -28,24 +29,25 @@ static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry)
     phi__counted *counted = &thread->counted;
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
-        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&counted->of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_TURN_END)
+            phi__message_add_usage(&counted->of_turns, entry->usage);
         if (entry->kind == PHI_ENTRY_LOOP_END)
             phi__append_discount(&counted->usage, &counted->of_turns);
         if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&counted->usage, 0, sizeof counted->usage);
-        phi_usage_add(&counted->usage, entry->usage);
+        phi__message_add_usage(&counted->usage, entry->usage);
     }
     if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
         memset(&counted->of_turns, 0, sizeof counted->of_turns);
 }
 
 PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage) {
-    phi_usage_add(&thread->counted.usage, usage);
+    phi__message_add_usage(&thread->counted.usage, usage);
 }
 
 PHI__FN void phi__append_count_beside(phi_thread *thread, const phi_usage *usage) {
-    phi_usage_add(&thread->counted.usage, usage);
+    phi__message_add_usage(&thread->counted.usage, usage);
     /* the active run, whose own usage has this in it, takes it off again when it ends */
-    if (thread->loops.started != NULL) phi_usage_add(&thread->counted.of_turns, usage);
+    if (thread->loops.started != NULL) phi__message_add_usage(&thread->counted.of_turns, usage);
 }
 
 PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {

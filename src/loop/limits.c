@@ -7,6 +7,7 @@
 #include "loop/limits_in.h"
 
 #include "loop/loop_in.h"
+#include "model/message_in.h"
 
 #include <stdio.h>
 
@@ -261,13 +262,13 @@ PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
 }
 
 static void phi__limits_charge_agent(phi__agent *agent, const phi_usage *usage, double cost) {
-    phi_usage_add(&agent->spent.usage, usage);
+    phi__message_add_usage(&agent->spent.usage, usage);
     agent->spent.cost += cost;
 }
 
 static void phi__limits_charge_run(phi__run *run, const phi_usage *usage, double cost) {
-    phi_usage_add(&run->spent.usage, usage);
-    phi_usage_add(&run->agent->spent.run_usage, usage);
+    phi__message_add_usage(&run->spent.usage, usage);
+    phi__message_add_usage(&run->agent->spent.run_usage, usage);
     run->spent.cost += cost;
     run->agent->spent.run_cost += cost;
 }

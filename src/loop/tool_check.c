@@ -6,7 +6,7 @@
 #include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "wire/strict_in.h"
 
 #include <stdio.h>
@@ -80,7 +80,7 @@ static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) 
                          phi_status_text(status));
     else if (phi__tool_check_schema_fault(schema, fault, sizeof fault))
         status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": schema%s", tool->name, fault);
-    else if (!tool->checks_arguments && (status = phi_schema_valid(schema, &error)) != PHI_OK)
+    else if (!tool->checks_arguments && (status = phi__schema_valid(schema, &error)) != PHI_OK)
         (void)phi__error(rt, status, "tool \"%s\": %s", tool->name, error.message);
     phi_arena_free(&arena);
     return status;

@@ -21,7 +21,7 @@
    SAFETY     A server's texts are read by the model. Names and schemas are checked; what a tool
    says and does is not.
 
-   PHI_NO_MCP leaves all of it out; servers by argv need processes (PHI_NO_PROCESS). */
+   Servers by argv need processes (PHI_NO_PROCESS). */
 #ifndef PHI_MCP_MCP_H
 #define PHI_MCP_MCP_H
 

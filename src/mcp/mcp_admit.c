@@ -1,7 +1,7 @@
 /* mcp_admit.c - mcp_admit_in.h. */
 #include "mcp/mcp_admit_in.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 /* Of "name", "name:port" or "[v6]:port". */
 static phi_str phi__mcp_admit_name(phi_str authority) {

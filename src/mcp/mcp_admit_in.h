@@ -6,7 +6,7 @@
 #include "serve/http_head_in.h"
 #include "mcp/mcp_serve.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 /* host: the request's authority. A name of the loopback, the address that the server listens on, or
    one of desc->allowed_hosts, with or without its port. */

@@ -1,7 +1,7 @@
 /* mcp_events.c - mcp_events_in.h. */
 #include "mcp/mcp_events_in.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
 

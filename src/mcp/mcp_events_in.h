@@ -7,7 +7,7 @@
 
 #include "base/buf_in.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 typedef struct phi__mcp_events {
     uint64_t stream;      /* its number; 0: its events have no ids, and none is kept */

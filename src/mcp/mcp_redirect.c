@@ -1,7 +1,7 @@
 /* mcp_redirect.c - mcp_redirect_in.h. */
 #include "mcp/mcp_redirect_in.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 #include "serve/serve_in.h"
 

@@ -7,7 +7,7 @@
 
 #include "io/io_in.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 typedef struct phi__mcp_redirect phi__mcp_redirect;
 

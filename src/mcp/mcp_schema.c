@@ -3,7 +3,7 @@
 
 #include "base/utf8_in.h"
 #include "match/keywords_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "wire/schema_ref_in.h"
 
 #include <stdio.h>
@@ -353,7 +353,7 @@ static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
 }
 
 static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
-    phi_status status = phi_schema_valid(schema, error);
+    phi_status status = phi__schema_valid(schema, error);
     return status == PHI_OK;
 }
 

@@ -21,8 +21,7 @@
    Callbacks: on the pumping thread, inside phi_step. They may call every function here, and
    phi_mcp_server_free.
 
-   PHI_NO_MCP leaves it out; stdio needs processes (PHI_NO_PROCESS), http the listener
-   (PHI_NO_LISTEN). */
+   Stdio needs processes (PHI_NO_PROCESS), http the listener (PHI_NO_LISTEN). */
 #ifndef PHI_MCP_MCP_SERVE_H
 #define PHI_MCP_MCP_SERVE_H
 

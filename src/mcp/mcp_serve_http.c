@@ -13,7 +13,7 @@
    A way is freed by its own timer, never inside a function that the server calls. */
 #include "mcp/mcp_serve_state_in.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 #include "serve/serve_in.h"
 #include "mcp/mcp_admit_in.h"

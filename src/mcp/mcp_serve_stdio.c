@@ -1,9 +1,9 @@
 /* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
 #include "mcp/mcp_serve_state_in.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+#ifndef PHI_NO_PROCESS
 
-#include "io/channel_in.h"
+#include "system/channel_in.h"
 
 struct phi__mcp_serve_stdio {
     phi__mcp_way way;

@@ -1,9 +1,9 @@
 /* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
 #include "mcp/mcp_link_in.h"
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+#ifndef PHI_NO_PROCESS
 
-#include "io/process_in.h"
+#include "system/process_in.h"
 #include "loop/state_in.h"
 #include "mcp/mcp_core_in.h"
 

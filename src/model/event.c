@@ -52,11 +52,3 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     }
     return "";
 }
-
-PHI_API size_t phi_model_call_id(phi_str loop_id, uint32_t turn_index, char *out, size_t size) {
-    int len;
-    if (size > 0) out[0] = '\0';
-    if (loop_id.len == 0) return 0;
-    len = snprintf(out, size, "%.*s/%lu", (int)loop_id.len, loop_id.at, (unsigned long)turn_index);
-    return len > 0 ? (size_t)len : 0;
-}

@@ -90,12 +90,6 @@ typedef struct phi_strategy_progress {
     double score; /* of the best, 0 to 1 */
 } phi_strategy_progress;
 
-/* The id of a model call, "<loop_id>/<turn>": of an event, a message, a hook, which all have both.
-   It is the same in the call's deltas, its retries, its answer and the tool calls of it, and that
-   of no other call. Writes at most `size` bytes with the NUL; returns the length without it, as
-   snprintf does; 0: no loop_id. */
-PHI_API size_t phi_model_call_id(phi_str loop_id, uint32_t turn_index, char *out, size_t size);
-
 #ifdef __cplusplus
 }
 #endif

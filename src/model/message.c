@@ -315,6 +315,20 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
+/* A server may say any number: a sum that began anew would lift the limits. */
+static void phi__message_count(uint64_t *to, uint64_t more) {
+    *to = more > UINT64_MAX - *to ? UINT64_MAX : *to + more;
+}
+
+PHI__FN void phi__message_add_usage(phi_usage *to, const phi_usage *more) {
+    phi__message_count(&to->input, more->input);
+    phi__message_count(&to->output, more->output);
+    phi__message_count(&to->reasoning, more->reasoning);
+    phi__message_count(&to->cache_read, more->cache_read);
+    phi__message_count(&to->cache_write, more->cache_write);
+    phi__message_count(&to->total_tokens, more->total_tokens);
+}
+
 /* ---- public ---- */
 
 PHI__FN const char *phi__message_stop_text(phi_stop_reason reason) {
@@ -326,20 +340,6 @@ PHI__FN const char *phi__message_stop_text(phi_stop_reason reason) {
     case PHI_STOP_REASON_NONE: break;
     }
     return "";
-}
-
-/* A server may say any number: a sum that began anew would lift the limits. */
-static void phi__message_count(uint64_t *to, uint64_t more) {
-    *to = more > UINT64_MAX - *to ? UINT64_MAX : *to + more;
-}
-
-PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more) {
-    phi__message_count(&to->input, more->input);
-    phi__message_count(&to->output, more->output);
-    phi__message_count(&to->reasoning, more->reasoning);
-    phi__message_count(&to->cache_read, more->cache_read);
-    phi__message_count(&to->cache_write, more->cache_write);
-    phi__message_count(&to->total_tokens, more->total_tokens);
 }
 
 PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,

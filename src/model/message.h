@@ -72,14 +72,12 @@ typedef enum phi_stop_reason {
 } phi_stop_reason;
 #undef PHI_X
 
-/* Tokens. input excludes tokens read from or written to a cache; reasoning is part of output. */
+/* Tokens. input excludes tokens read from or written to a cache; reasoning is part of output. The
+   cache's hit rate is cache_read / (input + cache_read + cache_write). */
 typedef struct phi_usage {
     uint64_t input, output, reasoning, cache_read, cache_write;
     uint64_t total_tokens; /* input + output + cache_read + cache_write */
 } phi_usage;
-
-/* Adds each field. */
-PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more);
 
 /* Fields that the Rust original keeps with a message. phi carries them and uses none of them. JSON
    text but for `role`; empty: absent. */

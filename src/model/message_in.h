@@ -12,6 +12,9 @@
 /* As phi_message_copy, into a message that there is. False: no memory. */
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out);
 
+/* Adds each field. */
+PHI__FN void phi__message_add_usage(phi_usage *to, const phi_usage *more);
+
 /* A role as the interchange JSON has it. NULL: there is none of that number. Static. */
 PHI__FN const char *phi__message_role_word(size_t role);
 /* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside

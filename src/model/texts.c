@@ -194,10 +194,8 @@ PHI__FN phi_texts *phi__texts_copy(const phi_texts *texts, phi_arena *arena) {
 
 /* ---- public ---- */
 
-PHI_API const char *phi_text_name(phi_text which) {
-    return (unsigned)which < (unsigned)PHI_TEXT_COUNT ? phi__texts_name(which) : "";
-}
-
-PHI_API const char *phi_text_default(phi_text which) {
-    return (unsigned)which < (unsigned)PHI_TEXT_COUNT ? phi__texts_own(which) : NULL;
+PHI_API const char *phi_text_default(phi_text which, const char **name) {
+    bool there = (unsigned)which < (unsigned)PHI_TEXT_COUNT;
+    if (name != NULL) *name = there ? phi__texts_name(which) : "";
+    return there ? phi__texts_own(which) : NULL;
 }

@@ -128,9 +128,9 @@ typedef struct phi_texts {
     const char *at[PHI_TEXT_COUNT];
 } phi_texts;
 
-/* "facts"..., and "[What you know now]"...; "" and NULL: no such text. Static. */
-PHI_API const char *phi_text_name(phi_text which);
-PHI_API const char *phi_text_default(phi_text which);
+/* phi's own text, "[What you know now]"..., and its name, "facts"..., in *name, where given; NULL
+   and "": no such text. Static. */
+PHI_API const char *phi_text_default(phi_text which, const char **name);
 
 #ifdef __cplusplus
 }

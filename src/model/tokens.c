@@ -62,12 +62,3 @@ PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi
         sum = phi__add(sum, phi__tokens_content(counter, &message->content[i]));
     return sum;
 }
-
-/* In doubles: the sum of three counts may not fit. */
-PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
-    double read, all;
-    if (usage == NULL) return 0;
-    read = (double)usage->cache_read;
-    all = (double)usage->input + read + (double)usage->cache_write;
-    return all > 0 ? read / all : 0;
-}

@@ -24,10 +24,6 @@ typedef struct phi_token_counter {
 PHI_API size_t phi_tokens_of_text(const phi_token_counter *counter, phi_str text);
 PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi_message *message);
 
-/* The part of the input that came from the cache: read / (input + read + write); 0 where there was
-   none. */
-PHI_API double phi_cache_hit_rate(const phi_usage *usage);
-
 #ifdef __cplusplus
 }
 #endif

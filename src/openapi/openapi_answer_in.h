@@ -8,7 +8,7 @@
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "io/secret_in.h"
 #include "openapi/api_in.h"
 #include "openapi/operation_in.h"

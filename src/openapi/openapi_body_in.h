@@ -7,7 +7,7 @@
 #ifndef PHI_OPENAPI_OPENAPI_BODY_IN_H
 #define PHI_OPENAPI_OPENAPI_BODY_IN_H
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "loop/tool.h"
 #include "openapi/openapi_request_in.h"
 

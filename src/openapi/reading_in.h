@@ -5,7 +5,7 @@
 #ifndef PHI_OPENAPI_READING_IN_H
 #define PHI_OPENAPI_READING_IN_H
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "openapi/document_in.h"
 
 struct phi__reading_walk;

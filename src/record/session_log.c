@@ -96,7 +96,7 @@ static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
     /* until its end has all */
-    if (entry->usage != NULL && !to->has_ended) phi_usage_add(&to->usage, entry->usage);
+    if (entry->usage != NULL && !to->has_ended) phi__message_add_usage(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
     turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
                                               to->turn_count + 1, sizeof *turns);

@@ -3,7 +3,7 @@
 
 #include "base/arena_in.h"
 #include "config/config_in.h"
-#include "io/files_in.h"
+#include "system/files_in.h"
 
 enum {
     PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */

@@ -1,7 +1,7 @@
 /* section_scripts.c - programs that are run at points of a run: [callbacks] and [hooks]. */
 #include "sections/section_in.h"
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PROCESS)
+#ifndef PHI_NO_PROCESS
 
 #include "tools/scripts.h"
 #include "agent/agent.h"

@@ -1,7 +1,7 @@
 /* section_skills.c - skills of directories: their index in the prompt, and the tool read_skill. */
 #include "sections/section_in.h"
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_FILES)
+#ifndef PHI_NO_FILES
 
 #include "skills/skills_in.h"
 #include "agent/profile.h"

@@ -11,7 +11,7 @@
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "text/json_in.h"
 
 enum {

@@ -4,6 +4,7 @@
 #include "strategy/parse_in.h"
 #include "strategy/tot_in.h"
 #include "text/records_in.h"
+#include "model/message_in.h"
 
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
@@ -270,7 +271,7 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
     if (event->kind == PHI_STRATEGY_STOP)
         return phi__got_finish(g, &o, env->calls_left == 0 ? "max_calls" : "stopped", env, out);
     if (event->call_id != g->call_id) return PHI_OK;
-    phi_usage_add(&g->usage, &event->usage);
+    phi__message_add_usage(&g->usage, &event->usage);
     if (event->kind == PHI_STRATEGY_ANSWER) return phi__got_answered(g, &o, event, env, out);
     if (failure.len == 0) failure = PHI__LIT("a model call failed");
     return phi__got_end(g, &o, "error", event->status, failure, env, out);

@@ -2,6 +2,7 @@
 #include "strategy/tot_in.h"
 
 #include "text/records_in.h"
+#include "model/message_in.h"
 
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 
@@ -363,7 +364,7 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
 /* Usage and rounds of tools of a call. False: no memory. */
 static bool phi__tot_count(phi__tot *t, const phi_strategy_event *event, phi_arena *arena) {
     uint32_t more = t->round_cap < 4 ? 4 : t->round_cap * 2;
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (event->tool_rounds == 0) return true;
     if (t->round_count == t->round_cap) {
         phi__tot_rounds *grown;

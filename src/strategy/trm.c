@@ -5,6 +5,7 @@
 #include "strategy/machine_in.h"
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
+#include "model/message_in.h"
 
 enum {
     PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */
@@ -222,7 +223,7 @@ static phi_status phi__trm_failed(phi__trm *t, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
     phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (stop && t->answer.len > 0)
         return phi__trm_end(t, env->calls_left == 0 ? "max_calls" : "stopped", PHI_OK,
                             phi__str("", 0), env, out);
@@ -289,7 +290,7 @@ static phi_status phi__trm_noted(phi__trm *t, phi_str text, const phi_strategy_e
 static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event,
                                     const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_str text = phi__str_trim(event->text);
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (t->phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text, env, out);
     if (t->phase == PHI__TRM_NOTING) return phi__trm_noted(t, text, env, out);
     if (text.len > 0) {

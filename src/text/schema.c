@@ -515,17 +515,17 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
     return fits ? PHI_OK : PHI_PARSE;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
-                                    phi_schema_error *error) {
-    return phi__schema_check(NULL, schema, value, name, error);
-}
-
-PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
+PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error) {
     phi__schema c;
     if (schema == NULL) return PHI_BAD_ARG;
     phi__schema_begin(&c, schema, "schema", error);
     (void)phi__schema_sound(&c, schema);
     return c.status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
+    return phi__schema_check(NULL, schema, value, name, error);
 }

@@ -5,8 +5,8 @@
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
    description, default, examples, format, ...) are ignored. Keywords that would restrict but are
-   not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
-   malformed or unknown keyword restricts nothing.
+   not understood (pattern, not, if, uniqueItems, ...) restrict nothing, and neither does a
+   malformed one; phi_agent_new refuses a tool whose schema has them, by name.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
    schema refers to itself; the names of an object of n members and of a schema of m properties cost
@@ -30,11 +30,6 @@ typedef struct phi_schema_error {
    PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error);
-
-/* Whether the schema is well formed and all of it is understood. PHI_OK; PHI_UNSUPPORTED: a keyword
-   that restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
-   PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. Call it once, where a tool is added. */
-PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error);
 
 #ifdef __cplusplus
 }

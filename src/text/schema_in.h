@@ -13,6 +13,11 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      const phi_json *value, const char *name,
                                      phi_schema_error *error);
 
+/* PHI_OK: the schema is well formed and all of it is understood. PHI_UNSUPPORTED: a keyword that
+   restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
+   PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
+PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
+
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
 #define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
 #define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */

@@ -4,7 +4,7 @@
 #ifndef PHI_NO_PROCESS
 
 #include "base/utf8_in.h"
-#include "io/process_in.h"
+#include "system/process_in.h"
 #include "tools/deny_in.h"
 
 #include <stdio.h>

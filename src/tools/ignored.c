@@ -3,7 +3,7 @@
 
 #ifndef PHI_NO_FILES
 
-#include "io/walk_in.h"
+#include "system/walk_in.h"
 
 typedef enum phi__ignored_kind {
     PHI__IGNORED_RG,

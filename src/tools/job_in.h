@@ -8,7 +8,7 @@
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "tools/tools.h"

@@ -11,7 +11,7 @@
 #include "agent/agent.h"
 #include "base/utf8_in.h"
 #include "base/words_in.h"
-#include "io/process_in.h"
+#include "system/process_in.h"
 #include "model/model_in.h"
 #include "agent/agent_info.h"
 

@@ -3,8 +3,8 @@
 #ifndef PHI_TOOLS_SEARCH_IN_H
 #define PHI_TOOLS_SEARCH_IN_H
 
-#include "io/process_in.h"
-#include "io/ordered_in.h"
+#include "system/process_in.h"
+#include "system/ordered_in.h"
 #include "match/regex_in.h"
 #include "tools/ignored_in.h"
 #include "tools/job_in.h"

@@ -1,7 +1,7 @@
 /* trace.c - walks the threads of a trace in slices, and hands it to a sink or a file. */
 #include "features/failover.h"
 #include "history/about_in.h"
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "loop/find_in.h"
 #include "loop/projection_in.h"
 #include "record/session.h"

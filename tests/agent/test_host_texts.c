@@ -1,4 +1,5 @@
 /* test_host_texts.c - what phi says to a model in the words of the host. */
+#include "support/text_name.h"
 #include "agent/snapshot.h"
 #include "agent/summary.h"
 #include "evaluate/evaluate.h"
@@ -32,8 +33,8 @@ static phi_texts named(void) {
     phi_texts texts;
     int i;
     for (i = 0; i < (int)PHI_TEXT_COUNT; i++) {
-        const char *own = phi_text_default((phi_text)i);
-        (void)snprintf(room[i], sizeof room[i], "<%s%s%s%s%s>", phi_text_name((phi_text)i),
+        const char *own = phi_text_default((phi_text)i, NULL);
+        (void)snprintf(room[i], sizeof room[i], "<%s%s%s%s%s>", text_name((phi_text)i),
                        strstr(own, "{n}") != NULL ? " {n}" : "",
                        strstr(own, "{name}") != NULL ? " {name}" : "",
                        strstr(own, "{most}") != NULL ? " {most}" : "",

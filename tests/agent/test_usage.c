@@ -1,6 +1,7 @@
 /* test_usage.c - what was used and what it cost: of an answer, a run, an agent. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "model/message_in.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "agent/agent_info.h"
@@ -29,7 +30,7 @@ TEST(usages_are_summed_in_all_six_fields) {
     sum.cache_read = 4, sum.cache_write = 5, sum.total_tokens = 6;
     more.input = 10, more.output = 20, more.reasoning = 30;
     more.cache_read = 40, more.cache_write = 50, more.total_tokens = 60;
-    phi_usage_add(&sum, &more);
+    phi__message_add_usage(&sum, &more);
     CHECK_EQ_INT(sum.input, 11);
     CHECK_EQ_INT(sum.output, 22);
     CHECK_EQ_INT(sum.reasoning, 33);
@@ -89,18 +90,28 @@ TEST(the_usage_of_a_run_is_the_sum_of_its_turns_reasoning_too_and_the_agent_s_th
     rig_free(r);
 }
 
+#define CHAT_CACHED                                                                                \
+    "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\","             \
+    "\"content\":\"done\"},\"finish_reason\":\"stop\"}]}\n\n"                                      \
+    "data: {\"id\":\"x\",\"choices\":[],\"usage\":{\"prompt_tokens\":10,"                          \
+    "\"completion_tokens\":7,\"total_tokens\":17,\"prompt_tokens_details\":"                       \
+    "{\"cached_tokens\":6}}}\n\ndata: [DONE]\n\n"
+
 TEST(the_hit_rate_is_what_was_read_of_all_that_was_shown) {
-    phi_usage usage;
-    memset(&usage, 0, sizeof usage);
-    CHECK(phi_cache_hit_rate(&usage) == 0.0);
-    usage.output = 100;
-    CHECK(phi_cache_hit_rate(&usage) == 0.0);
-    usage.input = 100;
-    usage.cache_read = 300;
-    usage.cache_write = 100;
-    CHECK(phi_cache_hit_rate(&usage) == 0.6);
-    usage.input = usage.cache_write = 0;
-    CHECK(phi_cache_hit_rate(&usage) == 1.0);
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.model = phi_model_openai("gpt-test", "key");
+    agent = rig_agent(r, &desc);
+    CHECK(phi_agent_get_info(agent).cache_hit_rate == 0.0);
+    rig_replies(r, 200, SSE, CHAT_CACHED);
+    rig_replies(r, 200, SSE, CHAT_TEXT);
+    ask(r, agent, "go");
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.cache_read, 6);
+    CHECK(near_to(phi_agent_get_info(agent).cache_hit_rate, 0.6));
+    ask(r, agent, "again"); /* none of its 10 tokens is read */
+    CHECK(near_to(phi_agent_get_info(agent).cache_hit_rate, 0.3));
+    rig_free(r);
 }
 
 TEST_MAIN(

@@ -3,6 +3,7 @@
 #ifndef PHI_TESTS_COMPAT_SCENES_THREADS_H
 #define PHI_TESTS_COMPAT_SCENES_THREADS_H
 
+#include "support/text_name.h"
 #include "compat/scenes_history.h"
 #include "support/append.h"
 #include "agent/agent_history.h"
@@ -261,8 +262,8 @@ static inline void texts_make(scene *s) {
     int i;
     edits_make(s);
     for (i = 0; i < (int)PHI_TEXT_COUNT; i++) {
-        (void)snprintf(s->text_at[i], sizeof s->text_at[i], "~%s~ %s", phi_text_name((phi_text)i),
-                       phi_text_default((phi_text)i));
+        (void)snprintf(s->text_at[i], sizeof s->text_at[i], "~%s~ %s", text_name((phi_text)i),
+                       phi_text_default((phi_text)i, NULL));
         s->texts.at[i] = s->text_at[i];
     }
     s->desc.texts = &s->texts;

@@ -135,7 +135,7 @@ TEST(a_prompt_has_context_query_and_numbered_responses) {
               "Original query:\nWhat is entanglement?\n\nResponse 1:\nTwo particles.\n\nWhich "
               "response is best? Reply with ONLY the response number (e.g., \"1\" or \"2\").");
     phi__buf_free(&out);
-    CHECK(strstr(phi_text_default(PHI_TEXT_JUDGE), "impartial judge") != NULL);
+    CHECK(strstr(phi_text_default(PHI_TEXT_JUDGE, NULL), "impartial judge") != NULL);
 }
 
 /* ---- fitting ---- */

@@ -3,7 +3,7 @@
    What must hold: slices give what the whole gives; what is read is written so that it reads back
    equal; a text that is read is walked by the cursor as well; nothing is left allocated. */
 #include "text/json_cursor_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ static void check_tree(phi_arena *arena, phi_json *root) {
         must(phi_str_equal(phi__buf_str(&sliced), out));
         phi__buf_free(&sliced);
     }
-    (void)phi_schema_valid(root, &words);
+    (void)phi__schema_valid(root, &words);
     (void)phi_schema_check(root, copy, NULL, &words);
     (void)phi_schema_check(phi_json_at(root, 0), phi_json_at(root, 1), NULL, &words);
     (void)phi_schema_check(phi_json_get(root, "s"), phi_json_get(root, "v"), NULL, &words);

@@ -5,7 +5,7 @@
 #include "support/preflight.h"
 #include "base/utf8_in.h"
 #include "openapi/openapi.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "codecs/presets.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void check_tool(const phi_tool *tool) {
     must(phi_json_parse(&arena, phi_str_of(tool->schema), 0, &schema, NULL) == PHI_OK, "schema",
          tool->schema);
     memset(&error, 0, sizeof error);
-    must(phi_schema_valid(schema, &error) == PHI_OK, error.message, tool->schema);
+    must(phi__schema_valid(schema, &error) == PHI_OK, error.message, tool->schema);
     for (i = 0; i < 3; i++)
         must(preflight(&models[i], &message, 1, tool, 1, &arena, words, sizeof words) == PHI_OK,
              words, tool->schema);

@@ -1,7 +1,7 @@
 /* fuzz_schema.c - a schema and a value, both out of any bytes: never a crash, never unbounded work, and
    words that are terminated UTF-8. The first zero byte parts the two. */
 #include "base/utf8_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(&error, 0, sizeof error);
     if (phi_json_parse(&arena, phi__str(text, first), 0, &schema, NULL) == PHI_OK &&
         phi_json_parse(&arena, value_text, 0, &value, NULL) == PHI_OK) {
-        if (phi_schema_valid(schema, &error) != PHI_OK) check_words(&error);
+        if (phi__schema_valid(schema, &error) != PHI_OK) check_words(&error);
         if (phi_schema_check(schema, value, NULL, &error) != PHI_OK) check_words(&error);
     }
     phi_arena_free(&arena);

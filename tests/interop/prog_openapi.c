@@ -8,7 +8,7 @@
    99 of 100 operations become tools, or where a tool is refused. */
 #include "agent/dry_run.h"
 #include "openapi/openapi.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 
@@ -72,7 +72,7 @@ static bool sound(phi_arena *arena, const phi_tool *tool, char *words, size_t si
     status = phi_json_parse(arena, phi_str_of(tool->schema), 0, &schema, &parse);
     if (status != PHI_OK)
         (void)snprintf(words, size, "the schema is no JSON");
-    else if (phi_schema_valid(schema, &error) != PHI_OK)
+    else if (phi__schema_valid(schema, &error) != PHI_OK)
         (void)snprintf(words, size, "%s", error.message);
     else
         fine = true;

@@ -2,6 +2,7 @@
    docs/conformance.md names those that prove a line of the checklist. */
 #include "support/heard.h"
 #include "agent/agent_history.h"
+#include "model/message_in.h"
 #include "agent/agent_info.h"
 #include "log/thread.h"
 #include "loop/hook.h"
@@ -125,7 +126,7 @@ TEST(before_turn_that_says_no_ends_the_run_before_the_turn_with_agent_end_and_af
 
 static phi_verdict note_usage(void *user_data, phi_hook *hook) {
     if (hook->point == PHI_HOOK_AFTER_TURN && hook->usage != NULL)
-        phi_usage_add((phi_usage *)user_data, hook->usage);
+        phi__message_add_usage((phi_usage *)user_data, hook->usage);
     return PHI_ALLOW;
 }
 

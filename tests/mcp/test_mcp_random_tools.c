@@ -3,7 +3,7 @@
    which end every call. PHI_SEEDS says how many, PHI_SEED picks one. */
 #include "support/preflight.h"
 #include "mcp/tools.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "codecs/presets.h"
 #include "model/model.h"
 
@@ -200,7 +200,7 @@ static void check_accepted(const phi_tool *tool) {
         CHECK_EQ_STR(words, "");
     }
     CHECK_EQ_INT(phi_json_parse(&arena, phi_str_of(tool->schema), 0, &schema, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_schema_valid(schema, &error), PHI_OK);
+    CHECK_EQ_INT(phi__schema_valid(schema, &error), PHI_OK);
     phi_arena_free(&arena);
 }
 

@@ -371,7 +371,7 @@ TEST(a_copy_shares_nothing_with_its_original) {
 
 TEST(usage_adds_up_field_by_field) {
     phi_usage a = {1, 2, 3, 4, 5, 6}, b = {10, 20, 30, 40, 50, 60};
-    phi_usage_add(&a, &b);
+    phi__message_add_usage(&a, &b);
     CHECK_EQ_INT(a.input, 11);
     CHECK_EQ_INT(a.output, 22);
     CHECK_EQ_INT(a.reasoning, 33);

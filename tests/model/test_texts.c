@@ -1,4 +1,5 @@
 /* test_texts.c - texts with their holes filled, how they are read again, and what is refused. */
+#include "support/text_name.h"
 #include "model/texts_in.h"
 #include "base/arena_in.h"
 #include "support/test.h"
@@ -14,15 +15,14 @@ static void begin(void) {
 TEST(every_text_has_a_name_and_phis_own_words) {
     int i, j;
     for (i = 0; i < (int)PHI_TEXT_COUNT; i++) {
-        CHECK(phi_text_name((phi_text)i)[0] != '\0');
-        CHECK(phi_text_default((phi_text)i)[0] != '\0');
-        for (j = 0; j < i; j++)
-            CHECK(strcmp(phi_text_name((phi_text)i), phi_text_name((phi_text)j)) != 0);
+        CHECK(text_name((phi_text)i)[0] != '\0');
+        CHECK(phi_text_default((phi_text)i, NULL)[0] != '\0');
+        for (j = 0; j < i; j++) CHECK(strcmp(text_name((phi_text)i), text_name((phi_text)j)) != 0);
     }
-    CHECK_EQ_STR(phi_text_name(PHI_TEXT_FACTS), "facts");
-    CHECK_EQ_STR(phi_text_default(PHI_TEXT_FACTS), "[What you know now]");
-    CHECK_EQ_STR(phi_text_name(PHI_TEXT_COUNT), "");
-    CHECK(phi_text_default(PHI_TEXT_COUNT) == NULL);
+    CHECK_EQ_STR(text_name(PHI_TEXT_FACTS), "facts");
+    CHECK_EQ_STR(phi_text_default(PHI_TEXT_FACTS, NULL), "[What you know now]");
+    CHECK_EQ_STR(text_name(PHI_TEXT_COUNT), "");
+    CHECK(phi_text_default(PHI_TEXT_COUNT, NULL) == NULL);
 }
 
 TEST(the_tables_of_the_page_have_every_text_as_it_is) {
@@ -36,8 +36,8 @@ TEST(the_tables_of_the_page_have_every_text_as_it_is) {
     (void)fclose(file);
     for (i = 0; i < (int)PHI_TEXT_COUNT; i++) {
         char row[1000];
-        const char *from = phi_text_default((phi_text)i);
-        size_t at = (size_t)snprintf(row, sizeof row, "| `%s` | `", phi_text_name((phi_text)i));
+        const char *from = phi_text_default((phi_text)i, NULL);
+        size_t at = (size_t)snprintf(row, sizeof row, "| `%s` | `", text_name((phi_text)i));
         for (; *from != '\0' && at + 8 < sizeof row; from++) {
             if (*from == '\n') row[at++] = '\\';
             row[at++] = *from == '\n' ? 'n' : *from;

@@ -175,22 +175,6 @@ TEST(what_is_not_there_counts_nothing) {
     phi_content unknown = PHI_ZERO;
     CHECK_EQ_INT(phi_tokens_of_message(NULL, NULL), 0);
     CHECK_EQ_INT(content_tokens(NULL, &unknown), 0);
-    CHECK(phi_cache_hit_rate(NULL) == 0);
-}
-
-TEST(the_cache_hit_rate_is_what_was_read_of_all_input) {
-    phi_usage usage = PHI_ZERO;
-    CHECK(phi_cache_hit_rate(&usage) == 0);
-    usage.output = 100;
-    CHECK(phi_cache_hit_rate(&usage) == 0);
-    usage.input = 100;
-    usage.cache_read = 300;
-    usage.cache_write = 800;
-    CHECK(phi_cache_hit_rate(&usage) == 0.25);
-    usage.input = usage.cache_write = 0;
-    CHECK(phi_cache_hit_rate(&usage) == 1);
-    usage.input = usage.cache_read = UINT64_MAX;
-    CHECK(phi_cache_hit_rate(&usage) == 0.5);
 }
 
 TEST_MAIN(TEST_ENTRY(a_text_is_a_quarter_of_its_bytes_rounded_up),
@@ -203,5 +187,4 @@ TEST_MAIN(TEST_ENTRY(a_text_is_a_quarter_of_its_bytes_rounded_up),
           TEST_ENTRY(a_counter_replaces_the_estimate_of_text_and_overheads_stay),
           TEST_ENTRY(a_counter_without_a_function_is_the_estimate),
           TEST_ENTRY(sums_stop_at_the_greatest_number),
-          TEST_ENTRY(what_is_not_there_counts_nothing),
-          TEST_ENTRY(the_cache_hit_rate_is_what_was_read_of_all_input))
+          TEST_ENTRY(what_is_not_there_counts_nothing))

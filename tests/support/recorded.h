@@ -4,6 +4,7 @@
 
 #include "record/event_json.h"
 #include "record/recorder_in.h"
+#include "model/message_in.h"
 #include "record/session_context.h"
 
 /* An event out of its JSON. */
@@ -63,7 +64,8 @@ static inline const phi_loop_record *recorder_running(const phi_recorder *record
 static inline phi_usage session_usage(const phi_session *session) {
     phi_usage total = PHI_ZERO;
     size_t i;
-    for (i = 0; i < session->loop_count; i++) phi_usage_add(&total, &session->loops[i]->usage);
+    for (i = 0; i < session->loop_count; i++)
+        phi__message_add_usage(&total, &session->loops[i]->usage);
     return total;
 }
 

@@ -34,9 +34,9 @@ static void check(const char *schema, const char *value, const char *words) {
 static void check_valid(const char *schema, phi_status want, const char *words) {
     phi_schema_error error;
     setup();
-    CHECK_EQ_INT(phi_schema_valid(tree(schema), &error), want);
+    CHECK_EQ_INT(phi__schema_valid(tree(schema), &error), want);
     CHECK_EQ_STR(error.message, words);
-    CHECK_EQ_INT(phi_schema_valid(tree(schema), NULL), want);
+    CHECK_EQ_INT(phi__schema_valid(tree(schema), NULL), want);
     phi_arena_free(&arena);
 }
 
@@ -189,7 +189,7 @@ TEST(hostile_schemas_are_bounded) {
         setup();
         CHECK_EQ_INT(phi_schema_check(tree(schemas[i]), tree("1"), NULL, &error), PHI_TOO_BIG);
         CHECK_EQ_STR(error.message, "arguments: nested too deeply to be checked");
-        CHECK_EQ_INT(phi_schema_valid(tree(schemas[i]), &error), PHI_OK);
+        CHECK_EQ_INT(phi__schema_valid(tree(schemas[i]), &error), PHI_OK);
         phi_arena_free(&arena);
     }
 }
@@ -396,10 +396,10 @@ TEST(a_schema_that_is_nested_too_deeply_is_refused) {
     for (i = 0; i < 300; i++) strcat(schema, "{\"items\":");
     strcat(schema, "1");
     for (i = 0; i < 300; i++) strcat(schema, "}");
-    CHECK_EQ_INT(phi_schema_valid(tree(schema), &error), PHI_TOO_BIG);
+    CHECK_EQ_INT(phi__schema_valid(tree(schema), &error), PHI_TOO_BIG);
     CHECK_EQ_INT(phi_schema_check(NULL, tree("1"), NULL, &error), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_schema_check(tree("{}"), NULL, NULL, &error), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_schema_valid(NULL, &error), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__schema_valid(NULL, &error), PHI_BAD_ARG);
     phi_arena_free(&arena);
 }
 

@@ -5,6 +5,7 @@
 
 #include "persist/persist_in.h"
 #include "support/test.h"
+#include "model/message_in.h"
 #include "trace/trace.h"
 #include "model/event_parts.h"
 
@@ -199,7 +200,7 @@ static inline void scene_result(scene *s, unsigned nth, const char *name, const 
 
 static inline void scene_turn_end(scene *s) {
     phi__entry e;
-    phi_usage_add(&s->run_usage, &s->turn_usage);
+    phi__message_add_usage(&s->run_usage, &s->turn_usage);
     memset(&e, 0, sizeof e);
     e.kind = PHI_ENTRY_TURN_END;
     e.usage = scene_usage(s, &s->turn_usage);

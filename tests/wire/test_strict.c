@@ -1,7 +1,7 @@
 /* test_strict.c - schemas in the strict forms, what is refused with which words, nulls that stand for what was
    left out, and what the codecs send. */
 #include "base/utf8_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "codecs/gemini_in.h"
 #include "wire/format_in.h"
 #include "wire/strict_in.h"
@@ -471,7 +471,7 @@ static void check_made(maker *m, phi__strict_form form) {
     CHECK(phi_json_parse(&arena, phi__buf_str(&m->value), 0, &value, NULL) == PHI_OK);
     CHECK(phi_json_parse(&arena, phi__buf_str(&m->full), 0, &full, NULL) == PHI_OK);
     if (CHECK(phi_json_parse(&arena, phi__buf_str(&out), 0, &strict, NULL) == PHI_OK)) {
-        CHECK(phi_schema_valid(strict, &error) == PHI_OK || form == PHI__STRICT_OPENAI);
+        CHECK(phi__schema_valid(strict, &error) == PHI_OK || form == PHI__STRICT_OPENAI);
         CHECK(phi_schema_check(schema, value, NULL, &error) == PHI_OK);
         CHECK(phi_schema_check(strict, nulls ? full : value, NULL, &error) == PHI_OK);
         (void)phi__strict_nulls(schema, full);

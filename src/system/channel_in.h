@@ -10,8 +10,8 @@
    queued bytes. Free it before the phi__io.
    Callbacks: on the pumping thread, never inside a function of this file; every function here may
    be called inside them. Threads: the pumping thread. */
-#ifndef PHI_IO_CHANNEL_IN_H
-#define PHI_IO_CHANNEL_IN_H
+#ifndef PHI_SYSTEM_CHANNEL_IN_H
+#define PHI_SYSTEM_CHANNEL_IN_H
 
 #include "io/io_in.h"
 

@@ -1,5 +1,5 @@
 /* channel.c - channel_in.h: reads and writes that a poll has allowed. */
-#include "io/channel_in.h"
+#include "system/channel_in.h"
 
 #ifndef PHI_NO_PROCESS
 

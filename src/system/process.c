@@ -4,13 +4,13 @@
    number too, cannot be given to others; then REAPED, after its group was killed, while the rest of
    its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
    it is reaped: an orphan. */
-#include "io/process_in.h"
+#include "system/process_in.h"
 
 #ifndef PHI_NO_PROCESS
 
 #include "base/buf_in.h"
 #include "io/posix_in.h"
-#include "io/spawn_in.h"
+#include "system/spawn_in.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* test_channel.c - two descriptors as a conversation: pipes, files, devices, and peers that leave. */
-#include "io/channel_in.h"
+#include "system/channel_in.h"
 #include "support/test.h"
 
 #include <fcntl.h>

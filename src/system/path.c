@@ -2,7 +2,7 @@
 
    realpath refuses a path whose end does not exist yet, as that of a file about to be written, and
    a check of the text alone is fooled by links. */
-#include "io/files_in.h"
+#include "system/files_in.h"
 
 #ifndef PHI_NO_FILES
 

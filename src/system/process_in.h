@@ -19,8 +19,8 @@
    be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
    dead yet, and leaves it to the system then.
    Callbacks: every function here may be called inside `output`, `room` and `exited`. */
-#ifndef PHI_IO_PROCESS_IN_H
-#define PHI_IO_PROCESS_IN_H
+#ifndef PHI_SYSTEM_PROCESS_IN_H
+#define PHI_SYSTEM_PROCESS_IN_H
 
 #include "io/io_in.h"
 

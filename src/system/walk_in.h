@@ -1,8 +1,8 @@
 /* walk_in.h - shared by the two walks of directory trees, walk.c and ordered.c. */
-#ifndef PHI_IO_WALK_IN_H
-#define PHI_IO_WALK_IN_H
+#ifndef PHI_SYSTEM_WALK_IN_H
+#define PHI_SYSTEM_WALK_IN_H
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 
 #ifndef PHI_NO_FILES
 

@@ -1,5 +1,5 @@
 /* test_process.c - child processes: what they say, how they end, and that nothing of them stays. */
-#include "io/process_in.h"
+#include "system/process_in.h"
 #include "support/test.h"
 
 #include <errno.h>

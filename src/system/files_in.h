@@ -1,10 +1,7 @@
 /* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
    step.
 
-   Words for a failure are the system's own ("No such file or directory"), copied into the caller's
-   buffer; `words` may be NULL. Paths are terminated strings in the system's encoding (UTF-8), at
-   most 4,095 bytes. PHI_NOT_FOUND is ENOENT, PHI_IO every other refusal. No descriptor is inherited
-   by a child, no signal is raised (SIGXFSZ at a file size limit), and nothing here calls fsync.
+   What io/new_file_in.h says about words, paths and descriptors holds here, too.
 
    Another process may change a path between a check and its use. So a path that was resolved and
    compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
@@ -12,16 +9,13 @@
 
    Memory is the budget's, except that of the C library's opendir while a directory is read.
    Threads: one at a time. */
-#ifndef PHI_IO_FILES_IN_H
-#define PHI_IO_FILES_IN_H
+#ifndef PHI_SYSTEM_FILES_IN_H
+#define PHI_SYSTEM_FILES_IN_H
 
-#include "base/base_in.h"
+#include "io/new_file_in.h"
 
 #ifndef PHI_NO_FILES
 
-enum { PHI__PATH_BYTES = 4096 }; /* with the terminator */
-
-typedef struct phi__file phi__file;
 typedef struct phi__walk phi__walk;
 
 typedef enum phi__file_kind {
@@ -37,17 +31,10 @@ typedef struct phi__file_info {
     uint64_t bytes;
 } phi__file_info;
 
-typedef struct phi__words {
-    char text[160]; /* terminated */
-} phi__words;
-
 typedef enum phi__links {
     PHI__LINKS_FOLLOW, /* a path of the host's */
     PHI__LINKS_REFUSE  /* a resolved path, in every part */
 } phi__links;
-
-/* The status, and the words, of an errno value or an error of exact_in.h. */
-PHI__FN phi_status phi__files_refused(int error, phi__words *words);
 
 PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
                                    phi__words *words);
@@ -71,25 +58,11 @@ PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path,
    write. */
 PHI__FN void phi__files_private(phi__file *file);
 
-/* Makes a file for its owner alone (0600); uncommitted, it is removed. PHI_BUSY: the name is taken,
-   be it by a link. */
-PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
-                                       phi__words *words);
-
 /* Up to n bytes; *got 0 at the end. */
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
                                    phi__words *words);
-/* all n, or an error that stays */
-PHI__FN phi_status phi__files_write(phi__file *file, const char *bytes, size_t n,
-                                    phi__words *words);
-PHI__FN phi_status phi__files_commit(phi__file *file, phi__words *words); /* replace: renames */
-/* An uncommitted replacement is removed. NULL is harmless. */
-PHI__FN void phi__files_close(phi__file *file);
-
 /* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, about the
    system's own cost. PHI_BUSY: they are used up, come again. */
-
-PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words); /* mkdir -p */
 
 /* Makes the directories that a resolved path lies in, in slices, as with PHI__LINKS_REFUSE. Zeroed
    at first, with the path; phi__files_leave ends it. */

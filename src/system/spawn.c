@@ -1,5 +1,5 @@
 /* spawn.c - posix_spawn, and its differences between systems. */
-#include "io/spawn_in.h"
+#include "system/spawn_in.h"
 
 #ifndef PHI_NO_PROCESS
 

@@ -5,10 +5,10 @@
    the names that remain of the directories from the root to the current one: so memory follows the
    largest directory. Open are the root and one directory. Links are not followed; a path is at most
    4,095 bytes. */
-#ifndef PHI_IO_ORDERED_IN_H
-#define PHI_IO_ORDERED_IN_H
+#ifndef PHI_SYSTEM_ORDERED_IN_H
+#define PHI_SYSTEM_ORDERED_IN_H
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 
 #ifndef PHI_NO_FILES
 

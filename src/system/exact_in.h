@@ -8,14 +8,12 @@
    also readable.
 
    All return an errno value, or PHI__EXACT_LINK. */
-#ifndef PHI_IO_EXACT_IN_H
-#define PHI_IO_EXACT_IN_H
+#ifndef PHI_SYSTEM_EXACT_IN_H
+#define PHI_SYSTEM_EXACT_IN_H
 
-#include "io/files_in.h"
+#include "system/files_in.h"
 
 #ifndef PHI_NO_FILES
-
-enum { PHI__EXACT_LINK = -1 };
 
 /* flags: of open; O_CLOEXEC is added. */
 PHI__FN int phi__exact_open(const char *path, int flags, int *out);

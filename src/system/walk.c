@@ -4,13 +4,13 @@
    directories wait until their level is read to its end, or their bytes are many. So time is linear
    in the tree, and memory does not grow with it. A directory is opened from the root, part by part,
    and never through a link. */
-#include "io/files_in.h"
+#include "system/files_in.h"
 
 #ifndef PHI_NO_FILES
 
 #include "base/buf_in.h"
-#include "io/exact_in.h"
-#include "io/walk_in.h"
+#include "system/exact_in.h"
+#include "system/walk_in.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* test_files.c - reading, replacing, resolving and walking, on a real disk. */
-#include "io/files_in.h"
+#include "system/files_in.h"
 #include "support/test.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #define phi__process_free phi__plain_process_free
 #define phi__spawn_start phi__plain_spawn_start
 
-#include "io/process.c"
-#include "io/spawn.c"
+#include "system/process.c"
+#include "system/spawn.c"
 
 #include "test_process.c"

@@ -1,5 +1,5 @@
 /* exact.c - opens a checked path, by openat2 or part by part. */
-#include "io/exact_in.h"
+#include "system/exact_in.h"
 
 #ifndef PHI_NO_FILES
 

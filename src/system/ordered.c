@@ -1,12 +1,12 @@
 /* ordered.c - walks a directory tree in order. The names of a directory are a heap, so that reading
    and sorting them can stop after each name. */
-#include "io/ordered_in.h"
+#include "system/ordered_in.h"
 
 #ifndef PHI_NO_FILES
 
 #include "base/buf_in.h"
 #include "io/posix_in.h"
-#include "io/walk_in.h"
+#include "system/walk_in.h"
 
 #include <dirent.h>
 #include <errno.h>

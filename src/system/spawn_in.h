@@ -1,7 +1,7 @@
 /* spawn_in.h - starts a program with three given descriptors, by posix_spawn only: fork
    would copy the page tables of the host, which takes tens of milliseconds when it is large. */
-#ifndef PHI_IO_SPAWN_IN_H
-#define PHI_IO_SPAWN_IN_H
+#ifndef PHI_SYSTEM_SPAWN_IN_H
+#define PHI_SYSTEM_SPAWN_IN_H
 
 #include "base/base_in.h"
 
