@@ -435,11 +435,11 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_TEXT_JSON */
 
 #ifdef PHI__PUB_TEXT_SCHEMA
-#if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
+#if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_SCHEMA 0xbce159b8
+#define PHI__PUB_TEXT_SCHEMA 0x681688ae
 
 #ifdef __cplusplus
 extern "C" {
@@ -454,8 +454,8 @@ extern "C" {
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
    description, default, examples, format, ...) are ignored. Keywords that would restrict but are
-   not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
-   malformed or unknown keyword restricts nothing.
+   not understood (pattern, not, if, uniqueItems, ...) restrict nothing, and neither does a
+   malformed one; phi_agent_new refuses a tool whose schema has them, by name.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
    schema refers to itself; the names of an object of n members and of a schema of m properties cost
@@ -471,11 +471,6 @@ typedef struct phi_schema_error {
    PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error);
-
-/* Whether the schema is well formed and all of it is understood. PHI_OK; PHI_UNSUPPORTED: a keyword
-   that restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
-   PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. Call it once, where a tool is added. */
-PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error);
 
 #ifdef __cplusplus
 }
@@ -2490,11 +2485,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xe1b1db15
+#if PHI__IMP_TEXT != 0x404d221b
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xe1b1db15
+#define PHI__IMP_TEXT 0x404d221b
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3178,6 +3173,11 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      const phi_json *value, const char *name,
                                      phi_schema_error *error);
+
+/* PHI_OK: the schema is well formed and all of it is understood. PHI_UNSUPPORTED: a keyword that
+   restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
+   PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
+PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
 #define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
@@ -7337,19 +7337,19 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
     return fits ? PHI_OK : PHI_PARSE;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
-                                    phi_schema_error *error) {
-    return phi__schema_check(NULL, schema, value, name, error);
-}
-
-PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
+PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error) {
     phi__schema c;
     if (schema == NULL) return PHI_BAD_ARG;
     phi__schema_begin(&c, schema, "schema", error);
     (void)phi__schema_sound(&c, schema);
     return c.status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
+    return phi__schema_check(NULL, schema, value, name, error);
 }
 
 /* ---- src/text/schema_words.c ---- */

@@ -51,19 +51,19 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x07ebbc95
+#if PHI__PUB_PHI_2 != 0x34896225
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xfc4023f1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x1cea6a94
+#if PHI__PUB_PHI_3 != 0x2000688e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
+#if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PHI_4 != 0x64299278
@@ -310,11 +310,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x53ba191e
+#if PHI__PUB_PHI_TOOLS_1 != 0x4712a53c
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x53ba191e
+#define PHI__PUB_PHI_TOOLS_1 0x4712a53c
 
 #ifdef __cplusplus
 extern "C" {
@@ -2160,7 +2160,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
    SAFETY     A server's texts are read by the model. Names and schemas are checked; what a tool
    says and does is not.
 
-   PHI_NO_MCP leaves all of it out; servers by argv need processes (PHI_NO_PROCESS). */
+   Servers by argv need processes (PHI_NO_PROCESS). */
 
 typedef struct phi_mcp phi_mcp;
 typedef struct phi_mcp_oauth_desc phi_mcp_oauth_desc; /* mcp/mcp_oauth.h */
@@ -2588,8 +2588,7 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
    Callbacks: on the pumping thread, inside phi_step. They may call every function here, and
    phi_mcp_server_free.
 
-   PHI_NO_MCP leaves it out; stdio needs processes (PHI_NO_PROCESS), http the listener
-   (PHI_NO_LISTEN). */
+   Stdio needs processes (PHI_NO_PROCESS), http the listener (PHI_NO_LISTEN). */
 
 typedef struct phi_mcp_server phi_mcp_server;
 
@@ -9232,6 +9231,2344 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 
 #endif /* PHI__IMP_FORMATS */
 
+#ifdef PHI__IMP_SYSTEM
+#if PHI__IMP_SYSTEM != 0x8808ac8a
+#error "phi: two versions of src/system in one file"
+#endif
+#else
+#define PHI__IMP_SYSTEM 0x8808ac8a
+
+/* ---- src/system/channel_in.h ---- */
+
+/* channel_in.h - two descriptors of our own process, as a stream of bytes in and one out: what a
+   program that serves its parent over stdin and stdout talks through.
+
+   The descriptors may be shared with other processes (a terminal, a pipe of the shell), so their
+   flags stay as they are: each read and write follows a poll that says it cannot wait, and a write
+   is at most PIPE_BUF bytes. One other reader or writer of the same descriptor can still make such
+   a call wait. Files and devices that no poller takes are read by a timer, 16 KiB a step.
+
+   Ownership: the caller's until phi__channel_free, which closes neither descriptor and drops the
+   queued bytes. Free it before the phi__io.
+   Callbacks: on the pumping thread, never inside a function of this file; every function here may
+   be called inside them. Threads: the pumping thread. */
+
+#ifndef PHI_NO_PROCESS
+
+typedef struct phi__channel phi__channel;
+
+typedef struct phi__channel_desc {
+    int in_fd;            /* default 0: stdin */
+    int out_fd;           /* default 0: stdout, which is 1. Not equal to in_fd */
+    size_t max_out_bytes; /* that wait for the reader (default 1 MiB) */
+    /* Bytes of in_fd, at most 16 KiB a turn; borrowed until it returns. False stops the reading
+       until phi__channel_resume. */
+    bool (*input)(void *ctx, const char *bytes, size_t len);
+    /* After a write that was not taken whole: half of the queue is free. May be NULL. */
+    void (*room)(void *ctx);
+    /* Once, and no `input` after it. PHI_OK: the end of in_fd; queued bytes are still sent.
+       PHI_IO: in_fd cannot be read, or nobody reads out_fd any more: writes are refused from now.
+       The message is borrowed until it returns. */
+    void (*ended)(void *ctx, phi_status status, const char *message);
+    void *ctx;
+} phi__channel_desc;
+
+/* PHI_BAD_ARG: a descriptor is not open, or both are the same; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
+PHI__FN void phi__channel_resume(phi__channel *channel);
+/* Queues bytes, copied. Never waits. PHI_OK: *taken says how many, perhaps fewer than len: `room`
+   follows. PHI_STALE: nobody reads out_fd any more (after `ended` only this tells). PHI_NO_MEMORY:
+   none was taken. */
+PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
+                                      size_t *taken);
+PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* bytes that are queued */
+PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is harmless */
+
+#endif
+
+/* ---- src/system/files_in.h ---- */
+
+/* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
+   step.
+
+   What io/files_in.h says about words, paths and descriptors holds here, too.
+
+   Another process may change a path between a check and its use. So a path that was resolved and
+   compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
+   (PHI_IO, "It has become a symbolic link since it was checked").
+
+   Memory is the budget's, except that of the C library's opendir while a directory is read.
+   Threads: one at a time. */
+
+#ifndef PHI_NO_FILES
+
+typedef struct phi__walk phi__walk;
+
+typedef enum phi__file_kind {
+    PHI__FILE_NONE,
+    PHI__FILE_REGULAR,
+    PHI__FILE_DIRECTORY,
+    PHI__FILE_LINK,
+    PHI__FILE_OTHER
+} phi__file_kind;
+
+typedef struct phi__file_info {
+    phi__file_kind kind;
+    uint64_t bytes;
+} phi__file_info;
+
+typedef enum phi__links {
+    PHI__LINKS_FOLLOW, /* a path of the host's */
+    PHI__LINKS_REFUSE  /* a resolved path, in every part */
+} phi__links;
+
+PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
+                                   phi__words *words);
+
+/* A regular file; anything else is refused, without waiting for a pipe's other end. */
+PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__links links,
+                                        phi__file **out, phi__words *words);
+
+/* The same of a name in an open directory; a link is refused. */
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
+                                      phi__file **out, phi__words *words);
+
+/* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
+   old mode (and owner, where allowed). `path` is a resolved one, as with PHI__LINKS_REFUSE, so that
+   a link's target is replaced; other names of the same file (hard links) keep the old content.
+   Anything but a regular file is refused. */
+PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
+                                           phi__words *words);
+
+/* What replaces a file will be for its owner alone (0600), whatever the old mode; before any
+   write. */
+PHI__FN void phi__files_private(phi__file *file);
+
+/* Up to n bytes; *got 0 at the end. */
+PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
+                                   phi__words *words);
+/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, about the
+   system's own cost. PHI_BUSY: they are used up, come again. */
+
+/* Makes the directories that a resolved path lies in, in slices, as with PHI__LINKS_REFUSE. Zeroed
+   at first, with the path; phi__files_leave ends it. */
+typedef struct phi__way {
+    const char *path; /* borrowed */
+    size_t at;        /* of the next part */
+    int dir;          /* holds that part */
+    bool open;
+} phi__way;
+PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
+PHI__FN void phi__files_leave(phi__way *way); /* twice is harmless */
+
+/* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
+   or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
+   takes such a part back. In slices: a chain of links can cost a second. `rest` holds the part
+   still to be resolved, at its right end, so that a link's target can be put before it. */
+typedef struct phi__resolve {
+    char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
+    char rest[PHI__PATH_BYTES];
+    size_t len, at;
+    int links;
+} phi__resolve;
+PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                           phi__words *words);
+PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
+
+/* Whether a resolved path is `directory` (resolved too) or lies in it. */
+PHI__FN bool phi__path_inside(const char *directory, const char *path);
+
+/* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories
+   that cannot be read, or lie more than 64 deep, are returned and not entered. Holds one descriptor
+   for the root, one for the directory being read, and one for each directory above that has more
+   than 64 KiB of names of directories; of those 64 KiB are in memory. */
+typedef struct phi__walk_entry {
+    phi_str path;        /* relative to the walk's root; borrowed until the next call */
+    phi__file_kind kind; /* links are not followed */
+    uint32_t depth;      /* 1: in the root itself; also of PHI_BUSY */
+    /* with PHI_BUSY: the directory `path` was opened; its slash is in the path */
+    bool entered;
+} phi__walk_entry;
+PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
+                                 phi__walk **out, phi__words *words);
+/* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or
+   closed: come again; PHI_NOT_FOUND: the end. */
+PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
+/* The descriptor of the directory that was entered last, until the next call; -1: it has none. */
+PHI__FN int phi__walk_at(const phi__walk *walk);
+PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
+PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
+
+#endif
+
+/* ---- src/system/exact_in.h ---- */
+
+/* exact_in.h - opens a checked path: what opens lies where the text says.
+
+   The path is absolute and resolved, so that no part of it is a link. Each part is opened in the
+   directory that the part before has opened, and a part that has become a link since the check is
+   refused. Another process that swaps a directory and a link leads nowhere else. On Linux
+   one system call does it (openat2, since 5.6); elsewhere a walk from the root does. The
+   directories on the way must be searchable; where the system has neither O_PATH nor O_SEARCH,
+   also readable.
+
+   All return an errno value, or PHI__EXACT_LINK. */
+
+#ifndef PHI_NO_FILES
+
+/* flags: of open; O_CLOEXEC is added. */
+PHI__FN int phi__exact_open(const char *path, int flags, int *out);
+
+/* The directory that holds the last part, to be used for that part alone, and the part: *name, in
+   the path; "." for the root. */
+PHI__FN int phi__exact_parent(const char *path, int *out, const char **name);
+
+/* The walk alone, as where there is no openat2. */
+PHI__FN int phi__exact_walk(const char *path, int flags, int *out);
+
+/* Enters the directories of the path, all but the last part, and makes those that are missing. A
+   step costs 2 of *units; EAGAIN: they are used up, come again. way: zeroed at first, with the
+   path; phi__exact_leave ends it. */
+PHI__FN int phi__exact_make(phi__way *way, size_t *units);
+PHI__FN void phi__exact_leave(phi__way *way);
+
+#endif
+
+/* ---- src/system/ordered_in.h ---- */
+
+/* ordered_in.h - a directory tree in the order of its names: the entries of a directory by their
+   bytes, and below a directory its own entries, before the next one beside it.
+
+   A directory is read whole before its first entry is returned, some names at a time. In memory are
+   the names that remain of the directories from the root to the current one: so memory follows the
+   largest directory. Open are the root and one directory. Links are not followed; a path is at most
+   4,095 bytes. */
+
+#ifndef PHI_NO_FILES
+
+typedef struct phi__ordered phi__ordered;
+
+typedef struct phi__ordered_entry {
+    phi_str path; /* relative to the root, a terminator behind it; borrowed until the next call */
+    phi__file_kind kind;
+    uint32_t depth; /* 1: in the root itself */
+    /* The directory `path`, which ends with a slash unless it is the root, was read: its entries
+       come next. */
+    bool entered;
+} phi__ordered_entry;
+
+/* root: a resolved path, as with PHI__LINKS_REFUSE. */
+PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
+                                    phi__words *words);
+/* PHI_OK: an entry, or a directory that was entered; PHI_BUSY: come again; PHI_NOT_FOUND: the end;
+   PHI_IO: the directory at out->path cannot be read, and the words say why. */
+PHI__FN phi_status phi__ordered_next(phi__ordered *tree, phi__ordered_entry *out,
+                                     phi__words *words);
+PHI__FN void phi__ordered_skip(phi__ordered *tree); /* do not enter the directory just returned */
+/* The open directory of the last entry; -1: it cannot be opened again. Costs two system calls for
+   each part of its path where it was closed meanwhile. */
+PHI__FN int phi__ordered_at(phi__ordered *tree);
+PHI__FN void phi__ordered_free(phi__ordered *tree); /* NULL is harmless */
+
+#endif
+
+/* ---- src/system/process_in.h ---- */
+
+/* process_in.h - child processes as streams: spawned without waiting, read as bytes arrive, killed
+   as a group, reaped without blocking.
+
+   A child leads a process group of its own, starts with default signals and an empty signal mask,
+   in the host's environment with the desc's additions, and holds no descriptor but its three
+   streams (where the system cannot close the rest: none of phi's). When it has exited, the rest of
+   its group is killed: no background process that it started outlives it, unless that left the
+   group.
+
+   A conversation: with keep_input, stdin stays open and phi__process_write queues bytes for it. To
+   end one, end its input, later terminate it, and later free it: the caller owns these deadlines.
+
+   A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
+   a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
+   number may belong to others by then.
+
+   Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
+   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must
+   be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
+   dead yet, and leaves it to the system then.
+   Callbacks: every function here may be called inside `output`, `room` and `exited`. */
+
+#ifndef PHI_NO_PROCESS
+
+typedef struct phi__process phi__process;
+
+typedef struct phi__process_desc {
+    const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
+    const char *cwd;         /* NULL: the host's */
+    /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    const char *const *env;
+    bool hide_keys;               /* the host's variables whose names look like keys are left out */
+    const char *const *keep_keys; /* NULL-ended names that hide_keys leaves in; NULL: none */
+    bool env_only;                /* the child's environment is `env`, and nothing of the host's */
+    /* Written to the child's stdin, which is then closed; copied. None, without keep_input: stdin
+       is /dev/null. */
+    phi_str input;
+    bool keep_input;        /* stdin stays open until phi__process_end_input */
+    size_t max_input_bytes; /* with keep_input, of bytes that wait for the child (default 1 MiB) */
+    /* After a write that was not taken whole: half of the queue is free. On the pumping thread; may
+       be NULL. */
+    void (*room)(void *ctx);
+    /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
+       borrowed until it returns. False stops the reading of that stream until
+       phi__process_resume. */
+    bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
+    /* Once: exited with `code`, or -1 with `signal_number` not 0. Both streams were read to their
+       end before it, or for at most 100 ms of the io's clock after the exit (and then 1 MiB) when a
+       grandchild holds them open. A stopped stream is waited for. */
+    void (*exited)(void *ctx, int code, int signal_number);
+    void *ctx;
+} phi__process_desc;
+
+/* PHI_BUSY: no start was free this step, or the system is out of descriptors or processes: try
+   again; PHI_NOT_FOUND: no such program; PHI_IO: the system refused; PHI_UNSUPPORTED: no cwd here.
+   Words of the system's go to `words`, terminated; may be NULL with size 0. */
+PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
+                                    char *words, size_t words_size);
+
+PHI__FN void phi__process_resume(phi__process *process);
+
+/* With keep_input: queues bytes for the child's stdin, copied, and writes what fits at once. Never
+   waits. PHI_OK: *taken says how many, perhaps fewer than len: `room` follows. PHI_STALE: stdin is
+   closed, by phi__process_end_input, by the child or by its end. PHI_NO_MEMORY: none was taken. */
+PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
+                                      size_t *taken);
+/* Closes stdin once the child has read the queued bytes. Harmless when it is closed. */
+PHI__FN void phi__process_end_input(phi__process *process);
+/* Sends SIGTERM to the child's group. Harmless when it has exited. */
+PHI__FN void phi__process_terminate(phi__process *process);
+
+PHI__FN int phi__process_id(const phi__process *process); /* the system's number of it */
+
+/* Kills if alive; no callback after it. NULL is harmless. */
+PHI__FN void phi__process_free(phi__process *process);
+
+#endif
+
+/* ---- src/system/spawn_in.h ---- */
+
+/* spawn_in.h - starts a program with three given descriptors, by posix_spawn only: fork
+   would copy the page tables of the host, which takes tens of milliseconds when it is large. */
+
+#ifndef PHI_NO_PROCESS
+
+typedef struct phi__spawn {
+    const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
+    const char *cwd;
+    bool hide_keys, env_only;
+    int fds[3]; /* become 0, 1 and 2; each is 3 or more; -1: /dev/null */
+} phi__spawn;
+
+/* 0 and *pid, or an errno value. `memory` holds the environment until it returns. */
+PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid);
+
+#endif
+
+/* ---- src/system/walk_in.h ---- */
+
+/* walk_in.h - shared by the two walks of directory trees, walk.c and ordered.c. */
+
+#ifndef PHI_NO_FILES
+
+struct dirent;
+
+PHI__FN phi__file_kind phi__walk_kind(int dir, const struct dirent *entry);
+/* Opens the directory at `path` below the root, part by part and never through a link; -1: it
+   cannot be read. */
+PHI__FN int phi__walk_open(int root, phi_str path);
+/* The root of a walk; -1 and *error, for phi__files_refused. */
+PHI__FN int phi__walk_open_root(const char *root, phi__links links, int *error);
+/* A resolved path. */
+PHI__FN int phi__walk_open_path(phi_str path);
+PHI__FN void phi__walk_close(int dir);
+/* Whether a directory holds a name. */
+PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
+
+#endif
+
+/* ---- src/system/channel.c ---- */
+
+/* channel.c - channel_in.h: reads and writes that a poll has allowed. */
+
+#ifndef PHI_NO_PROCESS
+
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* What a pipe that is ready takes without waiting; POSIX says at least 512. */
+#if defined(PIPE_BUF)
+#define PHI__CHANNEL_PIECE PIPE_BUF
+#else
+#define PHI__CHANNEL_PIECE 512
+#endif
+
+enum {
+    PHI__CHANNEL_TURN_BYTES = 16384,   /* read in one turn */
+    PHI__CHANNEL_WRITES = 16,          /* in one turn */
+    PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default */
+};
+#define PHI__CHANNEL_RETRY_US 10000u /* a watch found no memory */
+
+struct phi__channel {
+    phi__io *io;
+    phi__channel_desc desc;
+    phi__watch watches[2]; /* 0: in, 1: out */
+    bool plain[2];         /* no poller takes it: the timer does */
+    phi__timer timer;
+    phi__buf out;
+    size_t out_at; /* written so far */
+    bool stopped;  /* input refused */
+    bool over;     /* `ended` was called */
+    bool broken;   /* nobody reads out_fd */
+    bool wants_room, in_callback, freed;
+};
+
+static int phi__channel_fd(const phi__channel *c, int side) {
+    return side == 0 ? c->desc.in_fd : c->desc.out_fd;
+}
+
+static bool phi__channel_wants(const phi__channel *c, int side) {
+    if (side == 0) return !c->over && !c->stopped;
+    return !c->broken && (c->out.len > 0 || c->wants_room);
+}
+
+/* Watches as it should be. The timer stands in for a poller, and tries again without memory. */
+static void phi__channel_watch(phi__channel *c) {
+    uint64_t at = UINT64_MAX, now = phi__io_now_us(c->io);
+    int side;
+    for (side = 0; side < 2; side++) {
+        bool on = phi__channel_wants(c, side);
+        int want = !on ? 0 : side == 0 ? PHI__READ : PHI__WRITE;
+        if (c->plain[side]) {
+            if (on) at = now;
+            continue;
+        }
+        if (c->watches[side].want == want ||
+            phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), want) == PHI_OK)
+            continue;
+        if (at == UINT64_MAX) at = now + PHI__CHANNEL_RETRY_US;
+    }
+    (void)phi__io_timer_set(c->io, &c->timer, at); /* it keeps its place: cannot fail */
+}
+
+static void phi__channel_destroy(phi__channel *c) {
+    int side;
+    for (side = 0; side < 2; side++)
+        (void)phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), 0);
+    phi__io_timer_clear(c->io, &c->timer);
+    phi__buf_free(&c->out);
+    phi__free(phi__io_memory(c->io), c, sizeof *c);
+}
+
+/* After a callback: false when the channel was freed in it, and is gone now. */
+static bool phi__channel_returned(phi__channel *c) {
+    c->in_callback = false;
+    if (c->freed) {
+        phi__channel_destroy(c);
+        return false;
+    }
+    phi__channel_watch(c);
+    return true;
+}
+
+/* False: the channel is gone. */
+static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
+    char words[128] = "";
+    if (c->over) return true;
+    c->over = true;
+    if (error != 0) phi__posix_words(error, words, sizeof words);
+    c->in_callback = true;
+    c->desc.ended(c->desc.ctx, status, words);
+    return phi__channel_returned(c);
+}
+
+/* Whether a call would not wait now. A file is always ready. */
+static bool phi__channel_ready(const phi__channel *c, int side) {
+    struct pollfd one;
+    one.fd = phi__channel_fd(c, side);
+    one.events = side == 0 ? POLLIN : POLLOUT;
+    one.revents = 0;
+    return poll(&one, 1, 0) > 0;
+}
+
+/* One turn. False: the channel is gone. */
+static bool phi__channel_read(phi__channel *c) {
+    char bytes[PHI__CHANNEL_TURN_BYTES];
+    ssize_t n;
+    if (!phi__channel_wants(c, 0) || !phi__channel_ready(c, 0)) return true;
+    do n = read(c->desc.in_fd, bytes, sizeof bytes);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+    if (n <= 0) return phi__channel_over(c, n == 0 ? PHI_OK : PHI_IO, n == 0 ? 0 : errno);
+    c->in_callback = true;
+    if (!c->desc.input(c->desc.ctx, bytes, (size_t)n)) c->stopped = true;
+    return phi__channel_returned(c);
+}
+
+/* Sends what the descriptor takes. Returns an errno value. */
+static int phi__channel_send(phi__channel *c) {
+    int error = 0, i;
+    for (i = 0; i < PHI__CHANNEL_WRITES && c->out.len > 0; i++) {
+        size_t left = c->out.len - c->out_at, wrote;
+        if (!phi__channel_ready(c, 1)) break;
+        error = phi__posix_write(c->desc.out_fd, c->out.at + c->out_at,
+                                 phi__min(left, PHI__CHANNEL_PIECE), &wrote);
+        if (error == EAGAIN || error == EWOULDBLOCK) return 0;
+        if (error != 0) return error;
+        c->out_at += wrote;
+        if (c->out_at == c->out.len) {
+            phi__buf_clear(&c->out);
+            c->out_at = 0;
+            if (c->out.cap > PHI__CHANNEL_TURN_BYTES) phi__buf_free(&c->out);
+        }
+    }
+    if (c->out_at > 0 && c->out_at >= c->out.len / 2) {
+        phi__buf_drop(&c->out, c->out_at);
+        c->out_at = 0;
+    }
+    return error;
+}
+
+static void phi__channel_break(phi__channel *c) {
+    c->broken = true;
+    c->wants_room = false;
+    phi__buf_free(&c->out);
+    c->out_at = 0;
+}
+
+/* False: the channel is gone. */
+static bool phi__channel_write_on(phi__channel *c) {
+    int error;
+    if (!phi__channel_wants(c, 1)) return true;
+    error = phi__channel_send(c);
+    if (error != 0) {
+        phi__channel_break(c);
+        return phi__channel_over(c, PHI_IO, error);
+    }
+    if (!c->wants_room || phi__channel_waiting(c) > c->desc.max_out_bytes / 2) return true;
+    c->wants_room = false;
+    if (c->desc.room == NULL) return true;
+    c->in_callback = true;
+    c->desc.room(c->desc.ctx);
+    return phi__channel_returned(c);
+}
+
+static void phi__channel_on_in(phi__watch *watch, int have) {
+    phi__channel *c = PHI__OWNER(watch, phi__channel, watches[0]);
+    (void)have;
+    if (phi__channel_read(c)) phi__channel_watch(c);
+}
+
+static void phi__channel_on_out(phi__watch *watch, int have) {
+    phi__channel *c = PHI__OWNER(watch, phi__channel, watches[1]);
+    (void)have;
+    if (phi__channel_write_on(c)) phi__channel_watch(c);
+}
+
+static void phi__channel_on_timer(phi__timer *timer) {
+    phi__channel *c = PHI__OWNER(timer, phi__channel, timer);
+    /* set again before anything takes memory */
+    (void)phi__io_timer_set(c->io, &c->timer, UINT64_MAX);
+    if (c->plain[1] && !phi__channel_write_on(c)) return;
+    if (c->plain[0] && !phi__channel_read(c)) return;
+    phi__channel_watch(c);
+}
+
+/* A poller takes pipes, sockets and terminals; what can be sought in, a file or /dev/null, it may
+   refuse. */
+static bool phi__channel_is_plain(int fd) {
+    return lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
+                                    phi__channel **out) {
+    phi__channel *c;
+    int side;
+    *out = NULL;
+    c = (phi__channel *)phi__alloc(phi__io_memory(io), sizeof *c);
+    if (c == NULL) return PHI_NO_MEMORY;
+    c->io = io;
+    c->desc = *desc;
+    if (c->desc.out_fd == 0) c->desc.out_fd = 1;
+    if (c->desc.max_out_bytes == 0) c->desc.max_out_bytes = PHI__CHANNEL_QUEUE_BYTES;
+    phi__buf_init(&c->out, phi__io_memory(io));
+    c->watches[0].ready = phi__channel_on_in;
+    c->watches[1].ready = phi__channel_on_out;
+    c->timer.fire = phi__channel_on_timer;
+    if (c->desc.in_fd == c->desc.out_fd || fcntl(c->desc.in_fd, F_GETFD) < 0 ||
+        fcntl(c->desc.out_fd, F_GETFD) < 0) {
+        phi__free(phi__io_memory(io), c, sizeof *c);
+        return PHI_BAD_ARG;
+    }
+    if (phi__io_timer_set(io, &c->timer, UINT64_MAX) != PHI_OK) {
+        phi__free(phi__io_memory(io), c, sizeof *c);
+        return PHI_NO_MEMORY;
+    }
+    for (side = 0; side < 2; side++)
+        c->plain[side] = phi__channel_is_plain(phi__channel_fd(c, side));
+    phi__channel_watch(c);
+    *out = c;
+    return PHI_OK;
+}
+
+PHI__FN void phi__channel_resume(phi__channel *channel) {
+    channel->stopped = false;
+    phi__channel_watch(channel);
+}
+
+PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
+                                      size_t *taken) {
+    phi__channel *c = channel;
+    size_t waits = phi__channel_waiting(c), most;
+    *taken = 0;
+    if (c->broken) return PHI_STALE;
+    most = waits < c->desc.max_out_bytes ? c->desc.max_out_bytes - waits : 0;
+    if (most > len) most = len;
+    if (most > 0 && phi__buf_reserve(&c->out, most) == NULL) {
+        c->out.failed = false; /* the bytes queued before are whole */
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_add(&c->out, bytes, most);
+    if (most < len) c->wants_room = true;
+    *taken = most;
+    phi__channel_watch(c);
+    return PHI_OK;
+}
+
+PHI__FN size_t phi__channel_waiting(const phi__channel *channel) {
+    return channel->out.len - channel->out_at;
+}
+
+PHI__FN void phi__channel_free(phi__channel *channel) {
+    if (channel == NULL || channel->freed) return;
+    channel->freed = true;
+    if (!channel->in_callback) phi__channel_destroy(channel);
+}
+
+#endif
+#undef PHI__CHANNEL_PIECE
+#undef PHI__CHANNEL_RETRY_US
+
+/* ---- src/system/exact.c ---- */
+
+/* exact.c - opens a checked path, by openat2 or part by part. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(PHI__OS_LINUX)
+#include <sys/syscall.h>
+#endif
+
+/* To pass through a directory. */
+#if defined(O_PATH)
+#define PHI__EXACT_PASS O_PATH
+#elif defined(O_SEARCH)
+#define PHI__EXACT_PASS O_SEARCH
+#else
+#define PHI__EXACT_PASS O_RDONLY
+#endif
+
+enum {
+    PHI__EXACT_PASS_FLAGS = PHI__EXACT_PASS | O_DIRECTORY | O_CLOEXEC,
+    PHI__EXACT_PART = 256, /* bytes of a part, with the terminator */
+    PHI__EXACT_UNITS = 2   /* of a part: files_in.h */
+};
+
+static int phi__exact_open_at(int dir, const char *name, int flags, int *out) {
+    do *out = openat(dir, name, flags);
+    while (*out < 0 && errno == EINTR);
+    return *out >= 0 ? 0 : errno;
+}
+
+/* ---- the walk ---- */
+
+/* Opens one part. Systems refuse a link by different errors: ELOOP, ENOTDIR, EMLINK, EFTYPE. */
+static int phi__exact_part(int dir, const char *name, int flags, int *out) {
+    struct stat info;
+    int error = phi__exact_open_at(dir, name, flags | O_NOFOLLOW, out);
+    if (error == 0 || error == ENOENT || error == EACCES) return error;
+    if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return error;
+    if (S_ISLNK(info.st_mode) || error == ELOOP) return PHI__EXACT_LINK;
+    return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK : error; /* it was */
+}
+
+/* Replaces the way's directory by the next one. */
+static int phi__exact_enter(phi__way *way, const char *name, bool make) {
+    int next, error = phi__exact_part(way->dir, name, PHI__EXACT_PASS_FLAGS, &next);
+    if (error == ENOENT && make) {
+        error = mkdirat(way->dir, name, 0777) == 0 || errno == EEXIST ? 0 : errno;
+        if (error == 0) error = phi__exact_part(way->dir, name, PHI__EXACT_PASS_FLAGS, &next);
+    }
+    if (error != 0) return error;
+    (void)close(way->dir);
+    way->dir = next;
+    return 0;
+}
+
+/* Enters all directories but the last part, which begins at way->at. */
+static int phi__exact_descend(phi__way *way, bool make, size_t *units) {
+    int error = 0;
+    if (!way->open) {
+        error = phi__exact_open_at(AT_FDCWD, "/", PHI__EXACT_PASS_FLAGS, &way->dir);
+        if (error != 0) return error;
+        way->open = true;
+        way->at = 1;
+    }
+    for (;;) {
+        const char *part = way->path + way->at, *slash = strchr(part, '/');
+        size_t n = slash != NULL ? (size_t)(slash - part) : strlen(part);
+        char name[PHI__EXACT_PART];
+        if (n >= sizeof name) return ENAMETOOLONG;
+        if (slash == NULL) return 0;
+        if (*units == 0) return EAGAIN;
+        *units -= phi__min(*units, PHI__EXACT_UNITS);
+        memcpy(name, part, n);
+        name[n] = '\0';
+        error = phi__exact_enter(way, name, make);
+        if (error != 0) return error;
+        way->at += n + 1;
+    }
+}
+
+static const char *phi__exact_last(const phi__way *way) {
+    const char *name = way->path + way->at;
+    return *name != '\0' ? name : ".";
+}
+
+/* ---- openat2 ---- */
+
+#if defined(SYS_openat2) && !defined(PHI__EXACT_PLAIN)
+
+enum { PHI__EXACT_NO_SYMLINKS = 0x04 }; /* as the kernel's linux/openat2.h, not on every system */
+
+typedef struct phi__exact_how {
+    uint64_t flags, mode, resolve;
+} phi__exact_how;
+
+/* False: there is no such call, or a filter of system calls forbids it, which may say EPERM. */
+static bool phi__exact_at_once(const char *path, int flags, int *out, int *error) {
+    phi__exact_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = (uint64_t)(unsigned)flags;
+    how.resolve = PHI__EXACT_NO_SYMLINKS;
+    do *out = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    while (*out < 0 && (errno == EINTR || errno == EAGAIN));
+    *error = *out >= 0 ? 0 : errno == ELOOP ? (int)PHI__EXACT_LINK : errno;
+    return *error != ENOSYS && *error != EPERM;
+}
+
+#else
+
+static bool phi__exact_at_once(const char *path, int flags, int *out, int *error) {
+    (void)path;
+    (void)flags;
+    (void)out;
+    (void)error;
+    return false;
+}
+
+#endif
+
+/* ---- for other modules ---- */
+
+PHI__FN int phi__exact_walk(const char *path, int flags, int *out) {
+    size_t units = SIZE_MAX;
+    phi__way way;
+    int error;
+    memset(&way, 0, sizeof way);
+    way.path = path;
+    *out = -1;
+    error = phi__exact_descend(&way, false, &units);
+    if (error == 0) error = phi__exact_part(way.dir, phi__exact_last(&way), flags | O_CLOEXEC, out);
+    phi__exact_leave(&way);
+    return error;
+}
+
+PHI__FN int phi__exact_open(const char *path, int flags, int *out) {
+    int error;
+    if (phi__exact_at_once(path, flags | O_CLOEXEC, out, &error)) return error;
+    return phi__exact_walk(path, flags, out);
+}
+
+PHI__FN int phi__exact_parent(const char *path, int *out, const char **name) {
+    char parent[PHI__PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    size_t n = (size_t)(slash - path);
+    *out = -1;
+    *name = slash[1] != '\0' ? slash + 1 : ".";
+    if (n >= sizeof parent) return ENAMETOOLONG;
+    memcpy(parent, path, n);
+    if (n == 0) parent[n++] = '/';
+    parent[n] = '\0';
+    return phi__exact_open(parent, PHI__EXACT_PASS_FLAGS, out);
+}
+
+PHI__FN int phi__exact_make(phi__way *way, size_t *units) {
+    return phi__exact_descend(way, true, units);
+}
+
+PHI__FN void phi__exact_leave(phi__way *way) {
+    if (way->open) (void)close(way->dir);
+    way->open = false;
+}
+
+#endif
+#undef PHI__EXACT_PASS
+
+/* ---- src/system/files.c ---- */
+
+/* files.c - reads and replaces files. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* ".phi-" two numbers ".tmp" */ };
+
+static phi_status phi__files_refused_as(const char *text, phi__words *words) {
+    if (words != NULL) (void)snprintf(words->text, sizeof words->text, "%s", text);
+    return PHI_IO;
+}
+
+static phi__file_kind phi__files_kind_of(mode_t mode) {
+    if (S_ISREG(mode)) return PHI__FILE_REGULAR;
+    if (S_ISDIR(mode)) return PHI__FILE_DIRECTORY;
+    return S_ISLNK(mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
+}
+
+enum { PHI__FILES_FLAGS = O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+
+/* A new file beside file->path. A short name of its own, so that a long name has room too. Returns
+   an errno value. */
+static int phi__files_open_temp(phi__file *file, mode_t mode) {
+    struct timespec now;
+    int i;
+    for (i = 0; i < PHI__FILE_TEMP_TRIES; i++) {
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        (void)snprintf(file->temp, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp", (unsigned)getpid(),
+                       (unsigned)now.tv_nsec + (unsigned)i);
+        file->fd = phi__files_open(file->dir, file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
+        if (file->fd >= 0) {
+            file->has_temp = true;
+            return 0;
+        }
+        if (errno != EEXIST) return errno;
+    }
+    return EEXIST;
+}
+
+/* The temporary file becomes like the one it will replace: readable to no one else meanwhile. */
+static int phi__files_take_after(phi__file *file, const struct stat *old) {
+    struct stat now;
+    if (fstat(file->fd, &now) != 0) return errno;
+    if (now.st_uid != old->st_uid || now.st_gid != old->st_gid)
+        if (fchown(file->fd, old->st_uid, old->st_gid) != 0 && errno != EPERM) return errno;
+    return fchmod(file->fd, old->st_mode & 07777) != 0 ? errno : 0;
+}
+
+static phi_status phi__files_begin_replace(phi__file *file, phi__words *words) {
+    struct stat old;
+    bool exists = fstatat(file->dir, file->path, &old, AT_SYMLINK_NOFOLLOW) == 0;
+    int error = exists || errno == ENOENT ? 0 : errno;
+    if (error == 0 && exists) {
+        if (S_ISDIR(old.st_mode)) error = EISDIR;
+        if (S_ISLNK(old.st_mode)) error = PHI__EXACT_LINK;
+        if (error == 0 && !S_ISREG(old.st_mode))
+            return phi__files_refused_as("Not a regular file", words);
+        if (error == 0 && faccessat(file->dir, file->path, W_OK, AT_EACCESS) != 0) error = errno;
+    }
+    if (error == 0) error = phi__files_open_temp(file, exists ? 0600 : 0666);
+    if (error == 0 && exists) error = phi__files_take_after(file, &old);
+    return error == 0 ? PHI_OK : phi__files_refused(error, words);
+}
+
+/* fd: opened for reading; -1: it was not, for `error`. */
+static phi_status phi__files_begin_read(phi_memory *memory, int fd, int error, phi__file **out,
+                                        phi__words *words) {
+    phi__file *file = phi__files_new(memory);
+    phi_status status = PHI_OK;
+    struct stat info;
+    *out = NULL;
+    if (file == NULL) {
+        if (fd >= 0) (void)close(fd);
+        return phi__files_refused(ENOMEM, words);
+    }
+    file->fd = fd;
+    if (fd < 0 || fstat(fd, &info) != 0)
+        status = phi__files_refused(fd < 0 ? error : errno, words);
+    else if (S_ISDIR(info.st_mode))
+        status = phi__files_refused(EISDIR, words);
+    else if (!S_ISREG(info.st_mode))
+        status = phi__files_refused_as("Not a regular file", words);
+    if (status == PHI_OK)
+        *out = file;
+    else
+        phi__files_close(file);
+    return status;
+}
+
+static int phi__files_stat_exact(const char *path, struct stat *info) {
+    const char *name;
+    int dir, error = phi__exact_parent(path, &dir, &name);
+    if (error != 0) return error;
+    if (fstatat(dir, name, info, AT_SYMLINK_NOFOLLOW) != 0) error = errno;
+    (void)close(dir);
+    return error == 0 && S_ISLNK(info->st_mode) ? (int)PHI__EXACT_LINK : error;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
+                                   phi__words *words) {
+    struct stat info;
+    int error = 0;
+    out->kind = PHI__FILE_NONE;
+    out->bytes = 0;
+    if (links == PHI__LINKS_REFUSE)
+        error = phi__files_stat_exact(path, &info);
+    else if (stat(path, &info) != 0)
+        error = errno;
+    if (error != 0) return phi__files_refused(error, words);
+    out->kind = phi__files_kind_of(info.st_mode);
+    out->bytes = info.st_size > 0 ? (uint64_t)info.st_size : 0;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__links links,
+                                        phi__file **out, phi__words *words) {
+    int fd, error;
+    if (links == PHI__LINKS_REFUSE) {
+        error = phi__exact_open(path, O_RDONLY | PHI__FILES_FLAGS, &fd);
+    } else {
+        fd = phi__files_open(AT_FDCWD, path, O_RDONLY, 0);
+        error = errno;
+    }
+    return phi__files_begin_read(memory, fd, error, out, words);
+}
+
+PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
+                                      phi__file **out, phi__words *words) {
+    int fd = phi__files_open(dir, name, O_RDONLY | O_NOFOLLOW, 0);
+    return phi__files_begin_read(memory, fd, errno, out, words);
+}
+
+PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
+                                           phi__words *words) {
+    phi__file *file = phi__files_new(memory);
+    phi_status status;
+    const char *name;
+    size_t n;
+    int error;
+    *out = NULL;
+    if (file == NULL) return phi__files_refused(ENOMEM, words);
+    error = phi__exact_parent(path, &file->dir, &name);
+    n = strlen(name) + 1;
+    if (error == 0) {
+        file->bytes = n + PHI__FILE_TEMP_BYTES;
+        file->path = (char *)phi__alloc(memory, file->bytes);
+        if (file->path == NULL) error = ENOMEM;
+    }
+    if (error != 0) {
+        phi__files_close(file);
+        return phi__files_refused(error, words);
+    }
+    memcpy(file->path, name, n);
+    file->temp = file->path + n;
+    status = phi__files_begin_replace(file, words);
+    if (status == PHI_OK)
+        *out = file;
+    else
+        phi__files_close(file);
+    return status;
+}
+
+PHI__FN void phi__files_private(phi__file *file) {
+    if (file->has_temp) (void)fchmod(file->fd, 0600);
+}
+
+PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
+                                   phi__words *words) {
+    ssize_t result;
+    *got = 0;
+    do result = read(file->fd, out, n);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) return phi__files_refused(errno, words);
+    *got = (size_t)result;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
+    int error = phi__exact_make(way, units);
+    if (error == EAGAIN) return PHI_BUSY;
+    return error == 0 ? PHI_OK : phi__files_refused(error, words);
+}
+
+PHI__FN void phi__files_leave(phi__way *way) { phi__exact_leave(way); }
+
+#endif
+
+/* ---- src/system/ordered.c ---- */
+
+/* ordered.c - walks a directory tree in order. The names of a directory are a heap, so that reading
+   and sorting them can stop after each name. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { PHI__ORDERED_READ = 32 /* names read at once */ };
+
+typedef struct phi__ordered_level {
+    phi__buf names; /* of each entry its kind, in a byte, its name, and a NUL */
+    uint32_t *heap; /* where entries begin in the names, the first in order on top */
+    size_t count, cap;
+    size_t path_len; /* of the path before a name, its slash included */
+} phi__ordered_level;
+
+struct phi__ordered {
+    phi_memory *memory;
+    int root;
+    /* of the deepest level while, and after, it is read; else NULL, and `fd` may be open */
+    DIR *dir;
+    int fd;
+    phi__buf path; /* of the entry returned last, terminated behind its length */
+    phi__ordered_level *levels;
+    size_t count, cap;
+    bool enter;   /* the directory at `path`, next */
+    bool reading; /* the deepest level */
+};
+
+static void phi__ordered_shut(phi__ordered *tree) {
+    if (tree->dir != NULL)
+        (void)closedir(tree->dir);
+    else if (tree->fd >= 0)
+        (void)close(tree->fd);
+    tree->dir = NULL;
+    tree->fd = -1;
+}
+
+/* ---- the heap ---- */
+
+static const char *phi__ordered_name(const phi__ordered_level *level, uint32_t at) {
+    return level->names.at + at + 1;
+}
+
+static bool phi__ordered_before(const phi__ordered_level *level, uint32_t a, uint32_t b) {
+    return strcmp(phi__ordered_name(level, a), phi__ordered_name(level, b)) < 0;
+}
+
+static phi_status phi__ordered_push(phi__ordered *tree, phi__ordered_level *level,
+                                    phi__file_kind kind, const char *name) {
+    size_t at = level->count, from = level->names.len;
+    uint32_t *heap = (uint32_t *)phi__grow(tree->memory, level->heap, &level->cap, level->count + 1,
+                                           sizeof *heap);
+    if (heap == NULL || from > UINT32_MAX - 512) return PHI_NO_MEMORY;
+    level->heap = heap;
+    phi__buf_char(&level->names, (char)kind);
+    phi__buf_add(&level->names, name, strlen(name) + 1);
+    if (level->names.failed) return PHI_NO_MEMORY;
+    level->count++;
+    for (; at > 0 && phi__ordered_before(level, (uint32_t)from, heap[(at - 1) / 2]);
+         at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = (uint32_t)from;
+    return PHI_OK;
+}
+
+static uint32_t phi__ordered_pop(phi__ordered_level *level) {
+    uint32_t *heap = level->heap, top = heap[0], last = heap[--level->count];
+    size_t at = 0, child;
+    while ((child = 2 * at + 1) < level->count) {
+        if (child + 1 < level->count && phi__ordered_before(level, heap[child + 1], heap[child]))
+            child++;
+        if (!phi__ordered_before(level, heap[child], last)) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    if (level->count > 0) heap[at] = last;
+    return top;
+}
+
+/* ---- levels ---- */
+
+static bool phi__ordered_set_path(phi__ordered *tree, size_t from, const char *name) {
+    tree->path.len = from;
+    phi__buf_add(&tree->path, name, strlen(name) + 1);
+    if (tree->path.failed) return false;
+    tree->path.len--;
+    return true;
+}
+
+static phi_status phi__ordered_refused(phi__words *words) {
+    if (words != NULL) phi__posix_words(errno, words->text, sizeof words->text);
+    return errno == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
+}
+
+/* Opens the directory at tree->path, out of its parent where that is open. */
+static int phi__ordered_open(phi__ordered *tree, size_t parent_len) {
+    int parent = tree->dir != NULL ? dirfd(tree->dir) : tree->fd;
+    if (parent < 0 || tree->path.len == 0)
+        return phi__walk_open(tree->root, phi__buf_str(&tree->path));
+    return openat(parent, tree->path.at + parent_len,
+                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Makes the directory at tree->path the deepest level. */
+static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
+    void *levels =
+        phi__grow(tree->memory, tree->levels, &tree->cap, tree->count + 1, sizeof *tree->levels);
+    phi__ordered_level *level;
+    int fd;
+    if (levels == NULL) return PHI_NO_MEMORY;
+    tree->levels = (phi__ordered_level *)levels;
+    if (tree->path.len >= PHI__PATH_BYTES - 1) {
+        errno = ENAMETOOLONG;
+        return phi__ordered_refused(words);
+    }
+    errno = 0;
+    fd = phi__ordered_open(tree, tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0);
+    if (fd < 0) return phi__ordered_refused(words);
+    phi__ordered_shut(tree);
+    tree->dir = fdopendir(fd);
+    if (tree->dir == NULL) {
+        (void)close(fd);
+        return PHI_NO_MEMORY;
+    }
+    if (tree->path.len > 0 && !phi__ordered_set_path(tree, tree->path.len, "/"))
+        return PHI_NO_MEMORY;
+    level = &tree->levels[tree->count++];
+    memset(level, 0, sizeof *level);
+    phi__buf_init(&level->names, tree->memory);
+    level->path_len = tree->path.len;
+    tree->reading = true;
+    return PHI_BUSY;
+}
+
+static phi_status phi__ordered_read(phi__ordered *tree, phi__ordered_entry *out) {
+    phi__ordered_level *level = &tree->levels[tree->count - 1];
+    int i;
+    for (i = 0; i < PHI__ORDERED_READ; i++) {
+        const struct dirent *entry = readdir(tree->dir);
+        if (entry == NULL) {
+            tree->reading = false;
+            out->entered = true;
+            out->kind = PHI__FILE_DIRECTORY;
+            out->path = phi__str(tree->path.at, level->path_len);
+            return PHI_OK;
+        }
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (phi__ordered_push(tree, level, phi__walk_kind(dirfd(tree->dir), entry),
+                              entry->d_name) != PHI_OK)
+            return PHI_NO_MEMORY;
+    }
+    return PHI_BUSY;
+}
+
+static void phi__ordered_leave(phi__ordered *tree) {
+    phi__ordered_level *level = &tree->levels[--tree->count];
+    phi__ordered_shut(tree);
+    phi__buf_free(&level->names);
+    phi__free(tree->memory, level->heap, level->cap * sizeof *level->heap);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
+                                    phi__words *words) {
+    phi__ordered *tree = (phi__ordered *)phi__alloc(memory, sizeof *tree);
+    int error;
+    *out = NULL;
+    if (tree == NULL) return phi__files_refused(ENOMEM, words);
+    tree->memory = memory;
+    tree->fd = -1;
+    tree->enter = true;
+    phi__buf_init(&tree->path, memory);
+    tree->root = phi__walk_open_root(root, PHI__LINKS_REFUSE, &error);
+    if (tree->root < 0) {
+        phi__free(memory, tree, sizeof *tree);
+        return phi__files_refused(error, words);
+    }
+    *out = tree;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__ordered_next(phi__ordered *tree, phi__ordered_entry *out,
+                                     phi__words *words) {
+    phi__ordered_level *level;
+    uint32_t at;
+    memset(out, 0, sizeof *out);
+    out->depth = (uint32_t)tree->count;
+    if (tree->enter) {
+        phi_status status;
+        tree->enter = false;
+        status = phi__ordered_enter(tree, words);
+        out->path = phi__buf_str(&tree->path);
+        return status;
+    }
+    if (tree->count == 0) return PHI_NOT_FOUND;
+    if (tree->reading) return phi__ordered_read(tree, out);
+    level = &tree->levels[tree->count - 1];
+    if (level->count == 0) {
+        phi__ordered_leave(tree);
+        return PHI_BUSY;
+    }
+    at = phi__ordered_pop(level);
+    if (!phi__ordered_set_path(tree, level->path_len, phi__ordered_name(level, at)))
+        return PHI_NO_MEMORY;
+    out->kind = (phi__file_kind)level->names.at[at];
+    out->path = phi__buf_str(&tree->path);
+    tree->enter = out->kind == PHI__FILE_DIRECTORY;
+    return PHI_OK;
+}
+
+PHI__FN void phi__ordered_skip(phi__ordered *tree) { tree->enter = false; }
+
+PHI__FN int phi__ordered_at(phi__ordered *tree) {
+    size_t len = tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0;
+    if (tree->dir != NULL) return dirfd(tree->dir);
+    if (tree->fd < 0 && tree->count > 0)
+        tree->fd = phi__walk_open(tree->root, phi__str(tree->path.at, len > 0 ? len - 1 : 0));
+    return tree->fd;
+}
+
+PHI__FN void phi__ordered_free(phi__ordered *tree) {
+    if (tree == NULL) return;
+    while (tree->count > 0) phi__ordered_leave(tree);
+    phi__ordered_shut(tree);
+    phi__free(tree->memory, tree->levels, tree->cap * sizeof *tree->levels);
+    phi__buf_free(&tree->path);
+    (void)close(tree->root);
+    phi__free(tree->memory, tree, sizeof *tree);
+}
+
+#endif
+
+/* ---- src/system/path.c ---- */
+
+/* path.c - resolves paths, part by part.
+
+   realpath refuses a path whose end does not exist yet, as that of a file about to be written, and
+   a check of the text alone is fooled by links. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PHI__PATH_LINKS = 40 }; /* followed in one path; as Linux */
+
+static int phi__path_prepend(phi__resolve *p, const char *text, size_t n) {
+    if (n > p->at) return ENAMETOOLONG;
+    p->at -= n;
+    memcpy(p->rest + p->at, text, n);
+    return 0;
+}
+
+static void phi__path_up(phi__resolve *p) {
+    while (p->len > 0 && p->out[--p->len] != '/') continue;
+    p->out[p->len] = '\0';
+}
+
+static int phi__path_link(phi__resolve *p) {
+    char target[PHI__PATH_BYTES];
+    ssize_t n = readlink(p->out, target, sizeof target);
+    int error;
+    if (n < 0) return errno;
+    if (n == 0) return ENOENT;
+    if ((size_t)n == sizeof target) return ENAMETOOLONG;
+    if (++p->links > PHI__PATH_LINKS) return ELOOP;
+    if (target[0] == '/')
+        p->len = 0;
+    else
+        phi__path_up(p);
+    error = phi__path_prepend(p, "/", 1);
+    return error != 0 ? error : phi__path_prepend(p, target, (size_t)n);
+}
+
+static bool phi__path_more(const phi__resolve *p) {
+    size_t i;
+    for (i = p->at; i < sizeof p->rest; i++)
+        if (p->rest[i] != '/') return true;
+    return false;
+}
+
+/* One part of n bytes, at p->at. */
+static int phi__path_part(phi__resolve *p, size_t n) {
+    const char *part = p->rest + p->at;
+    struct stat info;
+    p->at += n;
+    if (n == 1 && part[0] == '.') return 0;
+    if (n == 2 && part[0] == '.' && part[1] == '.') {
+        phi__path_up(p);
+        return 0;
+    }
+    if (p->len + n + 2 > sizeof p->out) return ENAMETOOLONG;
+    p->out[p->len] = '/';
+    memcpy(p->out + p->len + 1, part, n);
+    p->len += n + 1;
+    p->out[p->len] = '\0';
+    if (lstat(p->out, &info) != 0) return errno == ENOENT ? 0 : errno;
+    if (S_ISLNK(info.st_mode)) return phi__path_link(p);
+    return !S_ISDIR(info.st_mode) && phi__path_more(p) ? ENOTDIR : 0;
+}
+
+static int phi__path_begin(phi__resolve *p, const char *base, const char *path) {
+    char here[PHI__PATH_BYTES];
+    int error;
+    p->at = sizeof p->rest;
+    if (path[0] == '\0') return ENOENT;
+    error = phi__path_prepend(p, path, strlen(path));
+    if (error == 0 && path[0] != '/' && base != NULL) {
+        error = phi__path_prepend(p, "/", 1);
+        if (error == 0) error = phi__path_prepend(p, base, strlen(base));
+    }
+    if (error == 0 && p->rest[p->at] != '/') {
+        if (getcwd(here, sizeof here) == NULL) return errno;
+        error = phi__path_prepend(p, "/", 1);
+        if (error == 0) error = phi__path_prepend(p, here, strlen(here));
+    }
+    return error;
+}
+
+/* ---- for other modules ---- */
+
+static phi_status phi__path_refused(int error, phi__words *words) {
+    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
+}
+
+PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                           phi__words *words) {
+    int error;
+    r->len = 0;
+    r->links = 0;
+    r->out[0] = '\0';
+    error = phi__path_begin(r, base, path);
+    return error == 0 ? PHI_OK : phi__path_refused(error, words);
+}
+
+PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words) {
+    while (r->at < sizeof r->rest) {
+        size_t n = 0;
+        int error;
+        while (r->at + n < sizeof r->rest && r->rest[r->at + n] != '/') n++;
+        if (n == 0) {
+            r->at++;
+            continue;
+        }
+        if (*units == 0) return PHI_BUSY;
+        *units -= phi__min(*units, 1 + r->len / 64);
+        error = phi__path_part(r, n);
+        if (error != 0) return phi__path_refused(error, words);
+    }
+    if (r->len == 0) memcpy(r->out, "/", 2);
+    return PHI_OK;
+}
+
+PHI__FN bool phi__path_inside(const char *directory, const char *path) {
+    size_t n = strlen(directory);
+    if (n == 1) return true; /* the root */
+    return strncmp(directory, path, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+#endif
+
+/* ---- src/system/process.c ---- */
+
+/* process.c - one child process: its streams, its exit, its removal.
+
+   A child is RUNNING; then EXITED, a zombie that is kept so that its number, which is its group's
+   number too, cannot be given to others; then REAPED, after its group was killed, while the rest of
+   its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
+   it is reaped: an orphan. */
+
+#ifndef PHI_NO_PROCESS
+
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* PHI__PROCESS_POLL forces the timer that polls for the exit, for the tests. */
+#if defined(__linux__) && !defined(PHI__PROCESS_POLL)
+#include <sys/syscall.h>
+#if defined(SYS_pidfd_open)
+#define PHI__PROCESS_PIDFD
+#endif
+#endif
+
+enum {
+    PHI__PROCESS_TURN_BYTES = 16384,   /* read from a stream in one turn */
+    PHI__PROCESS_WRITE_BYTES = 65536,  /* written in one turn; a pipe holds no more by default */
+    PHI__PROCESS_REST_BYTES = 1048576, /* read after the grace; a pipe can hold this much */
+    PHI__PROCESS_GRACE_US = 100000,    /* from the exit, for streams held by a grandchild */
+    PHI__PROCESS_POLL_FIRST_US = 1000, /* between two questions for the exit, doubling */
+    PHI__PROCESS_POLL_LAST_US = 20000,
+    PHI__PROCESS_RETRY_US = 10000,      /* a watch found no memory */
+    PHI__PROCESS_QUEUE_BYTES = 1048576, /* of input that waits for the child */
+    PHI__PROCESS_LAST_MS = 50           /* waited at most for a killed child when the io ends */
+};
+
+/* Where a pidfd reports the exit the timer has nothing to do, but stays set: a set timer can be
+   moved without memory. */
+#define PHI__PROCESS_HOUR_US 3600000000u
+
+typedef enum phi__process_state {
+    PHI__PROCESS_RUNNING,
+    PHI__PROCESS_EXITED,
+    PHI__PROCESS_REAPED
+} phi__process_state;
+
+struct phi__process {
+    phi__io *io;
+    bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
+    void (*exited)(void *ctx, int code, int signal_number);
+    void (*room)(void *ctx);
+    void *ctx;
+    int pid;
+    phi__process_state state;
+    int code, signal_number;
+    bool lost;       /* the status went to the host */
+    bool stopped[3]; /* output refused */
+    bool in_callback, freed;
+    int fds[3];                        /* our ends; -1: closed */
+    phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
+    phi__timer timer;
+    uint64_t grace_end_us;
+    uint32_t poll_us;
+    size_t rest_bytes;
+    phi__buf input;
+    size_t input_at;  /* written so far */
+    size_t input_max; /* bytes that may wait */
+    bool keep_input;  /* stdin stays open though all is written */
+    bool wants_room;  /* a write was not taken whole */
+    phi__ending ending;
+};
+
+/* ---- the timer and the watches ---- */
+
+/* Cannot fail: the timer is always set. */
+static void phi__process_in(phi__process *p, uint64_t us) {
+    (void)phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + us);
+}
+
+static void phi__process_poll_again(phi__process *p) {
+    if (p->exit_watch.fd >= 0) {
+        phi__process_in(p, PHI__PROCESS_HOUR_US);
+        return;
+    }
+    phi__process_in(p, p->poll_us);
+    if (p->poll_us < PHI__PROCESS_POLL_LAST_US) p->poll_us *= 2;
+}
+
+static bool phi__process_ended(const phi__process *p) { return p->fds[1] < 0 && p->fds[2] < 0; }
+
+static void phi__process_shut(phi__process *p, int stream) {
+    if (p->fds[stream] < 0) return;
+    (void)phi__io_watch(p->io, &p->watches[stream], p->fds[stream], 0);
+    (void)close(p->fds[stream]);
+    p->fds[stream] = -1;
+    if (stream == 0) phi__buf_free(&p->input);
+    /* Both streams ended: the exit is near. */
+    if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
+        p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+        phi__process_poll_again(p);
+    }
+}
+
+/* Watches as it should be; without memory the timer tries again. */
+static void phi__process_watch(phi__process *p, int stream, bool on) {
+    int want = !on ? 0 : stream == 0 ? PHI__WRITE : PHI__READ;
+    if (p->fds[stream] < 0 || p->watches[stream].want == want) return;
+    if (phi__io_watch(p->io, &p->watches[stream], p->fds[stream], want) != PHI_OK)
+        phi__process_in(p, PHI__PROCESS_RETRY_US);
+}
+
+static void phi__process_watch_all(phi__process *p) {
+    phi__process_watch(p, 0, p->input.len > 0 || p->wants_room);
+    phi__process_watch(p, 1, !p->stopped[1]);
+    phi__process_watch(p, 2, !p->stopped[2]);
+}
+
+/* ---- exit ---- */
+
+static void phi__process_exit_forget(phi__process *p) {
+    int fd = (int)p->exit_watch.fd;
+    if (fd < 0) return;
+    (void)phi__io_watch(p->io, &p->exit_watch, fd, 0);
+    (void)close(fd);
+    p->exit_watch.fd = -1;
+}
+
+/* Looks whether the child has exited, and leaves it a zombie; the grace of its streams begins. */
+static bool phi__process_look(phi__process *p) {
+    siginfo_t info;
+    int result;
+    if (p->state != PHI__PROCESS_RUNNING) return true;
+    memset(&info, 0, sizeof info);
+    do result = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    while (result < 0 && errno == EINTR);
+    if (result == 0 && info.si_pid == 0) return false;
+    p->state = PHI__PROCESS_EXITED;
+    p->lost = result < 0;
+    p->code = !p->lost && info.si_code == CLD_EXITED ? info.si_status : -1;
+    p->signal_number = !p->lost && info.si_code != CLD_EXITED ? info.si_status : 0;
+    phi__process_exit_forget(p);
+    phi__process_shut(p, 0);
+    p->grace_end_us = phi__io_now_us(p->io) + PHI__PROCESS_GRACE_US;
+    phi__process_in(p, phi__process_ended(p) ? 0 : PHI__PROCESS_GRACE_US);
+    return true;
+}
+
+/* Only while the child runs or is a zombie is its group's number certainly its own. */
+static void phi__process_kill_group(const phi__process *p) {
+    if (p->state != PHI__PROCESS_REAPED && !p->lost) (void)kill(-(pid_t)p->pid, SIGKILL);
+}
+
+static void phi__process_reap(phi__process *p) {
+    siginfo_t info;
+    PHI_ASSERT(p->state == PHI__PROCESS_EXITED);
+    phi__process_kill_group(p);
+    if (!p->lost)
+        while (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG) < 0 && errno == EINTR)
+            continue;
+    p->state = PHI__PROCESS_REAPED;
+}
+
+/* Closes and forgets; a running child becomes an orphan of the io. */
+static void phi__process_release(phi__process *p) {
+    phi__io *io = p->io;
+    int i;
+    p->output = NULL;
+    p->exited = NULL;
+    p->room = NULL;
+    for (i = 0; i < 3; i++) phi__process_shut(p, i);
+    if (!phi__process_look(p)) {
+        if (p->ending.next == NULL) {
+            phi__process_kill_group(p);
+            phi__io_ending_add(io, &p->ending);
+            p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+        }
+        phi__process_poll_again(p);
+        return;
+    }
+    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
+    phi__io_ending_remove(io, &p->ending);
+    phi__io_timer_clear(io, &p->timer);
+    phi__free(phi__io_memory(io), p, sizeof *p);
+}
+
+/* After a callback: false when the process was freed in it, and is gone now. */
+static bool phi__process_returned(phi__process *p) {
+    p->in_callback = false;
+    if (!p->freed) return true;
+    phi__process_release(p);
+    return false;
+}
+
+/* One turn of a stream. False: the process is gone. */
+static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
+    char bytes[PHI__PROCESS_TURN_BYTES];
+    ssize_t n;
+    bool more;
+    *emptied = false;
+    do n = read(p->fds[stream], bytes, sizeof bytes);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        *emptied = true;
+        return true;
+    }
+    if (n <= 0) {
+        phi__process_shut(p, stream);
+        return true;
+    }
+    p->rest_bytes += (size_t)n;
+    if (p->output == NULL) return true;
+    p->in_callback = true;
+    more = p->output(p->ctx, stream, bytes, (size_t)n);
+    if (!phi__process_returned(p)) return false;
+    if (!more) p->stopped[stream] = true;
+    phi__process_watch(p, stream, more && p->state != PHI__PROCESS_REAPED);
+    return true;
+}
+
+/* Once the group is dead: what its pipes still hold, a piece of each a turn, by timer. An escaped
+   grandchild may keep writing, so it ends at an empty pipe or a limit. False: gone. */
+static bool phi__process_rest(phi__process *p) {
+    int i;
+    bool again = false, emptied;
+    for (i = 1; i < 3; i++) {
+        phi__process_watch(p, i, false);
+        if (p->fds[i] < 0 || p->stopped[i]) continue;
+        if (!phi__process_read(p, i, &emptied)) return false;
+        if (emptied || p->rest_bytes >= PHI__PROCESS_REST_BYTES) phi__process_shut(p, i);
+        again = again || (p->fds[i] >= 0 && !p->stopped[i]);
+    }
+    phi__process_in(p, again ? 0 : PHI__PROCESS_HOUR_US);
+    return true;
+}
+
+/* Goes as far as it can: the exit, the grace, the end. The process may be gone after it. */
+static void phi__process_settle(phi__process *p) {
+    if (!phi__process_look(p)) return;
+    if (p->state == PHI__PROCESS_EXITED) {
+        if (!phi__process_ended(p) && phi__io_now_us(p->io) < p->grace_end_us) return;
+        phi__process_reap(p);
+        p->rest_bytes = 0;
+        if (!phi__process_rest(p)) return;
+    }
+    if (phi__process_ended(p) && p->exited != NULL) {
+        void (*exited)(void *, int, int) = p->exited;
+        p->exited = NULL;
+        p->in_callback = true;
+        exited(p->ctx, p->code, p->signal_number);
+        (void)phi__process_returned(p);
+    }
+}
+
+static void phi__process_on_stream(phi__process *p, int stream) {
+    bool emptied;
+    if (p->fds[stream] < 0 || p->stopped[stream]) return;
+    if (phi__process_read(p, stream, &emptied) && p->fds[stream] < 0) phi__process_settle(p);
+}
+
+static void phi__process_on_out(phi__watch *watch, int have) {
+    (void)have;
+    phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[1]), 1);
+}
+
+static void phi__process_on_err(phi__watch *watch, int have) {
+    (void)have;
+    phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[2]), 2);
+}
+
+/* Writes what the pipe takes. False: the child reads no more, and its exit tells the rest. */
+static bool phi__process_send(phi__process *p) {
+    size_t left = p->input.len - p->input_at, wrote;
+    int error = phi__posix_write(p->fds[0], p->input.at + p->input_at,
+                                 phi__min(left, PHI__PROCESS_WRITE_BYTES), &wrote);
+    p->input_at += wrote;
+    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) return false;
+    if (p->input_at == p->input.len) {
+        phi__buf_clear(&p->input);
+        if (p->input.cap > PHI__PROCESS_TURN_BYTES) phi__buf_free(&p->input);
+        p->input_at = 0;
+    } else if (p->input_at >= p->input.len / 2) {
+        phi__buf_drop(&p->input, p->input_at);
+        p->input_at = 0;
+    }
+    return true;
+}
+
+/* Stdin as it should be: closed at the end of the input, watched while some waits. */
+static void phi__process_sent(phi__process *p) {
+    if (p->input.len == 0 && !p->keep_input)
+        phi__process_shut(p, 0);
+    else
+        phi__process_watch(p, 0, p->input.len > 0 || p->wants_room);
+}
+
+static void phi__process_on_in(phi__watch *watch, int have) {
+    phi__process *p = PHI__OWNER(watch, phi__process, watches[0]);
+    void (*room)(void *) = NULL;
+    (void)have;
+    if (p->fds[0] < 0) return;
+    if (p->input.len > 0 && !phi__process_send(p)) {
+        phi__process_shut(p, 0);
+        return;
+    }
+    if (p->wants_room && p->input.len - p->input_at <= p->input_max / 2) {
+        p->wants_room = false;
+        room = p->room;
+    }
+    phi__process_sent(p);
+    if (room == NULL) return;
+    p->in_callback = true;
+    room(p->ctx);
+    (void)phi__process_returned(p);
+}
+
+static void phi__process_on_exit(phi__watch *watch, int have) {
+    phi__process *p = PHI__OWNER(watch, phi__process, exit_watch);
+    (void)have;
+    if (p->freed)
+        phi__process_release(p);
+    else
+        phi__process_settle(p);
+}
+
+static void phi__process_on_timer(phi__timer *timer) {
+    phi__process *p = PHI__OWNER(timer, phi__process, timer);
+    if (p->freed) {
+        phi__process_release(p);
+        return;
+    }
+    phi__process_poll_again(p); /* set again, before anything else takes memory */
+    if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
+    if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
+    phi__process_settle(p);
+}
+
+/* The io ends, and no later poll will reap the child: a killed process is dead within a millisecond
+   or so, and a short wait is better than a zombie for as long as the host lives. */
+static void phi__process_on_end(phi__ending *ending) {
+    phi__process *p = PHI__OWNER(ending, phi__process, ending);
+    phi__io *io = p->io;
+    int i;
+    for (i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) (void)poll(NULL, 0, 1);
+    if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
+    phi__process_exit_forget(p);
+    phi__io_ending_remove(io, ending);
+    phi__io_timer_clear(io, &p->timer);
+    phi__free(phi__io_memory(io), p, sizeof *p);
+}
+
+/* ---- starting ---- */
+
+/* Both ends close-on-exec and 3 or more, so that they can become 0, 1 and 2 in any order; ours does
+   not block. `ours` is 0 for reading, 1 for writing. Returns an errno value. */
+static int phi__process_pipe(int *our_end, int *child_end, int ours) {
+    int ends[2], i, error = 0;
+#if defined(__APPLE__)
+    if (pipe(ends) != 0) return errno;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+#else
+    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+#endif
+    for (i = 0; i < 2; i++) {
+        int moved;
+        if (ends[i] > 2) continue;
+        moved = fcntl(ends[i], F_DUPFD_CLOEXEC, 3);
+        if (moved < 0) error = errno;
+        (void)close(ends[i]);
+        ends[i] = moved;
+    }
+    if (error == 0 && fcntl(ends[ours], F_SETFL, O_NONBLOCK) != 0) error = errno;
+    *our_end = ends[ours];
+    *child_end = ends[1 - ours];
+    return error;
+}
+
+/* The pipes, their watches and the timer: all that may find no memory, before there is a child. */
+static phi_status phi__process_prepare(phi__process *p, bool with_input, int *child, int *error) {
+    int i;
+    phi_status status =
+        phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);
+    p->timer.fire = phi__process_on_timer;
+    p->watches[0].ready = phi__process_on_in;
+    p->watches[1].ready = phi__process_on_out;
+    p->watches[2].ready = phi__process_on_err;
+    p->exit_watch.ready = phi__process_on_exit;
+    p->ending.end = phi__process_on_end;
+    for (i = with_input || p->keep_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
+        *error = phi__process_pipe(&p->fds[i], &child[i], i == 0 ? 1 : 0);
+        if (*error != 0) return PHI_IO;
+        if (i > 0 || p->input.len > 0)
+            status =
+                phi__io_watch(p->io, &p->watches[i], p->fds[i], i == 0 ? PHI__WRITE : PHI__READ);
+    }
+    return status;
+}
+
+/* A pidfd becomes readable at the exit, also of a child whose status is lost. */
+static void phi__process_watch_exit(phi__process *p) {
+#if defined(PHI__PROCESS_PIDFD)
+    int fd = (int)syscall(SYS_pidfd_open, (long)p->pid, 0L);
+    if (fd >= 0) {
+        p->exit_watch.fd = fd;
+        if (phi__io_watch(p->io, &p->exit_watch, fd, PHI__READ) != PHI_OK) {
+            (void)close(fd);
+            p->exit_watch.fd = -1;
+        }
+    }
+#endif
+    phi__process_poll_again(p);
+}
+
+static bool phi__process_has_cwd(const phi__process_desc *desc) {
+#if defined(PHI_NO_FILES)
+    return desc->cwd == NULL;
+#else
+    struct stat info;
+    return desc->cwd == NULL || stat(desc->cwd, &info) == 0;
+#endif
+}
+
+/* The reason of a refusal: a missing program and a missing directory have the same number. */
+static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
+    if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
+    if (error == ENOMEM) return PHI_NO_MEMORY;
+    return error == ENOENT && phi__process_has_cwd(desc) ? PHI_NOT_FOUND : PHI_IO;
+}
+
+/* Before there is a child. */
+static void phi__process_undo(phi__process *p) {
+    int i;
+    p->state = PHI__PROCESS_REAPED;
+    for (i = 0; i < 3; i++) phi__process_shut(p, i);
+    phi__buf_free(&p->input);
+    phi__io_timer_clear(p->io, &p->timer);
+    phi__free(phi__io_memory(p->io), p, sizeof *p);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
+                                    char *words, size_t words_size) {
+    phi__process *p;
+    phi__spawn spawn;
+    phi_status status;
+    int error = 0, i;
+    *out = NULL;
+    if (words_size > 0) words[0] = '\0';
+    if (desc->argv == NULL || desc->argv[0] == NULL) return PHI_BAD_ARG;
+    if (!phi__io_may_start(io)) return PHI_BUSY;
+    p = (phi__process *)phi__alloc(phi__io_memory(io), sizeof *p);
+    if (p == NULL) return PHI_NO_MEMORY;
+    p->io = io;
+    p->output = desc->output;
+    p->exited = desc->exited;
+    p->room = desc->room;
+    p->ctx = desc->ctx;
+    p->keep_input = desc->keep_input;
+    p->input_max =
+        desc->max_input_bytes != 0 ? desc->max_input_bytes : (size_t)PHI__PROCESS_QUEUE_BYTES;
+    p->poll_us = PHI__PROCESS_POLL_FIRST_US;
+    p->exit_watch.fd = -1;
+    for (i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
+    phi__buf_init(&p->input, phi__io_memory(io));
+    phi__buf_add(&p->input, desc->input.at, desc->input.len);
+    status = p->input.failed ? PHI_NO_MEMORY
+                             : phi__process_prepare(p, desc->input.len > 0, spawn.fds, &error);
+    if (status == PHI_OK) {
+        spawn.argv = desc->argv;
+        spawn.env = desc->env;
+        spawn.hide_keys = desc->hide_keys;
+        spawn.keep_keys = desc->keep_keys;
+        spawn.env_only = desc->env_only;
+        spawn.cwd = desc->cwd;
+        error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);
+    }
+    for (i = 0; i < 3; i++)
+        if (spawn.fds[i] >= 0) (void)close(spawn.fds[i]);
+    if (error != 0) {
+        status = phi__process_refusal(error, desc);
+        if (words_size > 0) phi__posix_words(error, words, words_size);
+    }
+    if (status != PHI_OK) {
+        phi__process_undo(p);
+        return status;
+    }
+    phi__process_watch_exit(p);
+    *out = p;
+    return PHI_OK;
+}
+
+PHI__FN void phi__process_resume(phi__process *process) {
+    process->stopped[1] = process->stopped[2] = false;
+    if (process->state == PHI__PROCESS_REAPED)
+        phi__process_in(process, 0);
+    else
+        phi__process_watch_all(process);
+}
+
+PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
+                                      size_t *taken) {
+    phi__process *p = process;
+    size_t waits = p->input.len - p->input_at,
+           most = waits < p->input_max ? p->input_max - waits : 0;
+    *taken = 0;
+    if (p->fds[0] < 0 || !p->keep_input) return PHI_STALE;
+    if (most > len) most = len;
+    if (most > 0 && phi__buf_reserve(&p->input, most) == NULL) {
+        p->input.failed = false; /* the bytes queued before are whole */
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_add(&p->input, bytes, most);
+    if (waits == 0 && most > 0 && !phi__process_send(p)) {
+        phi__process_shut(p, 0);
+        return PHI_STALE;
+    }
+    *taken = most;
+    if (most < len) p->wants_room = true;
+    phi__process_sent(p);
+    return PHI_OK;
+}
+
+PHI__FN void phi__process_end_input(phi__process *process) {
+    process->keep_input = false;
+    if (process->fds[0] >= 0) phi__process_sent(process);
+}
+
+PHI__FN void phi__process_terminate(phi__process *process) {
+    if (!phi__process_look(process)) (void)kill(-(pid_t)process->pid, SIGTERM);
+}
+
+PHI__FN int phi__process_id(const phi__process *process) { return process->pid; }
+
+PHI__FN void phi__process_free(phi__process *process) {
+    if (process == NULL || process->freed) return;
+    process->freed = true;
+    process->output = NULL;
+    process->exited = NULL;
+    process->room = NULL;
+    if (!process->in_callback) phi__process_release(process);
+}
+
+#endif
+#undef PHI__PROCESS_PIDFD
+#undef PHI__PROCESS_HOUR_US
+
+/* ---- src/system/spawn.c ---- */
+
+/* spawn.c - posix_spawn, and its differences between systems. */
+
+#ifndef PHI_NO_PROCESS
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* What this system's posix_spawn can do. PHI__SPAWN_PLAIN forces the least of it, for the tests. */
+#if defined(__GLIBC__) && !defined(PHI__SPAWN_PLAIN)
+#if __GLIBC_PREREQ(2, 29)
+#define PHI__SPAWN_CHDIR
+#endif
+#if __GLIBC_PREREQ(2, 34)
+#define PHI__SPAWN_CLOSE
+#endif
+#elif defined(__APPLE__) && !defined(PHI__SPAWN_PLAIN)
+#define PHI__SPAWN_CHDIR
+#endif
+
+/* A session is a group too, and has no terminal: a child cannot draw on the host's. */
+#if defined(POSIX_SPAWN_SETSID) && !defined(PHI__SPAWN_PLAIN)
+#define PHI__SPAWN_APART POSIX_SPAWN_SETSID
+#else
+#define PHI__SPAWN_APART POSIX_SPAWN_SETPGROUP
+#endif
+
+#if defined(__APPLE__)
+#include <crt_externs.h>
+static char **phi__spawn_host_environment(void) { return *_NSGetEnviron(); }
+#else
+static char **phi__spawn_host_environment(void) { return environ; }
+#endif
+
+static bool phi__spawn_same_name(const char *a, const char *b) {
+    while (*a != '\0' && *a != '=' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == '=' && *b == '=';
+}
+
+/* A variable that most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN... GIT_CONFIG_KEY_0
+   is none: it names a setting. */
+static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
+    static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
+                                        "PASSWORD", "PASSWD", "CREDENTIAL"};
+    const char *end = strchr(variable, '=');
+    phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
+    size_t i;
+    for (; keep != NULL && *keep != NULL; keep++)
+        if (phi__str_is(name, *keep)) return false;
+    if (phi__str_starts(name, "GIT_CONFIG_KEY_")) return false;
+    for (i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
+    return false;
+}
+
+/* The host's environment, where it is wanted, without the names in `env`; and `env`. NULL: no
+   memory. */
+static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
+    char **host = phi__spawn_host_environment(), **out;
+    const char *const *env = spawn->env;
+    size_t hosts = 0, added = 0, n = 0, i, k;
+    while (!spawn->env_only && host != NULL && host[hosts] != NULL) hosts++;
+    while (env != NULL && env[added] != NULL) added++;
+    *bytes = (hosts + added + 1) * sizeof(char *);
+    out = (char **)phi__alloc(memory, *bytes);
+    if (out == NULL) return NULL;
+    for (i = 0; i < hosts; i++) {
+        for (k = 0; k < added && !phi__spawn_same_name(env[k], host[i]); k++) continue;
+        if (k < added || (spawn->hide_keys && phi__spawn_is_key(host[i], spawn->keep_keys)))
+            continue;
+        out[n++] = host[i];
+    }
+    for (k = 0; k < added; k++) out[n++] = (char *)(uintptr_t)env[k]; /* posix_spawn's signature */
+    return out;
+}
+
+static int phi__spawn_actions(posix_spawn_file_actions_t *actions, const phi__spawn *spawn) {
+    int i, error = 0;
+    for (i = 0; i < 3 && error == 0; i++)
+        error = spawn->fds[i] < 0 ? posix_spawn_file_actions_addopen(
+                                        actions, i, "/dev/null", i == 0 ? O_RDONLY : O_WRONLY, 0)
+                                  : posix_spawn_file_actions_adddup2(actions, spawn->fds[i], i);
+#if defined(PHI__SPAWN_CLOSE)
+    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+#endif
+#if defined(PHI__SPAWN_CHDIR)
+    if (error == 0 && spawn->cwd != NULL)
+        error = posix_spawn_file_actions_addchdir_np(actions, spawn->cwd);
+#endif
+    return error;
+}
+
+/* A session or a group of its own, no blocked signal, every disposition the default. */
+static int phi__spawn_attributes(posix_spawnattr_t *attributes) {
+    sigset_t all, none;
+    int flags = PHI__SPAWN_APART | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF, error;
+#if defined(__APPLE__)
+    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
+#endif
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    (void)sigdelset(&all, SIGKILL);
+    (void)sigdelset(&all, SIGSTOP);
+    error = posix_spawnattr_setflags(attributes, (short)flags);
+    if (error == 0) error = posix_spawnattr_setpgroup(attributes, 0);
+    if (error == 0) error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &all);
+    return error;
+}
+
+static int phi__spawn_call(const phi__spawn *spawn, char **environment, pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = phi__spawn_actions(&actions, spawn);
+        if (error == 0) error = phi__spawn_attributes(&attributes);
+        if (error == 0)
+            error = posix_spawnp(pid, spawn->argv[0], &actions, &attributes,
+                                 (char *const *)(uintptr_t)spawn->argv, environment);
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Where posix_spawn cannot change the directory, a shell does: it replaces itself by the program,
+   so that the process is the same; only "no such program" becomes its exit code 127. */
+#if !defined(PHI__SPAWN_CHDIR)
+static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char **environment,
+                               pid_t *pid) {
+    static const char *const head[] = {"sh", "-c", "cd -- \"$0\" && exec \"$@\""};
+    phi__spawn shell = *spawn;
+    size_t n = 0, bytes, i;
+    const char **argv;
+    int error;
+    while (spawn->argv[n] != NULL) n++;
+    bytes = (n + 5) * sizeof *argv;
+    argv = (const char **)phi__alloc(memory, bytes);
+    if (argv == NULL) return ENOMEM;
+    for (i = 0; i < 3; i++) argv[i] = head[i];
+    argv[3] = spawn->cwd;
+    for (i = 0; i < n; i++) argv[4 + i] = spawn->argv[i];
+    shell.argv = argv;
+    error = phi__spawn_call(&shell, environment, pid);
+    phi__free(memory, (void *)argv, bytes);
+    return error;
+}
+#endif
+
+PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid) {
+    size_t bytes;
+    char **environment = phi__spawn_environment(memory, spawn, &bytes);
+    pid_t child = 0;
+    int error;
+    if (environment == NULL) return ENOMEM;
+#if defined(PHI__SPAWN_CHDIR)
+    error = phi__spawn_call(spawn, environment, &child);
+#else
+    error = spawn->cwd == NULL ? phi__spawn_call(spawn, environment, &child)
+                               : phi__spawn_by_shell(memory, spawn, environment, &child);
+#endif
+    phi__free(memory, (void *)environment, bytes);
+    *pid = (int)child;
+    return error;
+}
+
+#endif
+#undef PHI__SPAWN_CHDIR
+#undef PHI__SPAWN_CLOSE
+#undef PHI__SPAWN_APART
+
+/* ---- src/system/walk.c ---- */
+
+/* walk.c - walks a directory tree, one entry at a time.
+
+   Each directory being walked is a level. Its entries are returned as they are read; names of
+   directories wait until their level is read to its end, or their bytes are many. So time is linear
+   in the tree, and memory does not grow with it. A directory is opened from the root, part by part,
+   and never through a link. */
+
+#ifndef PHI_NO_FILES
+
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PHI__WALK_HELD = 65536, /* bytes of names of one level that wait */ PHI__WALK_DEPTH = 64 };
+
+typedef struct phi__walk_level {
+    DIR *dir;        /* NULL: read to its end */
+    phi__buf names;  /* of directories that wait, each behind a NUL */
+    size_t path_len; /* of the path before a name, its slash included */
+} phi__walk_level;
+
+struct phi__walk {
+    phi_memory *memory;
+    int root;
+    phi__buf path; /* of the entry returned last */
+    phi__walk_level *levels;
+    size_t count, cap;
+    bool enter; /* the directory at `path`, next */
+    bool wait;  /* the directory at `path` is to wait */
+};
+
+/* The next entry of a level; PHI_BUSY: there is none. */
+static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
+    const struct dirent *entry;
+    do entry = readdir(level->dir);
+    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    if (entry == NULL) {
+        (void)closedir(level->dir);
+        level->dir = NULL;
+        return PHI_BUSY;
+    }
+    walk->path.len = level->path_len;
+    phi__buf_text(&walk->path, entry->d_name);
+    if (walk->path.failed) return PHI_NO_MEMORY;
+    out->kind = phi__walk_kind(dirfd(level->dir), entry);
+    out->path = phi__buf_str(&walk->path);
+    walk->wait = out->kind == PHI__FILE_DIRECTORY && walk->count < PHI__WALK_DEPTH;
+    return PHI_OK;
+}
+
+/* The directory that was returned last waits in its level. */
+static phi_status phi__walk_push(phi__walk *walk) {
+    phi__walk_level *level = &walk->levels[walk->count - 1];
+    walk->wait = false;
+    phi__buf_char(&level->names, '\0');
+    phi__buf_add(&level->names, walk->path.at + level->path_len, walk->path.len - level->path_len);
+    return level->names.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* Sets the path to the directory that was queued last. */
+static bool phi__walk_pop(phi__walk *walk, phi__walk_level *level) {
+    size_t at = level->names.len;
+    while (level->names.at[at - 1] != '\0') at--;
+    walk->path.len = level->path_len;
+    phi__buf_add(&walk->path, level->names.at + at, level->names.len - at);
+    level->names.len = at - 1;
+    return !walk->path.failed;
+}
+
+/* Makes the directory at walk->path the deepest level. */
+static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
+    void *levels =
+        phi__grow(walk->memory, walk->levels, &walk->cap, walk->count + 1, sizeof *walk->levels);
+    phi__walk_level *level;
+    int fd;
+    if (levels == NULL) return PHI_NO_MEMORY;
+    walk->levels = (phi__walk_level *)levels;
+    fd = phi__walk_open(walk->root, phi__buf_str(&walk->path));
+    if (fd < 0) return PHI_BUSY;
+    if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
+    level = &walk->levels[walk->count];
+    memset(level, 0, sizeof *level);
+    phi__buf_init(&level->names, walk->memory);
+    level->path_len = walk->path.len;
+    level->dir = walk->path.failed ? NULL : fdopendir(fd);
+    if (level->dir == NULL) {
+        (void)close(fd);
+        return PHI_NO_MEMORY;
+    }
+    walk->count++;
+    out->entered = true;
+    out->path = phi__buf_str(&walk->path);
+    return PHI_BUSY;
+}
+
+static void phi__walk_leave(phi__walk *walk) {
+    phi__walk_level *level = &walk->levels[--walk->count];
+    if (level->dir != NULL) (void)closedir(level->dir);
+    phi__buf_free(&level->names);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
+    struct stat info;
+    switch (entry->d_type) {
+    case DT_REG: return PHI__FILE_REGULAR;
+    case DT_DIR: return PHI__FILE_DIRECTORY;
+    case DT_LNK: return PHI__FILE_LINK;
+    case DT_UNKNOWN: break; /* some file systems do not say */
+    default: return PHI__FILE_OTHER;
+    }
+    if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
+    if (S_ISREG(info.st_mode)) return PHI__FILE_REGULAR;
+    if (S_ISDIR(info.st_mode)) return PHI__FILE_DIRECTORY;
+    return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
+}
+
+PHI__FN int phi__walk_open(int root, phi_str path) {
+    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(root, ".", flags);
+    size_t at = 0;
+    while (fd >= 0 && at < path.len) {
+        char part[256];
+        size_t n = 0;
+        int next = -1;
+        while (at + n < path.len && path.at[at + n] != '/') n++;
+        if (n < sizeof part) {
+            memcpy(part, path.at + at, n);
+            part[n] = '\0';
+            next = openat(fd, part, flags);
+        }
+        (void)close(fd);
+        fd = next;
+        at += n + 1;
+    }
+    return fd;
+}
+
+PHI__FN int phi__walk_open_root(const char *root, phi__links links, int *error) {
+    int fd, flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    if (links == PHI__LINKS_REFUSE) {
+        *error = phi__exact_open(root, flags, &fd);
+        return fd;
+    }
+    fd = open(root, flags);
+    *error = fd < 0 ? errno : 0;
+    return fd;
+}
+
+PHI__FN int phi__walk_open_path(phi_str path) {
+    char text[PHI__PATH_BYTES];
+    int error;
+    if (path.len >= sizeof text) return -1;
+    memcpy(text, path.at, path.len);
+    text[path.len] = '\0';
+    return phi__walk_open_root(text, PHI__LINKS_REFUSE, &error);
+}
+
+PHI__FN void phi__walk_close(int dir) { (void)close(dir); }
+
+PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory) {
+    struct stat info;
+    if (fstatat(dir, name, &info, 0) != 0) return false;
+    *directory = S_ISDIR(info.st_mode);
+    return true;
+}
+
+PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
+                                 phi__walk **out, phi__words *words) {
+    phi__walk *walk = (phi__walk *)phi__alloc(memory, sizeof *walk);
+    int error;
+    *out = NULL;
+    if (walk == NULL) return phi__files_refused(ENOMEM, words);
+    walk->memory = memory;
+    walk->enter = true;
+    phi__buf_init(&walk->path, memory);
+    walk->root = phi__walk_open_root(root, links, &error);
+    if (walk->root < 0) {
+        phi__free(memory, walk, sizeof *walk);
+        return phi__files_refused(error, words);
+    }
+    *out = walk;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
+    phi__walk_level *level;
+    out->depth = (uint32_t)walk->count;
+    out->entered = false;
+    if (walk->wait && phi__walk_push(walk) != PHI_OK) return PHI_NO_MEMORY;
+    if (walk->enter) {
+        walk->enter = false;
+        return phi__walk_enter(walk, out);
+    }
+    if (walk->count == 0) return PHI_NOT_FOUND;
+    level = &walk->levels[walk->count - 1];
+    if (level->dir != NULL && level->names.len < PHI__WALK_HELD)
+        return phi__walk_read(walk, level, out);
+    if (level->names.len > 0)
+        return phi__walk_pop(walk, level) ? phi__walk_enter(walk, out) : PHI_NO_MEMORY;
+    phi__walk_leave(walk);
+    return PHI_BUSY;
+}
+
+PHI__FN int phi__walk_at(const phi__walk *walk) {
+    const phi__walk_level *level = walk->count > 0 ? &walk->levels[walk->count - 1] : NULL;
+    return level != NULL && level->dir != NULL ? dirfd(level->dir) : -1;
+}
+
+PHI__FN void phi__walk_skip(phi__walk *walk) { walk->wait = false; }
+
+PHI__FN void phi__walk_free(phi__walk *walk) {
+    if (walk == NULL) return;
+    while (walk->count > 0) phi__walk_leave(walk);
+    phi__free(walk->memory, walk->levels, walk->cap * sizeof *walk->levels);
+    phi__buf_free(&walk->path);
+    (void)close(walk->root);
+    phi__free(walk->memory, walk, sizeof *walk);
+}
+
+#endif
+
+#endif /* PHI__IMP_SYSTEM */
+
 #ifdef PHI__IMP_MOCK
 #if PHI__IMP_MOCK != 0x0893a907
 #error "phi: two versions of src/mock in one file"
@@ -9534,11 +11871,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x2c23ec49
+#if PHI__IMP_RECORD != 0x129a1f67
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x2c23ec49
+#define PHI__IMP_RECORD 0x129a1f67
 
 /* ---- src/record/event_in.h ---- */
 
@@ -14326,7 +16663,7 @@ static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
     /* until its end has all */
-    if (entry->usage != NULL && !to->has_ended) phi_usage_add(&to->usage, entry->usage);
+    if (entry->usage != NULL && !to->has_ended) phi__message_add_usage(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
     turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
                                               to->turn_count + 1, sizeof *turns);
@@ -18231,11 +20568,11 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const ch
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x252c3e8c
+#if PHI__IMP_EVALUATE != 0x0f5ce2d2
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x252c3e8c
+#define PHI__IMP_EVALUATE 0x0f5ce2d2
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -19324,7 +21661,7 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
     pub->total_usage = pub->evaluation_usage;
     pub->total_cost = pub->evaluation_cost;
     for (i = 0; i < pub->branch_count; i++) {
-        phi_usage_add(&pub->total_usage, &e->branches[i].usage);
+        phi__message_add_usage(&pub->total_usage, &e->branches[i].usage);
         pub->total_cost += e->branches[i].cost;
     }
 }
@@ -19929,11 +22266,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x626e9094
+#if PHI__IMP_STRATEGY != 0x0172ea12
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x626e9094
+#define PHI__IMP_STRATEGY 0x0172ea12
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -21773,7 +24110,7 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
     if (event->kind == PHI_STRATEGY_STOP)
         return phi__got_finish(g, &o, env->calls_left == 0 ? "max_calls" : "stopped", env, out);
     if (event->call_id != g->call_id) return PHI_OK;
-    phi_usage_add(&g->usage, &event->usage);
+    phi__message_add_usage(&g->usage, &event->usage);
     if (event->kind == PHI_STRATEGY_ANSWER) return phi__got_answered(g, &o, event, env, out);
     if (failure.len == 0) failure = PHI__LIT("a model call failed");
     return phi__got_end(g, &o, "error", event->status, failure, env, out);
@@ -23976,7 +26313,7 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
 /* Usage and rounds of tools of a call. False: no memory. */
 static bool phi__tot_count(phi__tot *t, const phi_strategy_event *event, phi_arena *arena) {
     uint32_t more = t->round_cap < 4 ? 4 : t->round_cap * 2;
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (event->tool_rounds == 0) return true;
     if (t->round_count == t->round_cap) {
         phi__tot_rounds *grown;
@@ -24910,7 +27247,7 @@ static phi_status phi__trm_failed(phi__trm *t, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
     phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (stop && t->answer.len > 0)
         return phi__trm_end(t, env->calls_left == 0 ? "max_calls" : "stopped", PHI_OK,
                             phi__str("", 0), env, out);
@@ -24977,7 +27314,7 @@ static phi_status phi__trm_noted(phi__trm *t, phi_str text, const phi_strategy_e
 static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event,
                                     const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_str text = phi__str_trim(event->text);
-    phi_usage_add(&t->usage, &event->usage);
+    phi__message_add_usage(&t->usage, &event->usage);
     if (t->phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text, env, out);
     if (t->phase == PHI__TRM_NOTING) return phi__trm_noted(t, text, env, out);
     if (text.len > 0) {
@@ -49530,18 +51867,18 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x860c3bf8
+#if PHI__IMP_MCP != 0xed9c8158
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x860c3bf8
+#define PHI__IMP_MCP 0xed9c8158
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
 /* mcp_admit_in.h - who may speak to our server over HTTP: a page of some other site, whose name
    resolves to this machine (DNS rebinding), may not. Pure. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 /* host: the request's authority. A name of the loopback, the address that the server listens on, or
    one of desc->allowed_hosts, with or without its port. */
@@ -50145,7 +52482,7 @@ PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
    Ownership: in its owner. Threads: the pumping thread. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 typedef struct phi__mcp_events {
     uint64_t stream;      /* its number; 0: its events have no ids, and none is kept */
@@ -51120,7 +53457,7 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 
    Threads: the pumping thread. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 typedef struct phi__mcp_redirect phi__mcp_redirect;
 
@@ -51908,7 +54245,7 @@ PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id) {
 
 /* mcp_admit.c - mcp_admit_in.h. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 /* Of "name", "name:port" or "[v6]:port". */
 static phi_str phi__mcp_admit_name(phi_str authority) {
@@ -53575,7 +55912,7 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_r
 
 /* mcp_events.c - mcp_events_in.h. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
 
@@ -60041,7 +62378,7 @@ PHI__FN phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_des
 
 /* mcp_redirect.c - mcp_redirect_in.h. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 
 #include <stdio.h>
@@ -61605,7 +63942,7 @@ static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
 }
 
 static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
-    phi_status status = phi_schema_valid(schema, error);
+    phi_status status = phi__schema_valid(schema, error);
     return status == PHI_OK;
 }
 
@@ -63725,7 +66062,7 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
 
    A way is freed by its own timer, never inside a function that the server calls. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+#ifndef PHI_NO_LISTEN
 
 
 #include <stdio.h>
@@ -65266,7 +67603,7 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
 
 /* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+#ifndef PHI_NO_PROCESS
 
 
 struct phi__mcp_serve_stdio {
@@ -66389,7 +68726,7 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
 
 /* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
 
-#if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+#ifndef PHI_NO_PROCESS
 
 
 #include <stdio.h>
@@ -75705,11 +78042,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x26de2401
+#if PHI__IMP_SECTIONS != 0x88aba3ad
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x26de2401
+#define PHI__IMP_SECTIONS 0x88aba3ad
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -77106,7 +79443,7 @@ PHI__FN void phi__section_permissions_end(void *state) {
 
 /* section_scripts.c - programs that are run at points of a run: [callbacks] and [hooks]. */
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PROCESS)
+#ifndef PHI_NO_PROCESS
 
 
 enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
@@ -77381,7 +79718,7 @@ PHI__FN void phi__section_scripts_end(void *state) {
 
 /* section_skills.c - skills of directories: their index in the prompt, and the tool read_skill. */
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_FILES)
+#ifndef PHI_NO_FILES
 
 
 typedef struct phi__section_skills_taken {
