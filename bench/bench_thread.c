@@ -169,8 +169,15 @@ static void model_close(void *user_data, void *call) {
 
 static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
     counted *c = (counted *)user_data;
+    phi_content text = PHI_ZERO;
+    phi_tool_result result = PHI_ZERO;
     (void)arguments;
-    (void)phi_call_replyf(call, "%.*s", (int)result_bytes(c->answers - 1), filler);
+    text.kind = PHI_CONTENT_TEXT;
+    text.text.at = filler;
+    text.text.len = result_bytes(c->answers - 1);
+    result.content = &text;
+    result.content_count = 1;
+    (void)phi_call_result(call, &result);
     return PHI_DONE;
 }
 
