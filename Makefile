@@ -2,6 +2,7 @@
 
 PYTHON = scripts/python.sh
 CC = gcc
+CXX = g++
 CLANG = clang
 V = asan
 BUILD = build
@@ -59,6 +60,7 @@ TEST_SRC := $(sort $(wildcard tests/*/test_*.c))
 PROG_SRC := $(sort $(wildcard tests/*/prog_*.c tests/interop/mcp/*.c))
 TEST_PY := $(sort $(wildcard tests/*/test_*.py))
 EXAMPLE_SRC := $(sort $(wildcard examples/*.c))
+EXAMPLE_CPP := $(sort $(wildcard examples/*.cpp))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HEADERS = phi_json.h phi.h phi_tools.h
 
@@ -66,7 +68,7 @@ SRC_OBJ = $(SRC:%.c=$(B)/%.o)
 SUPPORT_OBJ = $(SUPPORT:%.c=$(B)/%.o)
 TESTS = $(TEST_SRC:%.c=$(B)/%)
 PROGS = $(PROG_SRC:%.c=$(B)/%)
-EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%)
+EXAMPLES = $(EXAMPLE_SRC:%.c=$(B)/%) $(EXAMPLE_CPP:%.cpp=$(B)/%)
 
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
@@ -178,6 +180,12 @@ $(B)/examples/%: examples/%.c $(B)/libphi_all.a $(B)/declared/.stamp
 	    $(CC) -std=c99 $(WARN_HEADER) -D_GNU_SOURCE -I$(BUILD)/include -fsyntax-only $<
 	@$(CC) -std=c99 $(WARN_HEADER) $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared $< $(B)/libphi_all.a \
 	    $(FAST_LINK) $(LIBS) -lm -o $@
+
+$(B)/examples/%: examples/%.cpp $(wildcard extras/*.hpp) $(B)/libphi_all.a $(B)/declared/.stamp
+	@mkdir -p $(@D)
+	@echo '  CXX   $<'
+	@$(CXX) -std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(FLAGS_HEADER) -D_GNU_SOURCE -I$(B)/declared -Iextras \
+	    $< $(B)/libphi_all.a $(FAST_LINK) $(LIBS) -lm -o $@
 
 $(B)/examples/phi: $(wildcard examples/*.h examples/phi/*.h)
 
@@ -299,7 +307,8 @@ uninstall:
 	    $(TO)/share/bash-completion/completions/phi $(TO)/share/zsh/site-functions/_phi
 
 format:
-	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/phi/*.h bench/*.[ch] extras/*.h)
+	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/phi/*.h bench/*.[ch] extras/*.h extras/*.hpp \
+	    tests/*/*.cpp examples/*.cpp)
 
 clean:
 	rm -rf $(BUILD)

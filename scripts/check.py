@@ -463,6 +463,19 @@ def job_extra(cc, std, header):
     run(compiler(cc, std) + ["-I", os.path.join(ROOT, "extras"), "-fsyntax-only", path])
 
 
+def job_cpp(cc, std, path):
+    """extras/*.hpp twice, after the header it builds on, and the programs that use it; with exceptions and, but for what
+    throws itself, without."""
+    text = f'#include "phi_tools.h"\n#include "{os.path.join(ROOT, path)}"\n' * 2 if path.endswith(".hpp") else \
+        f'#include "{os.path.join(ROOT, path)}"\n'
+    name = source(tag("cpp", cc, std, path) + ".cpp", text)
+    throws = path.endswith(".cpp") and not path.endswith("_plain.cpp")
+    strict = [] if path.startswith("examples/") else ["-Wpedantic", "-Wshadow", "-Wconversion"]  # it has the implementation
+    for more in ([], ["-fno-exceptions"])[:1 if throws else 2]:
+        run([COMPILERS[cc][1], f"-std={std}", "-Werror", "-Wall", "-Wextra", "-Wno-unused-function", "-I", INC, "-I",
+             os.path.join(ROOT, "extras"), "-I", os.path.join(ROOT, "examples"), "-fsyntax-only", name] + strict + more)
+
+
 def project_files():
     done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
@@ -584,6 +597,8 @@ def jobs():
     c_files = sorted(glob.glob("src/*/*.[ch]", root_dir=ROOT) + glob.glob("tests/**/*.[ch]", root_dir=ROOT,
                      recursive=True) + glob.glob("examples/**/*.[ch]", root_dir=ROOT, recursive=True) +
                      glob.glob("extras/*.h", root_dir=ROOT))
+    cpp_files = [f for pattern in ("extras/*.hpp", "examples/*.cpp", "tests/*/*.cpp")
+                 for f in sorted(glob.glob(pattern, root_dir=ROOT))]
     orders = [list(o) for o in itertools.permutations(HEADERS)]
     yield "headers are fresh", "stale", job_stale, ()
     yield "headers are fresh", "trace page", job_script, ("trace_page.py", "--check")
@@ -601,6 +616,7 @@ def jobs():
     yield "manual page", "manual", job_manual, ()
     for i in range(0, len(c_files), 20):
         yield "format", f"format {i // 20}", job_format, (c_files[i:i + 20],)
+    yield "format", "format C++", job_format, (cpp_files,)
     yield "names", "names", job_names, ()
     for profile in PROFILES:
         yield "symbols", f"audit {profile or 'full'}", job_audit, (profile,)
@@ -642,6 +658,8 @@ def jobs():
                     (cc, std, header)
         for header in glob.glob("extras/*.h", root_dir=ROOT):
             yield "extras", f"extra {cc} {std} {header}", job_extra, (cc, std, header)
+        for path in cpp_files if std in ("c++17", "c++20") else []:
+            yield "extras", f"cpp {cc} {std} {path}", job_cpp, (cc, std, path)
     for order in orders:
         for implement in (False, True):
             yield "any order", tag("order", *order, str(implement)), job_order, (order, implement)

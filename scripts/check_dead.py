@@ -58,7 +58,7 @@ def main():
             where.setdefault(name, path)
             if public or not name.startswith("phi__"):
                 open_names.add(name)
-    for path in glob.glob("extras/*.h", root_dir=ROOT):
+    for path in glob.glob("extras/*.h*", root_dir=ROOT):
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             open_names |= set(NAME.findall(file.read()))
     lives = set()

@@ -432,7 +432,7 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
 }
 
 PHI_API phi_error phi_last_error(const phi_runtime *rt) {
-    phi_error error = {PHI_BAD_ARG, ""};
+    phi_error error = {PHI_BAD_ARG, "there is no runtime"};
     if (rt != NULL) error.status = phi__error_last(rt, &error.message);
     return error;
 }

@@ -45,7 +45,9 @@ typedef struct phi_field {
 /* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
-    const char *name, *description; /* borrowed until the agent is freed */
+    /* borrowed until the agent is freed. A name of A-Z a-z 0-9 _ and -, at most 64, fits every
+       provider; what the agent's own cannot take is refused */
+    const char *name, *description;
     /* JSON Schema of the arguments, borrowed likewise; NULL: the tool declares none, and arguments
        are not checked */
     const char *schema;
@@ -60,8 +62,8 @@ typedef struct phi_tool {
     void (*cancel)(void *user_data, phi_call call);
     /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
        the same arguments, which are checked once more; its phi_call_state is empty, or, of a tool
-       that keeps_state, as it was. (default: a
-       call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
+       that keeps_state, as it was. (default: a call of a tool without `step` keeps waiting to be
+       finished from outside, any other fails, with a PHI_EV_WARNING) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;       /* yours; it outlives the agent */
     uint32_t timeout_ms;   /* default: the agent's tool_options.timeout_ms; PHI_UNLIMITED */

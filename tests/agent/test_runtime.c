@@ -51,7 +51,7 @@ TEST(every_function_takes_no_runtime) {
     phi_wake(NULL);
     CHECK_EQ_INT(phi_warm(NULL, &model), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_last_error(NULL).status, PHI_BAD_ARG);
-    CHECK_EQ_STR(phi_last_error(NULL).message, "");
+    CHECK_EQ_STR(phi_last_error(NULL).message, "there is no runtime");
     CHECK(phi_agent_restore(NULL, NULL, phi_str_of("{}"), PHI_RESTORE_RESUME).rt == NULL);
     CHECK_EQ_INT(phi_memory_used(NULL, &peak), 0);
     CHECK_EQ_INT(peak, 0);

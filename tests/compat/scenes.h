@@ -53,7 +53,7 @@ typedef struct scene {
     phi_tool_source source;
     const phi_tool_source *sources[1];
     uint64_t source_version;
-    phi_subagent workers[2];
+    phi_subagent_desc workers[2];
     phi_agent_desc worker_desc;
     phi_agent_desc configs[3];
     phi_evaluate_desc evaluation;
