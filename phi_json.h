@@ -520,11 +520,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x55f203e8
+#if PHI__PUB_FORMATS_TOML != 0x6b51f854
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x55f203e8
+#define PHI__PUB_FORMATS_TOML 0x6b51f854
 
 #ifdef __cplusplus
 extern "C" {
@@ -549,19 +549,19 @@ extern "C" {
 
 /* ---- reading ---- */
 
-typedef struct phi_toml_options {
+typedef struct phi_toml_desc {
     uint32_t max_depth; /* nested tables and arrays (default 512, at most PHI_JSON_MAX_DEPTH) */
-} phi_toml_options;
+} phi_toml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out, an object.
    PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the
    arena until then is freed with it. `text` is borrowed until return. */
-PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error);
 
 /* The same in slices: see reader.h. `text` is borrowed until the result. */
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_toml_options *options);
+                                        const phi_toml_desc *options);
 
 /* ---- types and dates ---- */
 
@@ -636,11 +636,11 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0x6b564648
+#if PHI__PUB_FORMATS_YAML != 0x2a30b1e8
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0x6b564648
+#define PHI__PUB_FORMATS_YAML 0x2a30b1e8
 
 #ifdef __cplusplus
 extern "C" {
@@ -671,22 +671,22 @@ extern "C" {
 /* Plain scalars stay texts: 1.0, yes and ~ are strings, and a value that is not there is "". */
 #define PHI_YAML_TEXTS 4u
 
-typedef struct phi_yaml_options {
+typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
     uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
     size_t max_alias_bytes;   /* bytes of keys and strings in these (default 16 MiB) */
-} phi_yaml_options;
+} phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
    PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
    then is freed with it. `text` is borrowed until return. */
-PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error);
 
 /* The same in slices: see reader.h. `text` is borrowed until the result. */
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_options *options);
+                                        const phi_yaml_desc *options);
 
 /* ---- writing ---- */
 
@@ -7887,11 +7887,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x4bf567bd
+#if PHI__IMP_FORMATS != 0xaecd1ee1
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x4bf567bd
+#define PHI__IMP_FORMATS 0xaecd1ee1
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -7993,7 +7993,7 @@ typedef struct phi__toml_reader {
 
 /* `text` is borrowed until the result; `options` may be NULL, and is copied. */
 PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_toml_options *options);
+                                  const phi_toml_desc *options);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
 /* The last status of advance, with the tree or the error (either may be NULL). */
@@ -8311,7 +8311,7 @@ typedef struct phi__yaml_reader {
     phi_json *root;
     phi_json *spare, *spare_end; /* room for nodes */
     char *room, *room_end;       /* room for text */
-    phi_yaml_options options;
+    phi_yaml_desc options;
     struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
@@ -8327,7 +8327,7 @@ typedef struct phi__yaml_reader {
 
 /* `text` is borrowed until the result; `options` may be NULL, and is copied. */
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_yaml_options *options);
+                                  const phi_yaml_desc *options);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
 /* The last status of advance, with the tree or the error (either may be NULL). */
@@ -9506,7 +9506,7 @@ static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const
 /* Reads the text with the places of all nodes. */
 static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi_str text,
                                       phi_parse_error *error) {
-    phi_toml_options options = PHI_ZERO;
+    phi_toml_desc options = PHI_ZERO;
     phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
@@ -10054,7 +10054,7 @@ static void phi__toml_read_slack(phi__toml_reader *r) {
 /* ---- public ---- */
 
 PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
-                                  const phi_toml_options *options) {
+                                  const phi_toml_desc *options) {
     uint32_t depth = options == NULL ? 0 : options->max_depth;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -10090,7 +10090,7 @@ PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **o
     return r->status;
 }
 
-PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__toml_reader reader;
     phi_arena_mark mark;
@@ -10119,7 +10119,7 @@ static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_jso
 }
 
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_toml_options *options) {
+                                        const phi_toml_desc *options) {
     phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
     if (r == NULL) return NULL;
     r->head.advance = phi__toml_read_slice;
@@ -10217,7 +10217,7 @@ static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const cha
 PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
                                 const phi_json *value, uint32_t flags, phi_str *out,
                                 phi_parse_error *error) {
-    phi_toml_options options = PHI_ZERO;
+    phi_toml_desc options = PHI_ZERO;
     phi_arena scratch;
     phi_json *root;
     phi_status status;
@@ -12505,8 +12505,8 @@ static void phi__yaml_read_encoding(phi__yaml_reader *r) {
 /* ---- public ---- */
 
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
-                                  const phi_yaml_options *options) {
-    phi_yaml_options *o = &r->options;
+                                  const phi_yaml_desc *options) {
+    phi_yaml_desc *o = &r->options;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
     if (options != NULL) *o = *options;
@@ -12552,7 +12552,7 @@ PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **o
     return r->status;
 }
 
-PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__yaml_reader reader;
     phi_arena_mark mark;
@@ -12581,7 +12581,7 @@ static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_jso
 }
 
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_options *options) {
+                                        const phi_yaml_desc *options) {
     phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
     if (r == NULL) return NULL;
     r->head.advance = phi__yaml_read_slice;

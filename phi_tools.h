@@ -51,7 +51,7 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x72fda668
+#if PHI__PUB_PHI_2 != 0xe536deff
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xfc4023f1
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x64299278
+#if PHI__PUB_PHI_4 != 0x181986dd
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -126,11 +126,11 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #endif /* PHI__PUB_FORMATS_READER */
 
 #ifdef PHI__PUB_FORMATS_TOML
-#if PHI__PUB_FORMATS_TOML != 0x55f203e8
+#if PHI__PUB_FORMATS_TOML != 0x6b51f854
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_TOML 0x55f203e8
+#define PHI__PUB_FORMATS_TOML 0x6b51f854
 
 #ifdef __cplusplus
 extern "C" {
@@ -155,19 +155,19 @@ extern "C" {
 
 /* ---- reading ---- */
 
-typedef struct phi_toml_options {
+typedef struct phi_toml_desc {
     uint32_t max_depth; /* nested tables and arrays (default 512, at most PHI_JSON_MAX_DEPTH) */
-} phi_toml_options;
+} phi_toml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out, an object.
    PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the
    arena until then is freed with it. `text` is borrowed until return. */
-PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error);
 
 /* The same in slices: see reader.h. `text` is borrowed until the result. */
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_toml_options *options);
+                                        const phi_toml_desc *options);
 
 /* ---- types and dates ---- */
 
@@ -242,11 +242,11 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #endif /* PHI__PUB_FORMATS_TOML */
 
 #ifdef PHI__PUB_FORMATS_YAML
-#if PHI__PUB_FORMATS_YAML != 0x6b564648
+#if PHI__PUB_FORMATS_YAML != 0x2a30b1e8
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS_YAML 0x6b564648
+#define PHI__PUB_FORMATS_YAML 0x2a30b1e8
 
 #ifdef __cplusplus
 extern "C" {
@@ -277,22 +277,22 @@ extern "C" {
 /* Plain scalars stay texts: 1.0, yes and ~ are strings, and a value that is not there is "". */
 #define PHI_YAML_TEXTS 4u
 
-typedef struct phi_yaml_options {
+typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
     uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
     size_t max_alias_bytes;   /* bytes of keys and strings in these (default 16 MiB) */
-} phi_yaml_options;
+} phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
    PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
    then is freed with it. `text` is borrowed until return. */
-PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error);
 
 /* The same in slices: see reader.h. `text` is borrowed until the result. */
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_options *options);
+                                        const phi_yaml_desc *options);
 
 /* ---- writing ---- */
 
@@ -310,11 +310,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0xb45fcfa9
+#if PHI__PUB_PHI_TOOLS_1 != 0x4712a53c
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0xb45fcfa9
+#define PHI__PUB_PHI_TOOLS_1 0x4712a53c
 
 #ifdef __cplusplus
 extern "C" {
@@ -825,7 +825,7 @@ typedef struct phi_block_request {
 } phi_block_request;
 
 /* Zero means default for every field. Borrowed until phi_session_compact returns. */
-typedef struct phi_session_compaction {
+typedef struct phi_session_compact_desc {
     phi_str loop_id; /* (default: of the last loop that has messages) */
     uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
     const phi_compaction_config *config;
@@ -847,7 +847,7 @@ typedef struct phi_session_compaction {
        messages than the log has of them, are left as they are. The store's status, where evicted
        entries cannot be recalled; *made is 0 (default: none) */
     const phi_thread *thread;
-} phi_session_compaction;
+} phi_session_compact_desc;
 
 /* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
    replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
@@ -861,7 +861,7 @@ typedef struct phi_session_compaction {
    current loop has no messages, turns out of order, or a message that no thread accepts; what
    block_fn returns is returned, too. For these `words` (may be NULL) say which loop and why. In all
    cases nothing changed. */
-PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
                                        size_t *made, char *words, size_t words_size);
 
 /* ---- src/subagents/subagents.h ---- */
@@ -887,7 +887,7 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
 
 /* Zero means default for every field but the name. Borrowed, with all it points to, until every
    agent with the tool is freed. */
-typedef struct phi_subagent {
+typedef struct phi_subagent_desc {
     const char *name; /* of the tool */
     /* for the model (default: "Delegate a task to the 'name' sub-agent") */
     const char *description;
@@ -908,13 +908,13 @@ typedef struct phi_subagent {
     bool show_events;
     uint32_t timeout_ms; /* of a call (default: none but the limits of the child's run) */
     char own_words[160]; /* phi_subagent_tool writes the default description here */
-} phi_subagent;
+} phi_subagent_desc;
 
 /* A tool that delegates: for phi_agent_desc.tools. A desc or name that is
    NULL gives a tool without a name, which phi_agent_new refuses. Parameters of the tool: `task`
    (text, required), and where `keep` is set `continue`, the id of a child that has finished: it
    goes on with its history. */
-PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
+PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
 
 /* Begins a child by the host: the same as a call of the tool, but its result is an event of the
    parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
@@ -924,7 +924,7 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
    failure is returned; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
    PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
    PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
-PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *task,
+PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const char *task,
                              phi_agent *child);
 
 /* ---- src/evaluate/evaluate.h ---- */
@@ -1117,7 +1117,7 @@ typedef enum phi_strategy_event_kind {
     PHI_STRATEGY_BEGIN = 1, /* text: the prompt. The first event, unless the machine was loaded */
     PHI_STRATEGY_ANSWER,    /* call_id, text, usage, tool_rounds, stop_reason */
     /* call_id, text: as far as the answer came, or an earlier one's that has a text; status,
-       failure, tool_rounds. PHI_LIMIT with tool_rounds beyond the call's: the model wants more
+       message, tool_rounds. PHI_LIMIT with tool_rounds beyond the call's: the model wants more
        tools than it may call. Those were not run */
     PHI_STRATEGY_FAILED,
     /* end with the best so far: no model call is left (max_calls), or phi_strategy_settle was
@@ -1135,7 +1135,7 @@ typedef struct phi_strategy_event {
     uint32_t tool_rounds;
     phi_stop_reason stop_reason;
     phi_status status;
-    phi_str failure; /* a message */
+    phi_str message; /* of a failure */
 } phi_strategy_event;
 
 /* The surroundings of a machine. */
@@ -1636,8 +1636,8 @@ typedef struct phi_agents_desc {
     /* "dir/name.jsonl": the thread of the first agent, whatever [session] says; others have theirs
        beside it ("name-AGENT"). The name is one that a store takes ([A-Za-z0-9._-]); copied */
     const char *session_file;
-    /* Shows the URL of an authorization of an MCP server (phi_mcp_oauth_desc.open_browser); NULL:
-       only tokens that `store` has are used */
+    /* Shows the URL of an authorization of an MCP server (phi_mcp_oauth_desc.open_browser_fn);
+       NULL: only tokens that `store` has are used */
     phi_status (*open_url_fn)(void *user_data, const char *url);
     void *open_url_user_data;
     /* Everything is checked and nothing is begun: no file of a store, no process, no connection, no
@@ -2293,22 +2293,22 @@ typedef struct phi_mcp_reply {
     const phi_json *data;   /* of the server's error; NULL: none */
 } phi_mcp_reply;
 
-/* Zero means default for every field but method and done. */
-typedef struct phi_mcp_request {
+/* Zero means default for every field but method and done_fn. */
+typedef struct phi_mcp_send_desc {
     const char *method;  /* "resources/list"; copied */
     phi_str params;      /* JSON object; copied (default: {}) */
     uint32_t timeout_ms; /* (default: the connection's) */
-    void (*progress)(void *user_data, double progress, double total, phi_str message);
+    void (*progress_fn)(void *user_data, double progress, double total, phi_str message);
     /* Called once, inside phi_step; the reply is valid until it returns. Not called after
        phi_mcp_cancel nor phi_mcp_free. */
-    void (*done)(void *user_data, const phi_mcp_reply *reply);
+    void (*done_fn)(void *user_data, const phi_mcp_reply *reply);
     void *user_data;
-} phi_mcp_request;
+} phi_mcp_send_desc;
 
 /* Sends a request of any kind; phi_mcp_get knows the usual ones. *id, where given, is for
    phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
    PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
-PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
+PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
 /* Ends what phi_mcp_send or phi_mcp_get began, without its callback; tells the server. Unknown ids
    are harmless. */
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
@@ -2348,7 +2348,7 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
        phi_mcp_get_desc get = PHI_ZERO;
        get.what = PHI_MCP_GET_RESOURCE;
        get.uri = "file:///notes.txt";
-       get.done = read_done;
+       get.done_fn = read_done;
        phi_mcp_get(mcp, &get, NULL);
 
    Threads: the pumping thread. */
@@ -2409,7 +2409,7 @@ typedef struct phi_mcp_got {
     uint64_t total;        /* of COMPLETION: values that there are; 0: not known */
 } phi_mcp_got;
 
-/* Zero means default for every field but what, done, and what `what` names. Copied. */
+/* Zero means default for every field but what, done_fn, and what `what` names. Copied. */
 typedef struct phi_mcp_get_desc {
     phi_mcp_what what;
     const char *uri, *name;
@@ -2421,7 +2421,7 @@ typedef struct phi_mcp_get_desc {
     /* Called once, inside phi_step, never inside phi_mcp_get; what it gets is valid until it
        returns. It may free the connection. It is not called after phi_mcp_cancel, nor when the
        connection is freed. */
-    void (*done)(void *user_data, const phi_mcp_got *got);
+    void (*done_fn)(void *user_data, const phi_mcp_got *got);
     void *user_data;
 } phi_mcp_get_desc;
 
@@ -2445,7 +2445,7 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 /* mcp_oauth.h - access to MCP servers over HTTP that want an authorization (OAuth 2.1).
 
        phi_mcp_oauth_desc oauth = PHI_ZERO;
-       oauth.open_browser = open_browser;     // shows the URL to the person
+       oauth.open_browser_fn = open_browser;     // shows the URL to the person
        oauth.store = &store;                  // keeps tokens; see stores.md
        to.oauth = &oauth;                     // to: a phi_mcp_desc with a url
 
@@ -2493,7 +2493,7 @@ typedef struct phi_mcp_key {
 enum { PHI_MCP_SIGNATURE = 1024 }; /* bytes */
 
 /* The token that is wanted for PHI_MCP_GRANT_ASSERTION. Strings are terminated, and valid until
-   want_assertion returns. */
+   want_assertion_fn returns. */
 typedef struct phi_mcp_assertion {
     phi_str issuer;   /* of the authorization server: the token's audience */
     phi_str resource; /* of the MCP server */
@@ -2505,14 +2505,14 @@ struct phi_mcp_oauth_desc {
     /* Called inside phi_step with the authorization URL, to be opened by the person's browser. The
        URL is valid until it returns, and should not be logged. Anything but PHI_OK ends the
        authorization with that status. NULL: only tokens of the store are used. */
-    phi_status (*open_browser)(void *user_data, const char *url);
+    phi_status (*open_browser_fn)(void *user_data, const char *url);
     void *user_data;
-    phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser) */
+    phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser_fn) */
     /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
        its platform (workload identity), or one that its identity provider makes for the server. The
        host gives it to phi_mcp_authorize, at once or within timeout_ms. Anything but PHI_OK ends
        the authorization with that status. */
-    phi_status (*want_assertion)(void *user_data, const phi_mcp_assertion *wanted);
+    phi_status (*want_assertion_fn)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
     const phi_store *store;
@@ -2553,9 +2553,9 @@ struct phi_mcp_oauth_desc {
 
 /* Hands over what an authorization waits for; copied. The connection goes on in the next phi_step.
    PHI_MCP_GRANT_PERSON: the URL that the browser was redirected to, with its query: from a listener
-   of the host's own, or pasted by the person. Safe inside open_browser. PHI_REFUSED: the URL
+   of the host's own, or pasted by the person. Safe inside open_browser_fn. PHI_REFUSED: the URL
    belongs to another authorization, and this one still waits.
-   PHI_MCP_GRANT_ASSERTION: the token that want_assertion was called for. Safe inside it.
+   PHI_MCP_GRANT_ASSERTION: the token that want_assertion_fn was called for. Safe inside it.
    PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
    NULL signs out: the tokens are forgotten, here and in the store; the registration stays. An
    authorization that is under way ends with PHI_CANCELLED.
@@ -2691,8 +2691,8 @@ typedef struct phi_mcp_server_desc {
     const phi_mcp_serve_prompt *prompts;
     size_t prompt_count;
     /* It answers with phi_mcp_answer: values, json or error (default: no completion is offered). */
-    void (*complete)(void *user_data, phi_mcp_incoming incoming,
-                     const phi_mcp_serve_completion *what);
+    void (*complete_fn)(void *user_data, phi_mcp_incoming incoming,
+                        const phi_mcp_serve_completion *what);
 
     /* As an agent's: BEFORE_TOOL may wait, deny, or change the arguments (default: none). */
     phi_hook_fn hook_fn;
@@ -2702,7 +2702,7 @@ typedef struct phi_mcp_server_desc {
     /* For the answer to phi_mcp_ask (default 600,000). Where more than half of max_calls wait for a
        client of 2026-07-28 to come back, the oldest of them gets PHI_TIMEOUT before. */
     uint32_t ask_timeout_ms;
-    void *user_data; /* of complete, hook_fn and client_fn */
+    void *user_data; /* of complete_fn, hook_fn and client_fn */
 
     /* Calls may become tasks (phi_mcp_task): the client gets a handle, and comes back for the
        result. Clients of 2026-07-28 with the extension io.modelcontextprotocol/tasks take them. */
@@ -2789,7 +2789,7 @@ typedef struct phi_mcp_ask_desc {
     /* Called once, in phi_step, unless the request ends before. PHI_OK: result is the client's
        answer; PHI_REFUSED: the client answered with an error, and message has its words;
        PHI_TIMEOUT. Borrowed until it returns. */
-    void (*done)(void *user_data, phi_status status, const phi_json *result, phi_str message);
+    void (*done_fn)(void *user_data, phi_status status, const phi_json *result, phi_str message);
     void *user_data;
 } phi_mcp_ask_desc;
 
@@ -3168,7 +3168,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 
        phi_trace_desc desc = PHI_ZERO;
        desc.agent = agent;
-       phi_trace_save(NULL, PHI_TRACE_HTML, &desc, "run.html", NULL, 0);
+       phi_trace_write(NULL, PHI_TRACE_HTML, &desc, "run.html", NULL, 0);
 
    The page is one file that loads nothing: the tree of lanes, runs, turns and sub-agents; what each
    request held, and why; tool calls on a time line; tokens, cost and cache hits; search. The spans
@@ -3256,9 +3256,9 @@ PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless *
    message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
    refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_begin and
    phi_trace_advance. */
-PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, const char *path, char *words,
-                                  size_t words_size);
+PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind,
+                                   const phi_trace_desc *desc, const char *path, char *words,
+                                   size_t words_size);
 
 #ifdef __cplusplus
 }
@@ -3281,11 +3281,11 @@ PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x4bf567bd
+#if PHI__IMP_FORMATS != 0xaecd1ee1
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x4bf567bd
+#define PHI__IMP_FORMATS 0xaecd1ee1
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -3387,7 +3387,7 @@ typedef struct phi__toml_reader {
 
 /* `text` is borrowed until the result; `options` may be NULL, and is copied. */
 PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_toml_options *options);
+                                  const phi_toml_desc *options);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
 /* The last status of advance, with the tree or the error (either may be NULL). */
@@ -3705,7 +3705,7 @@ typedef struct phi__yaml_reader {
     phi_json *root;
     phi_json *spare, *spare_end; /* room for nodes */
     char *room, *room_end;       /* room for text */
-    phi_yaml_options options;
+    phi_yaml_desc options;
     struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
@@ -3721,7 +3721,7 @@ typedef struct phi__yaml_reader {
 
 /* `text` is borrowed until the result; `options` may be NULL, and is copied. */
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_yaml_options *options);
+                                  const phi_yaml_desc *options);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
 /* The last status of advance, with the tree or the error (either may be NULL). */
@@ -4900,7 +4900,7 @@ static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const
 /* Reads the text with the places of all nodes. */
 static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi_str text,
                                       phi_parse_error *error) {
-    phi_toml_options options = PHI_ZERO;
+    phi_toml_desc options = PHI_ZERO;
     phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
@@ -5448,7 +5448,7 @@ static void phi__toml_read_slack(phi__toml_reader *r) {
 /* ---- public ---- */
 
 PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
-                                  const phi_toml_options *options) {
+                                  const phi_toml_desc *options) {
     uint32_t depth = options == NULL ? 0 : options->max_depth;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -5484,7 +5484,7 @@ PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **o
     return r->status;
 }
 
-PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__toml_reader reader;
     phi_arena_mark mark;
@@ -5513,7 +5513,7 @@ static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_jso
 }
 
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_toml_options *options) {
+                                        const phi_toml_desc *options) {
     phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
     if (r == NULL) return NULL;
     r->head.advance = phi__toml_read_slice;
@@ -5611,7 +5611,7 @@ static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const cha
 PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
                                 const phi_json *value, uint32_t flags, phi_str *out,
                                 phi_parse_error *error) {
-    phi_toml_options options = PHI_ZERO;
+    phi_toml_desc options = PHI_ZERO;
     phi_arena scratch;
     phi_json *root;
     phi_status status;
@@ -7899,8 +7899,8 @@ static void phi__yaml_read_encoding(phi__yaml_reader *r) {
 /* ---- public ---- */
 
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
-                                  const phi_yaml_options *options) {
-    phi_yaml_options *o = &r->options;
+                                  const phi_yaml_desc *options) {
+    phi_yaml_desc *o = &r->options;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
     if (options != NULL) *o = *options;
@@ -7946,7 +7946,7 @@ PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **o
     return r->status;
 }
 
-PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__yaml_reader reader;
     phi_arena_mark mark;
@@ -7975,7 +7975,7 @@ static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_jso
 }
 
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_options *options) {
+                                        const phi_yaml_desc *options) {
     phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
     if (r == NULL) return NULL;
     r->head.advance = phi__yaml_read_slice;
@@ -9232,11 +9232,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0xbd237860
+#if PHI__IMP_SYSTEM != 0x8808ac8a
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0xbd237860
+#define PHI__IMP_SYSTEM 0x8808ac8a
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -9291,7 +9291,7 @@ PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is har
 /* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
    step.
 
-   What io/new_file_in.h says about words, paths and descriptors holds here, too.
+   What io/files_in.h says about words, paths and descriptors holds here, too.
 
    Another process may change a path between a check and its use. So a path that was resolved and
    compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
@@ -11871,11 +11871,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xc684a271
+#if PHI__IMP_RECORD != 0x7915e5a0
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xc684a271
+#define PHI__IMP_RECORD 0x7915e5a0
 
 /* ---- src/record/event_in.h ---- */
 
@@ -12288,9 +12288,9 @@ PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_
 
 /* phi_session_compact of phi's own blocks, or of block_fn's. */
 PHI__FN phi_status phi__session_context_compact(phi_session *session,
-                                                const phi_session_compaction *desc, size_t *made,
+                                                const phi_session_compact_desc *desc, size_t *made,
                                                 char *words, size_t words_size);
-/* session_blocks.c: as phi_session_compaction.thread says. */
+/* session_blocks.c: as phi_session_compact_desc.thread says. */
 PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
 
 /* ---- src/record/event_fields.c ---- */
@@ -15035,7 +15035,7 @@ PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_threa
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
                                        size_t *made, char *words, size_t words_size) {
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (made != NULL) *made = 0;
@@ -15316,7 +15316,7 @@ PHI__FN phi_status phi__session_context_load(const phi__session_context_way *way
 typedef struct phi__session_context_job {
     phi__session_box *box;
     const phi__session_context_way *way;
-    const phi_session_compaction *desc;
+    const phi_session_compact_desc *desc;
     phi_arena *scratch;
     char *words;
     size_t words_size;
@@ -15549,9 +15549,9 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
 }
 
 PHI__FN phi_status phi__session_context_compact(phi_session *session,
-                                                const phi_session_compaction *desc, size_t *made,
+                                                const phi_session_compact_desc *desc, size_t *made,
                                                 char *words, size_t words_size) {
-    phi_session_compaction none;
+    phi_session_compact_desc none;
     phi__session_context_way way;
     phi__session_context_job job;
     phi_arena scratch;
@@ -18012,7 +18012,7 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
     phi_arena_init(&tape->arena, &tape->memory, 0);
     if (part) {
         phi_tool_result partial = phi__results_given(message);
-        (void)phi_call_partial(handle, &partial);
+        (void)phi_call_update(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
         (void)phi__update_progress(handle, text);
     else
@@ -19320,10 +19320,11 @@ static void phi__tape_secret_put_url(phi__tape *tape, phi__buf *line, phi_str ur
 
 static void phi__tape_secret_put_headers(phi__tape *tape, phi__buf *line,
                                          const phi_request *request) {
-    phi_str name, value;
+    phi_request_info info = phi_request_get_info(request);
     size_t i;
     phi__records_raw(line, "headers", "{");
-    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
+    for (i = 0; i < info.header_count; i++) {
+        phi_str name = info.headers[i].name, value = info.headers[i].value;
         phi__json_write_key(line, name);
         if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
         phi__json_write_str(line, value);
@@ -19431,11 +19432,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xad5c47d7
+#if PHI__IMP_SUBAGENTS != 0x558cd582
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xad5c47d7
+#define PHI__IMP_SUBAGENTS 0x558cd582
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -19462,10 +19463,10 @@ typedef struct phi__children {
 typedef struct phi__child {
     phi__link link;
     phi__children *of;
-    phi_subagent *desc; /* NULL: frozen */
-    phi__agent *agent;  /* NULL: frozen */
-    phi_call call;      /* rt NULL: none waits for it */
-    bool spawned;       /* the host waits for it */
+    phi_subagent_desc *desc; /* NULL: frozen */
+    phi__agent *agent;       /* NULL: frozen */
+    phi_call call;           /* rt NULL: none waits for it */
+    bool spawned;            /* the host waits for it */
     bool running;
     bool over;         /* of show_events: to be freed when its events were popped */
     uint32_t depth;    /* levels below the agent at the top */
@@ -19488,11 +19489,12 @@ enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
 PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]);
 PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call); /* or NULL */
 /* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
-PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc, phi_str id);
+PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent_desc *desc,
+                                    phi_str id);
 /* An empty one, in the list; NULL: no memory. */
 PHI__FN phi__child *phi__child_make(phi__children *all);
 /* The desc of an agent for it, its tools in the arena. False: no memory. */
-PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, phi_arena *scratch,
                              phi_agent_desc *out);
 /* Its run is over, and its result was given: it is kept, or freed, now or when its events were
    popped. */
@@ -19525,14 +19527,14 @@ PHI__FN void phi__result_error(phi_call call, const char *words);
 /* ---- follow.c ---- */
 
 /* Follows its agent from now on. */
-PHI__FN void phi__follow_begin(phi__child *child, phi_subagent *desc, phi__agent *agent);
+PHI__FN void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__agent *agent);
 /* Levels of sub-agents above an agent and itself; 0: it is none. */
 PHI__FN uint32_t phi__follow_depth(const phi__agent *agent);
 
 /* ---- child_save.c ---- */
 
 /* Makes the agent of a frozen child. PHI_OK, or phi_last_error has words. */
-PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc);
+PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *desc);
 /* Fills the list with the children in a snapshot of the parent. False: no memory. */
 PHI__FN bool phi__child_save_claim(phi__children *all);
 PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch);
@@ -19549,7 +19551,7 @@ PHI__FN phi__child *phi__children_first(const phi__children *all, uint64_t last,
 /* Frees those whose events were popped, and tells the host what it does not know yet. */
 PHI__FN void phi__children_sweep(phi__children *all);
 /* A child, and its agent; NULL: phi_last_error says why. */
-PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
+PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc);
 /* Begins a run of it. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
 
@@ -19619,7 +19621,7 @@ PHI__FN void phi__child_leave(phi__child *child) {
 }
 
 /* Frees the oldest that have finished, beyond as many as are kept. */
-static void phi__child_keep_newest(phi__children *all, const phi_subagent *desc) {
+static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *desc) {
     phi__link *link = all->list.last, *earlier;
     uint32_t n = 0;
     for (; link != NULL; link = earlier) {
@@ -19632,7 +19634,7 @@ static void phi__child_keep_newest(phi__children *all, const phi_subagent *desc)
 
 PHI__FN void phi__child_settle(phi__child *child, bool keep) {
     phi__children *all = child->of;
-    const phi_subagent *desc = child->desc;
+    const phi_subagent_desc *desc = child->desc;
     child->running = child->spawned = false;
     child->call.rt = NULL;
     if (keep && desc->keep > 0)
@@ -19654,7 +19656,7 @@ PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call) 
     return NULL;
 }
 
-PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc,
+PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent_desc *desc,
                                     phi_str id) {
     phi__link *link = all->list.first;
     char own[PHI__CHILD_ID];
@@ -19682,8 +19684,8 @@ PHI__FN phi__child *phi__child_make(phi__children *all) {
 }
 
 /* Without those that delegate, where it is too deep for them. */
-static bool phi__child_tools(const phi__child *child, const phi_subagent *desc, phi_arena *scratch,
-                             phi_agent_desc *out) {
+static bool phi__child_tools(const phi__child *child, const phi_subagent_desc *desc,
+                             phi_arena *scratch, phi_agent_desc *out) {
     phi_tool *tools;
     size_t i, n = 0;
     if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
@@ -19714,7 +19716,7 @@ static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi
     return true;
 }
 
-PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, phi_arena *scratch,
                              phi_agent_desc *out) {
     const phi__agent *parent = child->of->parent;
     memset(out, 0, sizeof *out);
@@ -19842,7 +19844,7 @@ PHI__FN bool phi__child_save_claim(phi__children *all) {
     return done;
 }
 
-PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
+PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *desc) {
     phi__agent *parent = child->of->parent, *agent = NULL;
     phi_agent_desc d;
     phi_arena scratch;
@@ -19936,7 +19938,7 @@ PHI__FN void phi__children_sweep(phi__children *all) {
 
 /* ---- one more ---- */
 
-PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc) {
+PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc) {
     phi_runtime *rt = all->parent->rt;
     phi__child *child = phi__child_make(all);
     phi__agent *agent = NULL;
@@ -20011,7 +20013,7 @@ static const phi__child_watch phi__follow_hidden = {
 static const phi__child_watch phi__follow_shown = {
     false, false, phi__follow_saw, phi__follow_between, phi__follow_over, phi__follow_gone};
 
-PHI__FN void phi__follow_begin(phi__child *child, phi_subagent *desc, phi__agent *agent) {
+PHI__FN void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__agent *agent) {
     child->desc = desc;
     child->agent = agent;
     agent->tree.watch = desc->show_events ? &phi__follow_shown : &phi__follow_hidden;
@@ -20117,7 +20119,7 @@ static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_s
     content.text = text;
     partial->content = &content;
     partial->content_count = 1;
-    return phi_call_partial(call, partial);
+    return phi_call_update(call, partial);
 }
 
 /* Each part calls hooks of the host, which may free the child, and its parent: their memory stays
@@ -20358,7 +20360,7 @@ typedef struct phi__subagents_task {
 } phi__subagents_task;
 
 /* An error message, or NULL. */
-static const char *phi__subagents_read(const phi_subagent *desc, phi_str arguments,
+static const char *phi__subagents_read(const phi_subagent_desc *desc, phi_str arguments,
                                        phi_arena *scratch, phi__subagents_task *out) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(scratch, arguments, 0, &root, NULL);
@@ -20370,7 +20372,7 @@ static const char *phi__subagents_read(const phi_subagent *desc, phi_str argumen
 }
 
 /* The child for a task: a new one, or one that is kept. NULL: words say why. */
-static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, phi_str go_on,
+static phi__child *phi__subagents_child(phi__children *all, phi_subagent_desc *desc, phi_str go_on,
                                         char *words, size_t size) {
     phi__child *child = NULL;
     const char *last = "";
@@ -20391,7 +20393,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
     return NULL;
 }
 
-static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
+static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc,
                                  const phi__subagents_task *task, phi_call call, char *words,
                                  size_t size) {
     phi__children *all = phi__subagents_all(parent);
@@ -20412,7 +20414,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
 }
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
-    phi_subagent *desc = (phi_subagent *)user_data;
+    phi_subagent_desc *desc = (phi_subagent_desc *)user_data;
     phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__subagents_task task;
     phi_arena scratch;
@@ -20464,7 +20466,7 @@ static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str ar
     const char *last = "";
     char words[360];
     if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
-    if (child != NULL && phi__child_save_thaw(child, (phi_subagent *)user_data) == PHI_OK) {
+    if (child != NULL && phi__child_save_thaw(child, (phi_subagent_desc *)user_data) == PHI_OK) {
         child->call = call;
         return PHI_PENDING;
     }
@@ -20478,7 +20480,7 @@ static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str ar
 
 /* ---- public ---- */
 
-PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
+PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc) {
     static const char schema[] =
         "{\"type\":\"object\",\"properties\":{\"task\":{\"type\":\"string\",\"description\":"
         "\"The whole task: the sub-agent sees nothing of this conversation\"}},"
@@ -20509,7 +20511,7 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
 }
 
 static phi_status phi__subagents_check(phi_agent handle, const phi__agent *parent,
-                                       const phi_subagent *desc) {
+                                       const phi_subagent_desc *desc) {
     if (handle.rt == NULL || desc == NULL) return PHI_BAD_ARG;
     if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_spawn: the agent is gone");
     if (desc->name == NULL || desc->name[0] == '\0')
@@ -20521,7 +20523,8 @@ static phi_status phi__subagents_check(phi_agent handle, const phi__agent *paren
 }
 
 /* After a restore: the children that had not finished go on. */
-static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all, phi_subagent *desc) {
+static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all,
+                                       phi_subagent_desc *desc) {
     phi_status status = PHI_OK, one;
     phi__child *child;
     if (rt->in_step)
@@ -20539,7 +20542,7 @@ static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all, phi_
     return status;
 }
 
-PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *task,
+PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const char *task,
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
     phi_status status = phi__subagents_check(handle, parent, desc);
@@ -22264,11 +22267,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x5870fdfc
+#if PHI__IMP_STRATEGY != 0x0172ea12
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x5870fdfc
+#define PHI__IMP_STRATEGY 0x0172ea12
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -22728,7 +22731,7 @@ static bool phi__adaptive_loop_spent(const phi_strategy_event *event, const phi_
 static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_strategy_event *event,
                                           const phi_strategy_env *env, phi_strategy_commands *out) {
     bool spent = phi__adaptive_loop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str text = phi__str_trim(event->text), error = event->failure;
+    phi_str text = phi__str_trim(event->text), error = event->message;
     bool part = spent || (stop && text.len > 0), good = part || event->kind == PHI_STRATEGY_ANSWER;
     phi__buf result;
     loop->phase = 2;
@@ -23450,7 +23453,7 @@ static phi_status phi__aot_answered(phi__aot *a, const phi_strategy_event *event
 static phi_status phi__aot_failed(phi__aot *a, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
+    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
     phi__aot_parsed none;
     phi__buf result;
     memset(&none, 0, sizeof none);
@@ -23747,7 +23750,7 @@ static phi_status phi__cot_answer(phi__cot *c, const phi_strategy_event *event,
 static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
+    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
     phi__cot_parsed parsed;
     phi__buf result;
     if (!phi__cot_parse(event->text, env->scratch, &parsed)) return PHI_NO_MEMORY;
@@ -24098,7 +24101,7 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
                               const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__got *g = (phi__got *)state;
     phi_got_options o = phi__got_options_of(env->options);
-    phi_str failure = event->failure;
+    phi_str failure = event->message;
     if (event->kind == PHI_STRATEGY_BEGIN) {
         if (g->phase != PHI__GOT_IDLE) return PHI_OK;
         if (!phi__got_graph_add(&g->graph, env->arena, 0, event->text)) return PHI_NO_MEMORY;
@@ -25924,7 +25927,7 @@ PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event 
     event->tool_rounds = call->turns > 0 ? call->turns - 1 : 0;
     event->stop_reason = call->stop_reason;
     event->status = call->status;
-    event->failure = call->failure;
+    event->message = call->failure;
     if (call->status == PHI_OK) return true;
     if (call->status == PHI_LIMIT && call->turns > call->max_rounds && call->max_rounds > 0)
         event->tool_rounds = call->max_rounds + 1;
@@ -26333,7 +26336,7 @@ static phi_status phi__tot_failed(phi__tot *t, const phi_tot_options *o,
         return phi__tot_finish(t, o, "max_duration", env, out);
     if (event->status == PHI_LIMIT && event->tool_rounds > o->max_tool_rounds)
         return phi__tot_error(t, o, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"), env, out);
-    return phi__tot_error(t, o, event->status, event->failure, env, out);
+    return phi__tot_error(t, o, event->status, event->message, env, out);
 }
 
 /* ---- the machine ---- */
@@ -27244,7 +27247,7 @@ static phi_status phi__trm_enter(phi__trm *t, uint32_t phase, const phi_strategy
 static phi_status phi__trm_failed(phi__trm *t, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
+    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
     phi__message_add_usage(&t->usage, &event->usage);
     if (stop && t->answer.len > 0)
         return phi__trm_end(t, env->calls_left == 0 ? "max_calls" : "stopped", PHI_OK,
@@ -27442,11 +27445,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x275c91e1
+#if PHI__IMP_CONFIG != 0xb55a7b94
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x275c91e1
+#define PHI__IMP_CONFIG 0xb55a7b94
 
 /* ---- src/config/config_in.h ---- */
 
@@ -28171,7 +28174,7 @@ typedef struct phi__config_kept {
     struct phi__config_kept *next;
     const phi_json *node;
     const phi__config_making *caller; /* that it was made for */
-    phi_subagent *sub;
+    phi_subagent_desc *sub;
 } phi__config_kept;
 
 /* What a file says once for all agents. */
@@ -29377,9 +29380,9 @@ void phi__config_check_tree(phi_config *config) {
 
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,
-                                           const phi__config_job *caller, phi_subagent **out) {
+                                           const phi__config_job *caller, phi_subagent_desc **out) {
     phi_arena *arena = maker->ground.arena;
-    phi_subagent *sub = (phi_subagent *)phi__arena_zero(arena, sizeof *sub);
+    phi_subagent_desc *sub = (phi_subagent_desc *)phi__arena_zero(arena, sizeof *sub);
     phi__config_job *job;
     phi__config_sub_agent *child;
     phi_status status = PHI_NO_MEMORY;
@@ -29424,7 +29427,8 @@ static bool phi__config_children_alike(const phi__config_making *a, const phi__c
 
 /* A reference with % finds the sub-agent that such a reference made before. */
 static phi_status phi__config_children_find(phi__config_maker *maker, const phi__config_used *used,
-                                            const phi__config_job *caller, phi_subagent **out) {
+                                            const phi__config_job *caller,
+                                            phi_subagent_desc **out) {
     phi__config_kept *kept = maker->kept;
     bool keep = phi__config_refs_parse(phi_json_str(used->from, "")).keep;
     phi_status status;
@@ -29449,7 +29453,7 @@ static phi_status phi__config_children_find(phi__config_maker *maker, const phi_
 
 static phi_status phi__config_children_one(phi__config_maker *maker, phi__config_job *job,
                                            const phi__config_used *used) {
-    phi_subagent *sub;
+    phi_subagent_desc *sub;
     phi_tool tool;
     phi_status status = phi__config_children_find(maker, used, job, &sub);
     if (status != PHI_OK) return status;
@@ -51864,11 +51868,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x06b8b032
+#if PHI__IMP_MCP != 0xed9c8158
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x06b8b032
+#define PHI__IMP_MCP 0xed9c8158
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -52541,7 +52545,7 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const phi__mcp_oauth_listener *listener,
                                       phi__mcp_oauth **out);
 /* Ends the authorization under way; `changed` is not called. Allowed inside changed and
-   open_browser. NULL is harmless. */
+   open_browser_fn. NULL is harmless. */
 PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
 
 /* PHI_OK: *value is "Bearer ..." or "DPoP ...", valid until the next call of this file or
@@ -54142,20 +54146,20 @@ PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
 /* A request of the host's. */
 typedef struct phi__mcp_asking {
     phi_mcp *mcp;
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
 } phi__mcp_asking;
 
 static void phi__mcp_asking_progress(void *ctx, double progress, double total, phi_str message) {
     phi__mcp_asking *a = (phi__mcp_asking *)ctx;
-    a->request.progress(a->request.user_data, progress, total, message);
+    a->request.progress_fn(a->request.user_data, progress, total, message);
 }
 
 static void phi__mcp_asking_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_asking *a = (phi__mcp_asking *)ctx;
     phi_mcp *mcp = a->mcp;
-    phi_mcp_request request = a->request;
+    phi_mcp_send_desc request = a->request;
     phi__free(&mcp->memory, a, sizeof *a);
-    if (!mcp->dead) request.done(request.user_data, reply);
+    if (!mcp->dead) request.done_fn(request.user_data, reply);
 }
 
 /* For the header Mcp-Name, of the methods that have it. */
@@ -54186,7 +54190,7 @@ static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
     return status == PHI_OK ? phi_json_write(arena, root, 0, &desc->params) : status;
 }
 
-static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *request,
+static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_send_desc *request,
                                        phi_arena *arena, phi__mcp_request **out) {
     phi__mcp_request_desc desc;
     phi__mcp_asking *a;
@@ -54200,7 +54204,7 @@ static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *requ
     a->mcp = mcp;
     a->request = *request;
     desc.timeout_ms = request->timeout_ms;
-    desc.progress = request->progress != NULL ? phi__mcp_asking_progress : NULL;
+    desc.progress = request->progress_fn != NULL ? phi__mcp_asking_progress : NULL;
     desc.done = phi__mcp_asking_done;
     desc.ctx = a;
     status = phi__mcp_requests_new(mcp, &desc, false, out);
@@ -54208,13 +54212,13 @@ static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *requ
     return status;
 }
 
-PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id) {
+PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id) {
     phi__mcp_request *r = NULL;
     phi_status status;
     phi_arena arena;
     if (mcp == NULL) return PHI_BAD_ARG;
     if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
-        request->done == NULL)
+        request->done_fn == NULL)
         return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_send: method or done is missing");
     if (mcp->phase != PHI__MCP_LIVE)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_send: the connection is not ready");
@@ -56496,7 +56500,7 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
     if (desc == NULL) return PHI_BAD_ARG;
     status = phi__mcp_offers_check(mcp, "phi_mcp_get", phi__mcp_get_capability(mcp, desc->what));
     if (status != PHI_OK) return status;
-    if (desc->done == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
+    if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
         return PHI_BAD_ARG;
     switch (desc->what) {
     case PHI_MCP_GET_RESOURCES:
@@ -58593,7 +58597,7 @@ static const char *phi__mcp_oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
                    ? NULL
                    : "oauth: grant: client_id, and client_secret or client_key, are needed";
     case PHI_MCP_GRANT_ASSERTION:
-        return desc->want_assertion != NULL ? NULL : "oauth: grant: want_assertion is needed";
+        return desc->want_assertion_fn != NULL ? NULL : "oauth: grant: want_assertion_fn is needed";
     }
     return "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION";
 }
@@ -58612,7 +58616,7 @@ static const char *phi__mcp_oauth_refuse_auth(const phi_mcp_oauth_desc *desc) {
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__mcp_oauth_url url;
     const char *fault = phi__mcp_oauth_refuse_grant(desc);
-    bool person = desc->open_browser != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
+    bool person = desc->open_browser_fn != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
     if (fault == NULL) fault = phi__mcp_oauth_refuse_keys(desc);
     if (fault == NULL) fault = phi__mcp_oauth_refuse_auth(desc);
     if (fault != NULL) return fault;
@@ -58774,9 +58778,9 @@ static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
 static phi_status phi__mcp_oauth_may_ask(phi__mcp_oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__MCP_OAUTH_ROUNDS - 1];
     if (!phi__mcp_oauth_state_person(o)) return PHI_OK;
-    if (o->desc->open_browser == NULL)
+    if (o->desc->open_browser_fn == NULL)
         return phi__mcp_oauth_state_fail(
-            o, PHI_REFUSED, "the server wants one, and there is no open_browser for a person");
+            o, PHI_REFUSED, "the server wants one, and there is no open_browser_fn for a person");
     if (*last != 0 && now - *last < PHI__MCP_OAUTH_ROUNDS_MS * (uint64_t)1000)
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
                                          "the server has wanted %d within %d minutes",
@@ -58876,7 +58880,7 @@ PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *o, phi_str *value) {
 
 /* A new authorization is possible. */
 static bool phi__mcp_oauth_able(const phi__mcp_oauth *o) {
-    return !phi__mcp_oauth_state_person(o) || o->desc->open_browser != NULL;
+    return !phi__mcp_oauth_state_person(o) || o->desc->open_browser_fn != NULL;
 }
 
 /* No person slows down a program that gets one token after another. */
@@ -58914,7 +58918,7 @@ static phi_status phi__mcp_oauth_step_up(phi__mcp_oauth *o) {
     else if (dare->scope.len == 0 || phi__mcp_oauth_words_has_all(o->grant.scope, dare->scope))
         why = "the server wants more scopes, and names none that was not asked for";
     else if (!phi__mcp_oauth_able(o))
-        why = "the server wants more scopes, and there is no open_browser for a person";
+        why = "the server wants more scopes, and there is no open_browser_fn for a person";
     if (why == NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
     phi__mcp_oauth_rest(o);
     return phi__error(o->rt, PHI_REFUSED, "authorization: %s", why);
@@ -59958,7 +59962,7 @@ static phi_status phi__mcp_oauth_machine_want(phi__mcp_oauth *o) {
     o->step = PHI__MCP_OAUTH_ASSERT;
     phi__buf_free(&o->redirected);
     o->calling = true;
-    status = o->desc->want_assertion(o->desc->user_data, &wanted);
+    status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
     o->calling = false;
     if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
     return phi__mcp_oauth_state_fail(o, status, "the assertion: %s", phi_status_text(status));
@@ -60110,7 +60114,7 @@ PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
     phi__buf_free(&o->redirected);
     if (!url.failed) {
         o->calling = true;
-        status = o->desc->open_browser(o->desc->user_data, url.at);
+        status = o->desc->open_browser_fn(o->desc->user_data, url.at);
         o->calling = false;
     }
     phi__buf_free(&url);
@@ -61531,7 +61535,7 @@ static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done,
     phi__buf_init(&offer->pages.cursor, memory);
     offer->done = done;
     offer->what = desc->what;
-    offer->fn = desc->done;
+    offer->fn = desc->done_fn;
     offer->user_data = desc->user_data;
     return offer;
 }
@@ -64191,7 +64195,7 @@ static bool phi__mcp_serve_offers(const phi_mcp_server *server, phi__mcp_offered
     case PHI__MCP_TOOLS: return server->has_tools;
     case PHI__MCP_RESOURCES: return server->has_resources;
     case PHI__MCP_PROMPTED: return server->has_prompts;
-    case PHI__MCP_COMPLETING: return server->desc.complete != NULL;
+    case PHI__MCP_COMPLETING: return server->desc.complete_fn != NULL;
     case PHI__MCP_TASKED: return server->desc.tasks;
     default: return true;
     }
@@ -64531,7 +64535,7 @@ static void phi__mcp_serve_ask_give(phi__mcp_question *ask, phi_status status,
                                     const phi_json *result, phi_str message) {
     phi_mcp_ask_desc desc = ask->desc;
     phi__mcp_serve_request_free_question(ask);
-    if (desc.done != NULL) desc.done(desc.user_data, status, result, message);
+    if (desc.done_fn != NULL) desc.done_fn(desc.user_data, status, result, message);
 }
 
 static phi_str phi__mcp_serve_ask_put(char **at, phi_str text) {
@@ -65788,7 +65792,7 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
         return;
     }
     phi__mcp_serve_ask_enter(server);
-    server->desc.complete(server->desc.user_data, phi__mcp_serve_request_handle(serving), &what);
+    server->desc.complete_fn(server->desc.user_data, phi__mcp_serve_request_handle(serving), &what);
     (void)phi__mcp_serve_ask_leave(server);
 }
 
@@ -66630,7 +66634,7 @@ static void phi__mcp_serve_list_capabilities(const phi_mcp_server *server, phi__
     phi__mcp_serve_list_capability(out, server->has_resources, "resources",
                                    "{\"subscribe\":true,\"listChanged\":true}");
     phi__mcp_serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
-    phi__mcp_serve_list_capability(out, server->desc.complete != NULL && era->completions,
+    phi__mcp_serve_list_capability(out, server->desc.complete_fn != NULL && era->completions,
                                    "completions", "{}");
     phi__mcp_serve_list_capability(out, server->desc.tasks && era->result_type, "extensions",
                                    "{\"io.modelcontextprotocol/tasks\":{}}");
@@ -70605,11 +70609,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xa1bfac59
+#if PHI__IMP_OPENAPI != 0x2f5c256d
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xa1bfac59
+#define PHI__IMP_OPENAPI 0x2f5c256d
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -74834,7 +74838,7 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
 
 static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
                                 size_t units) {
-    phi_yaml_options options;
+    phi_yaml_desc options;
     phi_parse_error error;
     phi_status status;
     memset(&options, 0, sizeof options);
@@ -76561,11 +76565,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x5efc89df
+#if PHI__IMP_SKILLS != 0xf8439c9f
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x5efc89df
+#define PHI__IMP_SKILLS 0xf8439c9f
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -77368,7 +77372,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
     phi_parse_error error;
     const char *fancy;
     uint32_t line;
-    phi_yaml_options options;
+    phi_yaml_desc options;
     phi_status status;
     memset(&options, 0, sizeof options);
     options.flags = PHI_YAML_TEXTS;
@@ -78039,11 +78043,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x8f95689e
+#if PHI__IMP_SECTIONS != 0x88aba3ad
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x8f95689e
+#define PHI__IMP_SECTIONS 0x88aba3ad
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -78487,7 +78491,7 @@ static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_j
     memset(&t, 0, sizeof t);
     if (!phi__config_take(ground->arena, node, phi__section_mcp_table_oauth(), &t))
         return PHI_NO_MEMORY;
-    oauth->open_browser = ground->desc.open_url_fn;
+    oauth->open_browser_fn = ground->desc.open_url_fn;
     oauth->user_data = ground->desc.open_url_user_data;
     oauth->store = ground->desc.store;
     oauth->client_id = t.client_id;
@@ -80183,11 +80187,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xb07faa4b
+#if PHI__IMP_TRACE != 0xd5807678
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xb07faa4b
+#define PHI__IMP_TRACE 0xd5807678
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -80776,9 +80780,9 @@ static phi_status phi__trace_refuse(phi_status status, char *words, size_t words
     return status;
 }
 
-PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, const char *path, char *words,
-                                  size_t words_size) {
+PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind,
+                                   const phi_trace_desc *desc, const char *path, char *words,
+                                   size_t words_size) {
 #ifndef PHI_NO_FILES
     phi__trace_file to;
     phi_trace_sink sink;

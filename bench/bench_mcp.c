@@ -89,11 +89,11 @@ static void done(void *user_data, const phi_mcp_reply *reply) {
 
 static void send_to(phi_mcp *server, const char *tool) {
     char params[60];
-    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_send_desc request = PHI_ZERO;
     (void)snprintf(params, sizeof params, "{\"name\":\"%s\",\"arguments\":{}}", tool);
     request.method = "tools/call";
     request.params = phi_str_of(params);
-    request.done = done;
+    request.done_fn = done;
     if (phi_mcp_send(server, &request, NULL) != PHI_OK) fail("a call cannot be sent");
 }
 

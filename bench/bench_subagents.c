@@ -87,7 +87,7 @@ typedef struct world {
     phi_runtime *rt;
     phi_provider model;
     phi_agent_desc worker;
-    phi_subagent sub;
+    phi_subagent_desc sub;
     phi_tool tool;
     phi_agent_desc desc;
 } world;

@@ -16,7 +16,7 @@ typedef struct app {
     phi_runtime *rt;
     phi_toolset set;
     phi_agent_desc exploring;
-    phi_subagent explorer;
+    phi_subagent_desc explorer;
     phi_tool readers[PHI_TOOL_COUNT], tools[PHI_TOOL_COUNT + 1];
     size_t tool_count;
     phi_ticket asked;

@@ -281,7 +281,7 @@ static int tear_down(app *a, int code) {
     uint64_t end = keys_now_ms() + 3000; /* what has not ended by then is killed */
     of.agent = a->agent;
     if (a->o.trace != NULL && a->agent.rt != NULL &&
-        phi_trace_save(NULL, PHI_TRACE_HTML, &of, a->o.trace, why, sizeof why) != PHI_OK) {
+        phi_trace_write(NULL, PHI_TRACE_HTML, &of, a->o.trace, why, sizeof why) != PHI_OK) {
         (void)complain(a, a->o.trace, why);
         code = FAILED;
     }

@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
     phi_runtime *rt = phi_runtime_new(NULL);
     phi_provider office = PHI_ZERO;
     phi_agent_desc reporting = PHI_ZERO, counting = PHI_ZERO, desc = PHI_ZERO;
-    phi_subagent reporter = PHI_ZERO, clerk = PHI_ZERO;
+    phi_subagent_desc reporter = PHI_ZERO, clerk = PHI_ZERO;
     phi_tool tools[2];
     phi_agent chief;
     if (rt == NULL) return 1;

@@ -100,7 +100,11 @@ PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover
 
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count) {
-    if (format == NULL || format->kind == PHI_FORMAT_TEXT) return PHI_OK;
+    if (format == NULL) return PHI_OK;
+    if (format->kind == PHI_FORMAT_TEXT)
+        return format->schema == NULL
+                   ? PHI_OK
+                   : phi__error(rt, PHI_BAD_ARG, "format.schema is given, format.kind is text");
     return rt->features.check_format != NULL
                ? rt->features.check_format(rt, format, tools, tool_count)
                : phi__feature_missing(rt, "format", "phi_feature_formats");

@@ -68,7 +68,8 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of work. timeout_ms 0: never waits; > 0: waits at most that long for work;
    < 0: until there is work; with no run active until phi_wake. Events in the queue end a wait at
-   once. While a deadline counts, a wait ends after a second.
+   once. While a deadline counts, a wait ends after a second; while tools with a `step` are under
+   way, after 10 ms.
    Returns the number of active runs (0: idle; pop the last events then), or PHI_MISUSE inside a
    callback.
    Pointers out of events popped before it are invalid after it. */

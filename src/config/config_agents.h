@@ -64,8 +64,8 @@ typedef struct phi_agents_desc {
     /* "dir/name.jsonl": the thread of the first agent, whatever [session] says; others have theirs
        beside it ("name-AGENT"). The name is one that a store takes ([A-Za-z0-9._-]); copied */
     const char *session_file;
-    /* Shows the URL of an authorization of an MCP server (phi_mcp_oauth_desc.open_browser); NULL:
-       only tokens that `store` has are used */
+    /* Shows the URL of an authorization of an MCP server (phi_mcp_oauth_desc.open_browser_fn);
+       NULL: only tokens that `store` has are used */
     phi_status (*open_url_fn)(void *user_data, const char *url);
     void *open_url_user_data;
     /* Everything is checked and nothing is begun: no file of a store, no process, no connection, no

@@ -36,7 +36,7 @@ typedef struct phi__config_kept {
     struct phi__config_kept *next;
     const phi_json *node;
     const phi__config_making *caller; /* that it was made for */
-    phi_subagent *sub;
+    phi_subagent_desc *sub;
 } phi__config_kept;
 
 /* What a file says once for all agents. */

@@ -6,9 +6,9 @@
 
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,
-                                           const phi__config_job *caller, phi_subagent **out) {
+                                           const phi__config_job *caller, phi_subagent_desc **out) {
     phi_arena *arena = maker->ground.arena;
-    phi_subagent *sub = (phi_subagent *)phi__arena_zero(arena, sizeof *sub);
+    phi_subagent_desc *sub = (phi_subagent_desc *)phi__arena_zero(arena, sizeof *sub);
     phi__config_job *job;
     phi__config_sub_agent *child;
     phi_status status = PHI_NO_MEMORY;
@@ -53,7 +53,8 @@ static bool phi__config_children_alike(const phi__config_making *a, const phi__c
 
 /* A reference with % finds the sub-agent that such a reference made before. */
 static phi_status phi__config_children_find(phi__config_maker *maker, const phi__config_used *used,
-                                            const phi__config_job *caller, phi_subagent **out) {
+                                            const phi__config_job *caller,
+                                            phi_subagent_desc **out) {
     phi__config_kept *kept = maker->kept;
     bool keep = phi__config_refs_parse(phi_json_str(used->from, "")).keep;
     phi_status status;
@@ -78,7 +79,7 @@ static phi_status phi__config_children_find(phi__config_maker *maker, const phi_
 
 static phi_status phi__config_children_one(phi__config_maker *maker, phi__config_job *job,
                                            const phi__config_used *used) {
-    phi_subagent *sub;
+    phi_subagent_desc *sub;
     phi_tool tool;
     phi_status status = phi__config_children_find(maker, used, job, &sub);
     if (status != PHI_OK) return status;

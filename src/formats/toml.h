@@ -23,19 +23,19 @@ extern "C" {
 
 /* ---- reading ---- */
 
-typedef struct phi_toml_options {
+typedef struct phi_toml_desc {
     uint32_t max_depth; /* nested tables and arrays (default 512, at most PHI_JSON_MAX_DEPTH) */
-} phi_toml_options;
+} phi_toml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out, an object.
    PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the
    arena until then is freed with it. `text` is borrowed until return. */
-PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error);
 
 /* The same in slices: see reader.h. `text` is borrowed until the result. */
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_toml_options *options);
+                                        const phi_toml_desc *options);
 
 /* ---- types and dates ---- */
 

@@ -543,7 +543,7 @@ static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const
 /* Reads the text with the places of all nodes. */
 static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi_str text,
                                       phi_parse_error *error) {
-    phi_toml_options options = PHI_ZERO;
+    phi_toml_desc options = PHI_ZERO;
     phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);

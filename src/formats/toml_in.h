@@ -94,7 +94,7 @@ typedef struct phi__toml_reader {
 
 /* `text` is borrowed until the result; `options` may be NULL, and is copied. */
 PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_toml_options *options);
+                                  const phi_toml_desc *options);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
 /* The last status of advance, with the tree or the error (either may be NULL). */

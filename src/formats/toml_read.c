@@ -297,7 +297,7 @@ static void phi__toml_read_slack(phi__toml_reader *r) {
 /* ---- public ---- */
 
 PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
-                                  const phi_toml_options *options) {
+                                  const phi_toml_desc *options) {
     uint32_t depth = options == NULL ? 0 : options->max_depth;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -333,7 +333,7 @@ PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **o
     return r->status;
 }
 
-PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__toml_reader reader;
     phi_arena_mark mark;
@@ -362,7 +362,7 @@ static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_jso
 }
 
 PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_toml_options *options) {
+                                        const phi_toml_desc *options) {
     phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
     if (r == NULL) return NULL;
     r->head.advance = phi__toml_read_slice;

@@ -86,7 +86,7 @@ static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const cha
 PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
                                 const phi_json *value, uint32_t flags, phi_str *out,
                                 phi_parse_error *error) {
-    phi_toml_options options = PHI_ZERO;
+    phi_toml_desc options = PHI_ZERO;
     phi_arena scratch;
     phi_json *root;
     phi_status status;

@@ -29,22 +29,22 @@ extern "C" {
 /* Plain scalars stay texts: 1.0, yes and ~ are strings, and a value that is not there is "". */
 #define PHI_YAML_TEXTS 4u
 
-typedef struct phi_yaml_options {
+typedef struct phi_yaml_desc {
     uint32_t flags;           /* PHI_YAML_ANY_TAG, PHI_YAML_TEXTS */
     uint32_t max_depth;       /* nested collections (default 512, at most PHI_JSON_MAX_DEPTH) */
     uint32_t max_alias_nodes; /* nodes that all aliases together copy (default 262,144) */
     size_t max_alias_bytes;   /* bytes of keys and strings in these (default 16 MiB) */
-} phi_yaml_options;
+} phi_yaml_desc;
 
 /* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out. PHI_PARSE,
    PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
    then is freed with it. `text` is borrowed until return. */
-PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error);
 
 /* The same in slices: see reader.h. `text` is borrowed until the result. */
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_options *options);
+                                        const phi_yaml_desc *options);
 
 /* ---- writing ---- */
 

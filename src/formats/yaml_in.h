@@ -123,7 +123,7 @@ typedef struct phi__yaml_reader {
     phi_json *root;
     phi_json *spare, *spare_end; /* room for nodes */
     char *room, *room_end;       /* room for text */
-    phi_yaml_options options;
+    phi_yaml_desc options;
     struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
     size_t alias_bytes;
     uint32_t line, depth, flow_depth, alias_nodes, handle_count;
@@ -139,7 +139,7 @@ typedef struct phi__yaml_reader {
 
 /* `text` is borrowed until the result; `options` may be NULL, and is copied. */
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
-                                  const phi_yaml_options *options);
+                                  const phi_yaml_desc *options);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
 /* The last status of advance, with the tree or the error (either may be NULL). */

@@ -60,8 +60,8 @@ static void phi__yaml_read_encoding(phi__yaml_reader *r) {
 /* ---- public ---- */
 
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
-                                  const phi_yaml_options *options) {
-    phi_yaml_options *o = &r->options;
+                                  const phi_yaml_desc *options) {
+    phi_yaml_desc *o = &r->options;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
     if (options != NULL) *o = *options;
@@ -107,7 +107,7 @@ PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **o
     return r->status;
 }
 
-PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__yaml_reader reader;
     phi_arena_mark mark;
@@ -136,7 +136,7 @@ static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_jso
 }
 
 PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_options *options) {
+                                        const phi_yaml_desc *options) {
     phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
     if (r == NULL) return NULL;
     r->head.advance = phi__yaml_read_slice;

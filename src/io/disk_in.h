@@ -10,7 +10,7 @@
 #ifndef PHI_IO_DISK_IN_H
 #define PHI_IO_DISK_IN_H
 
-#include "io/new_file_in.h"
+#include "io/files_in.h"
 
 #if !defined(PHI_NO_FILES)
 

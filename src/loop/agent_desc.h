@@ -120,7 +120,8 @@ typedef struct phi_agent_desc {
     uint32_t max_tokens;         /* output tokens a call (default: the model's) */
     phi_request_options options; /* temperature, top_p, stop texts, a seed...; copied */
     phi_cache cache;             /* prompt cache marks (default: all) */
-    phi_format format;           /* of the answers; copied (default: text) */
+    /* of the answers; copied; JSON needs phi_feature_formats (default: text) */
+    phi_format format;
 
     /* ---- keeping: the history, and its part that the model sees ---- */
 

@@ -373,21 +373,24 @@ static void phi__call_begin(phi__toolcall *call,
 
 /* ---- starting once more ---- */
 
-static void phi__call_emit_again(phi__toolcall *call, phi_str why) {
-    char words[400];
-    phi_event event;
-    (void)snprintf(words, sizeof words, "Tool %.*s failed, attempt %u/%u, again in %u ms: %.*s",
-                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
-                   (unsigned)call->tries, (unsigned)call->tool->retries + 1,
-                   (unsigned)call->tool->retry_delay_ms, (int)phi__utf8_cut(why, 200),
-                   why.len > 0 ? why.at : "");
-    memset(&event, 0, sizeof event);
+static void phi__call_emit_warning(phi__toolcall *call, const char *words) {
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.call = phi__call_handle(call);
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
     event.text = phi_str_of(words);
     (void)phi__events_emit(call->run->agent, &event, NULL, 0);
+}
+
+static void phi__call_emit_again(phi__toolcall *call, phi_str why) {
+    char words[400];
+    (void)snprintf(words, sizeof words, "Tool %.*s failed, attempt %u/%u, again in %u ms: %.*s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   (unsigned)call->tries, (unsigned)call->tool->retries + 1,
+                   (unsigned)call->tool->retry_delay_ms, (int)phi__utf8_cut(why, 200),
+                   why.len > 0 ? why.at : "");
+    phi__call_emit_warning(call, words);
 }
 
 /* The run starts it, as any other call. */
@@ -476,6 +479,16 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     }
 }
 
+/* Nothing can go on with a call that had begun before a restore. */
+static void phi__call_interrupt(phi__toolcall *call) {
+    char words[200];
+    (void)snprintf(words, sizeof words, "A call of %.*s was interrupted by the restore: %s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   call->tool == NULL ? "there is no such tool" : "the tool has no resume");
+    phi__call_emit_warning(call, words);
+    phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_INTERRUPTED));
+}
+
 /* The text may come from anywhere, and the tool may be another one than that which started it. */
 PHI__FN void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
@@ -483,7 +496,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     call->resumes = false;
     if (call->result != NULL || call->slot == NULL) return;
     if (tool == NULL || (!call->again && tool->resume == NULL && tool->step != NULL))
-        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_INTERRUPTED));
+        phi__call_interrupt(call);
     else if ((call->again || tool->resume != NULL) &&
              !phi__arguments_fit(call, words, sizeof words))
         phi__call_fail_cut(call, words, sizeof words);

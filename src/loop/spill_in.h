@@ -7,7 +7,7 @@
 #ifndef PHI_LOOP_SPILL_IN_H
 #define PHI_LOOP_SPILL_IN_H
 
-#include "io/new_file_in.h"
+#include "io/files_in.h"
 
 #ifndef PHI_NO_FILES
 

@@ -45,7 +45,9 @@ typedef struct phi_field {
 /* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
-    const char *name, *description; /* borrowed until the agent is freed */
+    /* borrowed until the agent is freed. A name of A-Z a-z 0-9 _ and -, at most 64, fits every
+       provider; what the agent's own cannot take is refused */
+    const char *name, *description;
     /* JSON Schema of the arguments, borrowed likewise; NULL: the tool declares none, and arguments
        are not checked */
     const char *schema;
@@ -60,8 +62,8 @@ typedef struct phi_tool {
     void (*cancel)(void *user_data, phi_call call);
     /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
        the same arguments, which are checked once more; its phi_call_state is empty, or, of a tool
-       that keeps_state, as it was. (default: a
-       call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
+       that keeps_state, as it was. (default: a call of a tool without `step` keeps waiting to be
+       finished from outside, any other fails, with a PHI_EV_WARNING) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;       /* yours; it outlives the agent */
     uint32_t timeout_ms;   /* default: the agent's tool_options.timeout_ms; PHI_UNLIMITED */
@@ -176,13 +178,11 @@ typedef struct phi_tool_result {
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the person who
-   waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
+   waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. A part that is a text alone is the
+   event's text; of any other the event's message holds the blocks and the details, its text the
+   text blocks, joined by line breaks. PHI_BAD_ARG: a block as of phi_call_result. PHI_FULL: the host does not pop its
    events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
-PHI_API phi_status phi_call_update(phi_call call, const char *text);
-/* The same with blocks, details for the host and the run of a sub-agent. The event's
-   message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
-   PHI_BAD_ARG: a block as of phi_call_result; phi_last_error names it. */
-PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
+PHI_API phi_status phi_call_update(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after

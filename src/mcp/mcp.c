@@ -60,20 +60,20 @@ PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
 /* A request of the host's. */
 typedef struct phi__mcp_asking {
     phi_mcp *mcp;
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
 } phi__mcp_asking;
 
 static void phi__mcp_asking_progress(void *ctx, double progress, double total, phi_str message) {
     phi__mcp_asking *a = (phi__mcp_asking *)ctx;
-    a->request.progress(a->request.user_data, progress, total, message);
+    a->request.progress_fn(a->request.user_data, progress, total, message);
 }
 
 static void phi__mcp_asking_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_asking *a = (phi__mcp_asking *)ctx;
     phi_mcp *mcp = a->mcp;
-    phi_mcp_request request = a->request;
+    phi_mcp_send_desc request = a->request;
     phi__free(&mcp->memory, a, sizeof *a);
-    if (!mcp->dead) request.done(request.user_data, reply);
+    if (!mcp->dead) request.done_fn(request.user_data, reply);
 }
 
 /* For the header Mcp-Name, of the methods that have it. */
@@ -104,7 +104,7 @@ static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
     return status == PHI_OK ? phi_json_write(arena, root, 0, &desc->params) : status;
 }
 
-static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *request,
+static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_send_desc *request,
                                        phi_arena *arena, phi__mcp_request **out) {
     phi__mcp_request_desc desc;
     phi__mcp_asking *a;
@@ -118,7 +118,7 @@ static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *requ
     a->mcp = mcp;
     a->request = *request;
     desc.timeout_ms = request->timeout_ms;
-    desc.progress = request->progress != NULL ? phi__mcp_asking_progress : NULL;
+    desc.progress = request->progress_fn != NULL ? phi__mcp_asking_progress : NULL;
     desc.done = phi__mcp_asking_done;
     desc.ctx = a;
     status = phi__mcp_requests_new(mcp, &desc, false, out);
@@ -126,13 +126,13 @@ static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_request *requ
     return status;
 }
 
-PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id) {
+PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id) {
     phi__mcp_request *r = NULL;
     phi_status status;
     phi_arena arena;
     if (mcp == NULL) return PHI_BAD_ARG;
     if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
-        request->done == NULL)
+        request->done_fn == NULL)
         return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_send: method or done is missing");
     if (mcp->phase != PHI__MCP_LIVE)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_send: the connection is not ready");

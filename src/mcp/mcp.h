@@ -165,22 +165,22 @@ typedef struct phi_mcp_reply {
     const phi_json *data;   /* of the server's error; NULL: none */
 } phi_mcp_reply;
 
-/* Zero means default for every field but method and done. */
-typedef struct phi_mcp_request {
+/* Zero means default for every field but method and done_fn. */
+typedef struct phi_mcp_send_desc {
     const char *method;  /* "resources/list"; copied */
     phi_str params;      /* JSON object; copied (default: {}) */
     uint32_t timeout_ms; /* (default: the connection's) */
-    void (*progress)(void *user_data, double progress, double total, phi_str message);
+    void (*progress_fn)(void *user_data, double progress, double total, phi_str message);
     /* Called once, inside phi_step; the reply is valid until it returns. Not called after
        phi_mcp_cancel nor phi_mcp_free. */
-    void (*done)(void *user_data, const phi_mcp_reply *reply);
+    void (*done_fn)(void *user_data, const phi_mcp_reply *reply);
     void *user_data;
-} phi_mcp_request;
+} phi_mcp_send_desc;
 
 /* Sends a request of any kind; phi_mcp_get knows the usual ones. *id, where given, is for
    phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
    PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
-PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
+PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
 /* Ends what phi_mcp_send or phi_mcp_get began, without its callback; tells the server. Unknown ids
    are harmless. */
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);

@@ -18,7 +18,7 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
     if (desc == NULL) return PHI_BAD_ARG;
     status = phi__mcp_offers_check(mcp, "phi_mcp_get", phi__mcp_get_capability(mcp, desc->what));
     if (status != PHI_OK) return status;
-    if (desc->done == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
+    if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
         return PHI_BAD_ARG;
     switch (desc->what) {
     case PHI_MCP_GET_RESOURCES:

@@ -5,7 +5,7 @@
        phi_mcp_get_desc get = PHI_ZERO;
        get.what = PHI_MCP_GET_RESOURCE;
        get.uri = "file:///notes.txt";
-       get.done = read_done;
+       get.done_fn = read_done;
        phi_mcp_get(mcp, &get, NULL);
 
    Threads: the pumping thread. */
@@ -74,7 +74,7 @@ typedef struct phi_mcp_got {
     uint64_t total;        /* of COMPLETION: values that there are; 0: not known */
 } phi_mcp_got;
 
-/* Zero means default for every field but what, done, and what `what` names. Copied. */
+/* Zero means default for every field but what, done_fn, and what `what` names. Copied. */
 typedef struct phi_mcp_get_desc {
     phi_mcp_what what;
     const char *uri, *name;
@@ -86,7 +86,7 @@ typedef struct phi_mcp_get_desc {
     /* Called once, inside phi_step, never inside phi_mcp_get; what it gets is valid until it
        returns. It may free the connection. It is not called after phi_mcp_cancel, nor when the
        connection is freed. */
-    void (*done)(void *user_data, const phi_mcp_got *got);
+    void (*done_fn)(void *user_data, const phi_mcp_got *got);
     void *user_data;
 } phi_mcp_get_desc;
 

@@ -56,7 +56,7 @@ static const char *phi__mcp_oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
                    ? NULL
                    : "oauth: grant: client_id, and client_secret or client_key, are needed";
     case PHI_MCP_GRANT_ASSERTION:
-        return desc->want_assertion != NULL ? NULL : "oauth: grant: want_assertion is needed";
+        return desc->want_assertion_fn != NULL ? NULL : "oauth: grant: want_assertion_fn is needed";
     }
     return "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION";
 }
@@ -75,7 +75,7 @@ static const char *phi__mcp_oauth_refuse_auth(const phi_mcp_oauth_desc *desc) {
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__mcp_oauth_url url;
     const char *fault = phi__mcp_oauth_refuse_grant(desc);
-    bool person = desc->open_browser != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
+    bool person = desc->open_browser_fn != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
     if (fault == NULL) fault = phi__mcp_oauth_refuse_keys(desc);
     if (fault == NULL) fault = phi__mcp_oauth_refuse_auth(desc);
     if (fault != NULL) return fault;
@@ -237,9 +237,9 @@ static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
 static phi_status phi__mcp_oauth_may_ask(phi__mcp_oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__MCP_OAUTH_ROUNDS - 1];
     if (!phi__mcp_oauth_state_person(o)) return PHI_OK;
-    if (o->desc->open_browser == NULL)
+    if (o->desc->open_browser_fn == NULL)
         return phi__mcp_oauth_state_fail(
-            o, PHI_REFUSED, "the server wants one, and there is no open_browser for a person");
+            o, PHI_REFUSED, "the server wants one, and there is no open_browser_fn for a person");
     if (*last != 0 && now - *last < PHI__MCP_OAUTH_ROUNDS_MS * (uint64_t)1000)
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
                                          "the server has wanted %d within %d minutes",
@@ -339,7 +339,7 @@ PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *o, phi_str *value) {
 
 /* A new authorization is possible. */
 static bool phi__mcp_oauth_able(const phi__mcp_oauth *o) {
-    return !phi__mcp_oauth_state_person(o) || o->desc->open_browser != NULL;
+    return !phi__mcp_oauth_state_person(o) || o->desc->open_browser_fn != NULL;
 }
 
 /* No person slows down a program that gets one token after another. */
@@ -377,7 +377,7 @@ static phi_status phi__mcp_oauth_step_up(phi__mcp_oauth *o) {
     else if (dare->scope.len == 0 || phi__mcp_oauth_words_has_all(o->grant.scope, dare->scope))
         why = "the server wants more scopes, and names none that was not asked for";
     else if (!phi__mcp_oauth_able(o))
-        why = "the server wants more scopes, and there is no open_browser for a person";
+        why = "the server wants more scopes, and there is no open_browser_fn for a person";
     if (why == NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
     phi__mcp_oauth_rest(o);
     return phi__error(o->rt, PHI_REFUSED, "authorization: %s", why);

@@ -1,7 +1,7 @@
 /* mcp_oauth.h - access to MCP servers over HTTP that want an authorization (OAuth 2.1).
 
        phi_mcp_oauth_desc oauth = PHI_ZERO;
-       oauth.open_browser = open_browser;     // shows the URL to the person
+       oauth.open_browser_fn = open_browser;     // shows the URL to the person
        oauth.store = &store;                  // keeps tokens; see stores.md
        to.oauth = &oauth;                     // to: a phi_mcp_desc with a url
 
@@ -58,7 +58,7 @@ typedef struct phi_mcp_key {
 enum { PHI_MCP_SIGNATURE = 1024 }; /* bytes */
 
 /* The token that is wanted for PHI_MCP_GRANT_ASSERTION. Strings are terminated, and valid until
-   want_assertion returns. */
+   want_assertion_fn returns. */
 typedef struct phi_mcp_assertion {
     phi_str issuer;   /* of the authorization server: the token's audience */
     phi_str resource; /* of the MCP server */
@@ -70,14 +70,14 @@ struct phi_mcp_oauth_desc {
     /* Called inside phi_step with the authorization URL, to be opened by the person's browser. The
        URL is valid until it returns, and should not be logged. Anything but PHI_OK ends the
        authorization with that status. NULL: only tokens of the store are used. */
-    phi_status (*open_browser)(void *user_data, const char *url);
+    phi_status (*open_browser_fn)(void *user_data, const char *url);
     void *user_data;
-    phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser) */
+    phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser_fn) */
     /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
        its platform (workload identity), or one that its identity provider makes for the server. The
        host gives it to phi_mcp_authorize, at once or within timeout_ms. Anything but PHI_OK ends
        the authorization with that status. */
-    phi_status (*want_assertion)(void *user_data, const phi_mcp_assertion *wanted);
+    phi_status (*want_assertion_fn)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
     const phi_store *store;
@@ -118,9 +118,9 @@ struct phi_mcp_oauth_desc {
 
 /* Hands over what an authorization waits for; copied. The connection goes on in the next phi_step.
    PHI_MCP_GRANT_PERSON: the URL that the browser was redirected to, with its query: from a listener
-   of the host's own, or pasted by the person. Safe inside open_browser. PHI_REFUSED: the URL
+   of the host's own, or pasted by the person. Safe inside open_browser_fn. PHI_REFUSED: the URL
    belongs to another authorization, and this one still waits.
-   PHI_MCP_GRANT_ASSERTION: the token that want_assertion was called for. Safe inside it.
+   PHI_MCP_GRANT_ASSERTION: the token that want_assertion_fn was called for. Safe inside it.
    PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
    NULL signs out: the tokens are forgotten, here and in the store; the registration stays. An
    authorization that is under way ends with PHI_CANCELLED.

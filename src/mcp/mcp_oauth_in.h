@@ -44,7 +44,7 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const phi__mcp_oauth_listener *listener,
                                       phi__mcp_oauth **out);
 /* Ends the authorization under way; `changed` is not called. Allowed inside changed and
-   open_browser. NULL is harmless. */
+   open_browser_fn. NULL is harmless. */
 PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
 
 /* PHI_OK: *value is "Bearer ..." or "DPoP ...", valid until the next call of this file or

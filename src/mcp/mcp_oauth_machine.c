@@ -12,7 +12,7 @@ static phi_status phi__mcp_oauth_machine_want(phi__mcp_oauth *o) {
     o->step = PHI__MCP_OAUTH_ASSERT;
     phi__buf_free(&o->redirected);
     o->calling = true;
-    status = o->desc->want_assertion(o->desc->user_data, &wanted);
+    status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
     o->calling = false;
     if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
     return phi__mcp_oauth_state_fail(o, status, "the assertion: %s", phi_status_text(status));

@@ -123,7 +123,7 @@ PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
     phi__buf_free(&o->redirected);
     if (!url.failed) {
         o->calling = true;
-        status = o->desc->open_browser(o->desc->user_data, url.at);
+        status = o->desc->open_browser_fn(o->desc->user_data, url.at);
         o->calling = false;
     }
     phi__buf_free(&url);

@@ -86,7 +86,7 @@ static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done,
     phi__buf_init(&offer->pages.cursor, memory);
     offer->done = done;
     offer->what = desc->what;
-    offer->fn = desc->done;
+    offer->fn = desc->done_fn;
     offer->user_data = desc->user_data;
     return offer;
 }

@@ -182,7 +182,7 @@ static bool phi__mcp_serve_offers(const phi_mcp_server *server, phi__mcp_offered
     case PHI__MCP_TOOLS: return server->has_tools;
     case PHI__MCP_RESOURCES: return server->has_resources;
     case PHI__MCP_PROMPTED: return server->has_prompts;
-    case PHI__MCP_COMPLETING: return server->desc.complete != NULL;
+    case PHI__MCP_COMPLETING: return server->desc.complete_fn != NULL;
     case PHI__MCP_TASKED: return server->desc.tasks;
     default: return true;
     }

@@ -135,8 +135,8 @@ typedef struct phi_mcp_server_desc {
     const phi_mcp_serve_prompt *prompts;
     size_t prompt_count;
     /* It answers with phi_mcp_answer: values, json or error (default: no completion is offered). */
-    void (*complete)(void *user_data, phi_mcp_incoming incoming,
-                     const phi_mcp_serve_completion *what);
+    void (*complete_fn)(void *user_data, phi_mcp_incoming incoming,
+                        const phi_mcp_serve_completion *what);
 
     /* As an agent's: BEFORE_TOOL may wait, deny, or change the arguments (default: none). */
     phi_hook_fn hook_fn;
@@ -146,7 +146,7 @@ typedef struct phi_mcp_server_desc {
     /* For the answer to phi_mcp_ask (default 600,000). Where more than half of max_calls wait for a
        client of 2026-07-28 to come back, the oldest of them gets PHI_TIMEOUT before. */
     uint32_t ask_timeout_ms;
-    void *user_data; /* of complete, hook_fn and client_fn */
+    void *user_data; /* of complete_fn, hook_fn and client_fn */
 
     /* Calls may become tasks (phi_mcp_task): the client gets a handle, and comes back for the
        result. Clients of 2026-07-28 with the extension io.modelcontextprotocol/tasks take them. */
@@ -233,7 +233,7 @@ typedef struct phi_mcp_ask_desc {
     /* Called once, in phi_step, unless the request ends before. PHI_OK: result is the client's
        answer; PHI_REFUSED: the client answered with an error, and message has its words;
        PHI_TIMEOUT. Borrowed until it returns. */
-    void (*done)(void *user_data, phi_status status, const phi_json *result, phi_str message);
+    void (*done_fn)(void *user_data, phi_status status, const phi_json *result, phi_str message);
     void *user_data;
 } phi_mcp_ask_desc;
 

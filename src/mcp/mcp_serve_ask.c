@@ -27,7 +27,7 @@ static void phi__mcp_serve_ask_give(phi__mcp_question *ask, phi_status status,
                                     const phi_json *result, phi_str message) {
     phi_mcp_ask_desc desc = ask->desc;
     phi__mcp_serve_request_free_question(ask);
-    if (desc.done != NULL) desc.done(desc.user_data, status, result, message);
+    if (desc.done_fn != NULL) desc.done_fn(desc.user_data, status, result, message);
 }
 
 static phi_str phi__mcp_serve_ask_put(char **at, phi_str text) {

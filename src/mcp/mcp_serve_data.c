@@ -351,7 +351,7 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
         return;
     }
     phi__mcp_serve_ask_enter(server);
-    server->desc.complete(server->desc.user_data, phi__mcp_serve_request_handle(serving), &what);
+    server->desc.complete_fn(server->desc.user_data, phi__mcp_serve_request_handle(serving), &what);
     (void)phi__mcp_serve_ask_leave(server);
 }
 

@@ -18,7 +18,7 @@ static void phi__mcp_serve_list_capabilities(const phi_mcp_server *server, phi__
     phi__mcp_serve_list_capability(out, server->has_resources, "resources",
                                    "{\"subscribe\":true,\"listChanged\":true}");
     phi__mcp_serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
-    phi__mcp_serve_list_capability(out, server->desc.complete != NULL && era->completions,
+    phi__mcp_serve_list_capability(out, server->desc.complete_fn != NULL && era->completions,
                                    "completions", "{}");
     phi__mcp_serve_list_capability(out, server->desc.tasks && era->result_type, "extensions",
                                    "{\"io.modelcontextprotocol/tasks\":{}}");

@@ -38,6 +38,7 @@ typedef enum phi_tool_choice {
 /* The format of an answer: text, any JSON object, or JSON that a schema describes. Sent in the
    provider's own form where it has one; else the model must call a tool PHI_RESPOND_TOOL, whose
    arguments become the answer's text: a host reads JSON text in either case (phi_message_json).
+   JSON needs phi_feature_formats in phi_runtime_desc.features.
    docs/structured.md has the table. */
 typedef enum phi_format_kind {
     PHI_FORMAT_TEXT = 0,

@@ -189,7 +189,7 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
 
 static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
                                 size_t units) {
-    phi_yaml_options options;
+    phi_yaml_desc options;
     phi_parse_error error;
     phi_status status;
     memset(&options, 0, sizeof options);

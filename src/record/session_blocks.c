@@ -441,7 +441,7 @@ PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_threa
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
                                        size_t *made, char *words, size_t words_size) {
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (made != NULL) *made = 0;

@@ -271,7 +271,7 @@ PHI__FN phi_status phi__session_context_load(const phi__session_context_way *way
 typedef struct phi__session_context_job {
     phi__session_box *box;
     const phi__session_context_way *way;
-    const phi_session_compaction *desc;
+    const phi_session_compact_desc *desc;
     phi_arena *scratch;
     char *words;
     size_t words_size;
@@ -504,9 +504,9 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
 }
 
 PHI__FN phi_status phi__session_context_compact(phi_session *session,
-                                                const phi_session_compaction *desc, size_t *made,
+                                                const phi_session_compact_desc *desc, size_t *made,
                                                 char *words, size_t words_size) {
-    phi_session_compaction none;
+    phi_session_compact_desc none;
     phi__session_context_way way;
     phi__session_context_job job;
     phi_arena scratch;

@@ -62,7 +62,7 @@ typedef struct phi_block_request {
 } phi_block_request;
 
 /* Zero means default for every field. Borrowed until phi_session_compact returns. */
-typedef struct phi_session_compaction {
+typedef struct phi_session_compact_desc {
     phi_str loop_id; /* (default: of the last loop that has messages) */
     uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
     const phi_compaction_config *config;
@@ -84,7 +84,7 @@ typedef struct phi_session_compaction {
        messages than the log has of them, are left as they are. The store's status, where evicted
        entries cannot be recalled; *made is 0 (default: none) */
     const phi_thread *thread;
-} phi_session_compaction;
+} phi_session_compact_desc;
 
 /* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
    replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
@@ -98,7 +98,7 @@ typedef struct phi_session_compaction {
    current loop has no messages, turns out of order, or a message that no thread accepts; what
    block_fn returns is returned, too. For these `words` (may be NULL) say which loop and why. In all
    cases nothing changed. */
-PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
                                        size_t *made, char *words, size_t words_size);
 
 #ifdef __cplusplus

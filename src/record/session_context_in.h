@@ -54,9 +54,9 @@ PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_
 
 /* phi_session_compact of phi's own blocks, or of block_fn's. */
 PHI__FN phi_status phi__session_context_compact(phi_session *session,
-                                                const phi_session_compaction *desc, size_t *made,
+                                                const phi_session_compact_desc *desc, size_t *made,
                                                 char *words, size_t words_size);
-/* session_blocks.c: as phi_session_compaction.thread says. */
+/* session_blocks.c: as phi_session_compact_desc.thread says. */
 PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
 
 #endif

@@ -171,7 +171,7 @@ static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_j
     memset(&t, 0, sizeof t);
     if (!phi__config_take(ground->arena, node, phi__section_mcp_table_oauth(), &t))
         return PHI_NO_MEMORY;
-    oauth->open_browser = ground->desc.open_url_fn;
+    oauth->open_browser_fn = ground->desc.open_url_fn;
     oauth->user_data = ground->desc.open_url_user_data;
     oauth->store = ground->desc.store;
     oauth->client_id = t.client_id;

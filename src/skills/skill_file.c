@@ -174,7 +174,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
     phi_parse_error error;
     const char *fancy;
     uint32_t line;
-    phi_yaml_options options;
+    phi_yaml_desc options;
     phi_status status;
     memset(&options, 0, sizeof options);
     options.flags = PHI_YAML_TEXTS;

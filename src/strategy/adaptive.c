@@ -39,7 +39,7 @@ static bool phi__adaptive_loop_spent(const phi_strategy_event *event, const phi_
 static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_strategy_event *event,
                                           const phi_strategy_env *env, phi_strategy_commands *out) {
     bool spent = phi__adaptive_loop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str text = phi__str_trim(event->text), error = event->failure;
+    phi_str text = phi__str_trim(event->text), error = event->message;
     bool part = spent || (stop && text.len > 0), good = part || event->kind == PHI_STRATEGY_ANSWER;
     phi__buf result;
     loop->phase = 2;

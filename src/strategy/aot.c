@@ -233,7 +233,7 @@ static phi_status phi__aot_answered(phi__aot *a, const phi_strategy_event *event
 static phi_status phi__aot_failed(phi__aot *a, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
+    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
     phi__aot_parsed none;
     phi__buf result;
     memset(&none, 0, sizeof none);

@@ -214,7 +214,7 @@ static phi_status phi__cot_answer(phi__cot *c, const phi_strategy_event *event,
 static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
+    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
     phi__cot_parsed parsed;
     phi__buf result;
     if (!phi__cot_parse(event->text, env->scratch, &parsed)) return PHI_NO_MEMORY;

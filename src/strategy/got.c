@@ -261,7 +261,7 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
                               const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__got *g = (phi__got *)state;
     phi_got_options o = phi__got_options_of(env->options);
-    phi_str failure = event->failure;
+    phi_str failure = event->message;
     if (event->kind == PHI_STRATEGY_BEGIN) {
         if (g->phase != PHI__GOT_IDLE) return PHI_OK;
         if (!phi__got_graph_add(&g->graph, env->arena, 0, event->text)) return PHI_NO_MEMORY;

@@ -77,7 +77,7 @@ typedef enum phi_strategy_event_kind {
     PHI_STRATEGY_BEGIN = 1, /* text: the prompt. The first event, unless the machine was loaded */
     PHI_STRATEGY_ANSWER,    /* call_id, text, usage, tool_rounds, stop_reason */
     /* call_id, text: as far as the answer came, or an earlier one's that has a text; status,
-       failure, tool_rounds. PHI_LIMIT with tool_rounds beyond the call's: the model wants more
+       message, tool_rounds. PHI_LIMIT with tool_rounds beyond the call's: the model wants more
        tools than it may call. Those were not run */
     PHI_STRATEGY_FAILED,
     /* end with the best so far: no model call is left (max_calls), or phi_strategy_settle was
@@ -95,7 +95,7 @@ typedef struct phi_strategy_event {
     uint32_t tool_rounds;
     phi_stop_reason stop_reason;
     phi_status status;
-    phi_str failure; /* a message */
+    phi_str message; /* of a failure */
 } phi_strategy_event;
 
 /* The surroundings of a machine. */

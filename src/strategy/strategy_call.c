@@ -460,7 +460,7 @@ PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event 
     event->tool_rounds = call->turns > 0 ? call->turns - 1 : 0;
     event->stop_reason = call->stop_reason;
     event->status = call->status;
-    event->failure = call->failure;
+    event->message = call->failure;
     if (call->status == PHI_OK) return true;
     if (call->status == PHI_LIMIT && call->turns > call->max_rounds && call->max_rounds > 0)
         event->tool_rounds = call->max_rounds + 1;

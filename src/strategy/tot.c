@@ -386,7 +386,7 @@ static phi_status phi__tot_failed(phi__tot *t, const phi_tot_options *o,
         return phi__tot_finish(t, o, "max_duration", env, out);
     if (event->status == PHI_LIMIT && event->tool_rounds > o->max_tool_rounds)
         return phi__tot_error(t, o, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"), env, out);
-    return phi__tot_error(t, o, event->status, event->failure, env, out);
+    return phi__tot_error(t, o, event->status, event->message, env, out);
 }
 
 /* ---- the machine ---- */

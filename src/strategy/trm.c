@@ -222,7 +222,7 @@ static phi_status phi__trm_enter(phi__trm *t, uint32_t phase, const phi_strategy
 static phi_status phi__trm_failed(phi__trm *t, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->failure;
+    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
     phi__message_add_usage(&t->usage, &event->usage);
     if (stop && t->answer.len > 0)
         return phi__trm_end(t, env->calls_left == 0 ? "max_calls" : "stopped", PHI_OK,

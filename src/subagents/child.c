@@ -64,7 +64,7 @@ PHI__FN void phi__child_leave(phi__child *child) {
 }
 
 /* Frees the oldest that have finished, beyond as many as are kept. */
-static void phi__child_keep_newest(phi__children *all, const phi_subagent *desc) {
+static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *desc) {
     phi__link *link = all->list.last, *earlier;
     uint32_t n = 0;
     for (; link != NULL; link = earlier) {
@@ -77,7 +77,7 @@ static void phi__child_keep_newest(phi__children *all, const phi_subagent *desc)
 
 PHI__FN void phi__child_settle(phi__child *child, bool keep) {
     phi__children *all = child->of;
-    const phi_subagent *desc = child->desc;
+    const phi_subagent_desc *desc = child->desc;
     child->running = child->spawned = false;
     child->call.rt = NULL;
     if (keep && desc->keep > 0)
@@ -99,7 +99,7 @@ PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call) 
     return NULL;
 }
 
-PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc,
+PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent_desc *desc,
                                     phi_str id) {
     phi__link *link = all->list.first;
     char own[PHI__CHILD_ID];
@@ -127,8 +127,8 @@ PHI__FN phi__child *phi__child_make(phi__children *all) {
 }
 
 /* Without those that delegate, where it is too deep for them. */
-static bool phi__child_tools(const phi__child *child, const phi_subagent *desc, phi_arena *scratch,
-                             phi_agent_desc *out) {
+static bool phi__child_tools(const phi__child *child, const phi_subagent_desc *desc,
+                             phi_arena *scratch, phi_agent_desc *out) {
     phi_tool *tools;
     size_t i, n = 0;
     if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
@@ -159,7 +159,7 @@ static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi
     return true;
 }
 
-PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, phi_arena *scratch,
                              phi_agent_desc *out) {
     const phi__agent *parent = child->of->parent;
     memset(out, 0, sizeof *out);

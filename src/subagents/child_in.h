@@ -27,10 +27,10 @@ typedef struct phi__children {
 typedef struct phi__child {
     phi__link link;
     phi__children *of;
-    phi_subagent *desc; /* NULL: frozen */
-    phi__agent *agent;  /* NULL: frozen */
-    phi_call call;      /* rt NULL: none waits for it */
-    bool spawned;       /* the host waits for it */
+    phi_subagent_desc *desc; /* NULL: frozen */
+    phi__agent *agent;       /* NULL: frozen */
+    phi_call call;           /* rt NULL: none waits for it */
+    bool spawned;            /* the host waits for it */
     bool running;
     bool over;         /* of show_events: to be freed when its events were popped */
     uint32_t depth;    /* levels below the agent at the top */
@@ -53,11 +53,12 @@ enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
 PHI__FN void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]);
 PHI__FN phi__child *phi__child_of_call(const phi__children *all, phi_call call); /* or NULL */
 /* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
-PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent *desc, phi_str id);
+PHI__FN phi__child *phi__child_kept(const phi__children *all, const phi_subagent_desc *desc,
+                                    phi_str id);
 /* An empty one, in the list; NULL: no memory. */
 PHI__FN phi__child *phi__child_make(phi__children *all);
 /* The desc of an agent for it, its tools in the arena. False: no memory. */
-PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_arena *scratch,
+PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, phi_arena *scratch,
                              phi_agent_desc *out);
 /* Its run is over, and its result was given: it is kept, or freed, now or when its events were
    popped. */
@@ -90,14 +91,14 @@ PHI__FN void phi__result_error(phi_call call, const char *words);
 /* ---- follow.c ---- */
 
 /* Follows its agent from now on. */
-PHI__FN void phi__follow_begin(phi__child *child, phi_subagent *desc, phi__agent *agent);
+PHI__FN void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__agent *agent);
 /* Levels of sub-agents above an agent and itself; 0: it is none. */
 PHI__FN uint32_t phi__follow_depth(const phi__agent *agent);
 
 /* ---- child_save.c ---- */
 
 /* Makes the agent of a frozen child. PHI_OK, or phi_last_error has words. */
-PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc);
+PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *desc);
 /* Fills the list with the children in a snapshot of the parent. False: no memory. */
 PHI__FN bool phi__child_save_claim(phi__children *all);
 PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch);
@@ -114,7 +115,7 @@ PHI__FN phi__child *phi__children_first(const phi__children *all, uint64_t last,
 /* Frees those whose events were popped, and tells the host what it does not know yet. */
 PHI__FN void phi__children_sweep(phi__children *all);
 /* A child, and its agent; NULL: phi_last_error says why. */
-PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
+PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc);
 /* Begins a run of it. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
 

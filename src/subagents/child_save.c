@@ -109,7 +109,7 @@ PHI__FN bool phi__child_save_claim(phi__children *all) {
     return done;
 }
 
-PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
+PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *desc) {
     phi__agent *parent = child->of->parent, *agent = NULL;
     phi_agent_desc d;
     phi_arena scratch;

@@ -70,7 +70,7 @@ PHI__FN void phi__children_sweep(phi__children *all) {
 
 /* ---- one more ---- */
 
-PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc) {
+PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc) {
     phi_runtime *rt = all->parent->rt;
     phi__child *child = phi__child_make(all);
     phi__agent *agent = NULL;

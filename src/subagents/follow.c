@@ -29,7 +29,7 @@ static const phi__child_watch phi__follow_hidden = {
 static const phi__child_watch phi__follow_shown = {
     false, false, phi__follow_saw, phi__follow_between, phi__follow_over, phi__follow_gone};
 
-PHI__FN void phi__follow_begin(phi__child *child, phi_subagent *desc, phi__agent *agent) {
+PHI__FN void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__agent *agent) {
     child->desc = desc;
     child->agent = agent;
     agent->tree.watch = desc->show_events ? &phi__follow_shown : &phi__follow_hidden;

@@ -19,7 +19,7 @@ typedef struct phi__subagents_task {
 } phi__subagents_task;
 
 /* An error message, or NULL. */
-static const char *phi__subagents_read(const phi_subagent *desc, phi_str arguments,
+static const char *phi__subagents_read(const phi_subagent_desc *desc, phi_str arguments,
                                        phi_arena *scratch, phi__subagents_task *out) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(scratch, arguments, 0, &root, NULL);
@@ -31,7 +31,7 @@ static const char *phi__subagents_read(const phi_subagent *desc, phi_str argumen
 }
 
 /* The child for a task: a new one, or one that is kept. NULL: words say why. */
-static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, phi_str go_on,
+static phi__child *phi__subagents_child(phi__children *all, phi_subagent_desc *desc, phi_str go_on,
                                         char *words, size_t size) {
     phi__child *child = NULL;
     const char *last = "";
@@ -52,7 +52,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent *desc, 
     return NULL;
 }
 
-static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
+static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc,
                                  const phi__subagents_task *task, phi_call call, char *words,
                                  size_t size) {
     phi__children *all = phi__subagents_all(parent);
@@ -73,7 +73,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
 }
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
-    phi_subagent *desc = (phi_subagent *)user_data;
+    phi_subagent_desc *desc = (phi_subagent_desc *)user_data;
     phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__subagents_task task;
     phi_arena scratch;
@@ -125,7 +125,7 @@ static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str ar
     const char *last = "";
     char words[360];
     if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
-    if (child != NULL && phi__child_save_thaw(child, (phi_subagent *)user_data) == PHI_OK) {
+    if (child != NULL && phi__child_save_thaw(child, (phi_subagent_desc *)user_data) == PHI_OK) {
         child->call = call;
         return PHI_PENDING;
     }
@@ -139,7 +139,7 @@ static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str ar
 
 /* ---- public ---- */
 
-PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
+PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc) {
     static const char schema[] =
         "{\"type\":\"object\",\"properties\":{\"task\":{\"type\":\"string\",\"description\":"
         "\"The whole task: the sub-agent sees nothing of this conversation\"}},"
@@ -170,7 +170,7 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
 }
 
 static phi_status phi__subagents_check(phi_agent handle, const phi__agent *parent,
-                                       const phi_subagent *desc) {
+                                       const phi_subagent_desc *desc) {
     if (handle.rt == NULL || desc == NULL) return PHI_BAD_ARG;
     if (parent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_spawn: the agent is gone");
     if (desc->name == NULL || desc->name[0] == '\0')
@@ -182,7 +182,8 @@ static phi_status phi__subagents_check(phi_agent handle, const phi__agent *paren
 }
 
 /* After a restore: the children that had not finished go on. */
-static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all, phi_subagent *desc) {
+static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all,
+                                       phi_subagent_desc *desc) {
     phi_status status = PHI_OK, one;
     phi__child *child;
     if (rt->in_step)
@@ -200,7 +201,7 @@ static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all, phi_
     return status;
 }
 
-PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent *desc, const char *task,
+PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const char *task,
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
     phi_status status = phi__subagents_check(handle, parent, desc);

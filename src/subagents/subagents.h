@@ -27,7 +27,7 @@ extern "C" {
 
 /* Zero means default for every field but the name. Borrowed, with all it points to, until every
    agent with the tool is freed. */
-typedef struct phi_subagent {
+typedef struct phi_subagent_desc {
     const char *name; /* of the tool */
     /* for the model (default: "Delegate a task to the 'name' sub-agent") */
     const char *description;
@@ -48,13 +48,13 @@ typedef struct phi_subagent {
     bool show_events;
     uint32_t timeout_ms; /* of a call (default: none but the limits of the child's run) */
     char own_words[160]; /* phi_subagent_tool writes the default description here */
-} phi_subagent;
+} phi_subagent_desc;
 
 /* A tool that delegates: for phi_agent_desc.tools. A desc or name that is
    NULL gives a tool without a name, which phi_agent_new refuses. Parameters of the tool: `task`
    (text, required), and where `keep` is set `continue`, the id of a child that has finished: it
    goes on with its history. */
-PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
+PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
 
 /* Begins a child by the host: the same as a call of the tool, but its result is an event of the
    parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
@@ -64,7 +64,7 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc);
    failure is returned; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
    PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
    PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
-PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *task,
+PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const char *task,
                              phi_agent *child);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
    step.
 
-   What io/new_file_in.h says about words, paths and descriptors holds here, too.
+   What io/files_in.h says about words, paths and descriptors holds here, too.
 
    Another process may change a path between a check and its use. So a path that was resolved and
    compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
@@ -12,7 +12,7 @@
 #ifndef PHI_SYSTEM_FILES_IN_H
 #define PHI_SYSTEM_FILES_IN_H
 
-#include "io/new_file_in.h"
+#include "io/files_in.h"
 
 #ifndef PHI_NO_FILES
 

@@ -387,9 +387,9 @@ static phi_status phi__trace_refuse(phi_status status, char *words, size_t words
     return status;
 }
 
-PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, const char *path, char *words,
-                                  size_t words_size) {
+PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind,
+                                   const phi_trace_desc *desc, const char *path, char *words,
+                                   size_t words_size) {
 #ifndef PHI_NO_FILES
     phi__trace_file to;
     phi_trace_sink sink;

@@ -2,7 +2,7 @@
 
        phi_trace_desc desc = PHI_ZERO;
        desc.agent = agent;
-       phi_trace_save(NULL, PHI_TRACE_HTML, &desc, "run.html", NULL, 0);
+       phi_trace_write(NULL, PHI_TRACE_HTML, &desc, "run.html", NULL, 0);
 
    The page is one file that loads nothing: the tree of lanes, runs, turns and sub-agents; what each
    request held, and why; tool calls on a time line; tokens, cost and cache hits; search. The spans
@@ -100,9 +100,9 @@ PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless *
    message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
    refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_begin and
    phi_trace_advance. */
-PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, const char *path, char *words,
-                                  size_t words_size);
+PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind,
+                                   const phi_trace_desc *desc, const char *path, char *words,
+                                   size_t words_size);
 
 #ifdef __cplusplus
 }

@@ -80,6 +80,14 @@ TEST(a_bad_model_is_refused_with_the_field_to_fix) {
     rig_free(r);
 }
 
+TEST(a_schema_for_answers_that_are_text_is_refused) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    desc.format.schema = "{\"type\":\"object\"}";
+    refused(r, &desc, PHI_BAD_ARG, "format.schema is given, format.kind is text");
+    rig_free(r);
+}
+
 TEST(a_bad_tool_is_refused_with_its_name) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -353,6 +361,7 @@ TEST(a_keyword_of_a_schema_that_would_restrict_and_is_not_understood_is_named) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_bad_model_is_refused_with_the_field_to_fix),
+          TEST_ENTRY(a_schema_for_answers_that_are_text_is_refused),
           TEST_ENTRY(a_bad_tool_is_refused_with_its_name),
           TEST_ENTRY(a_base_url_that_phi_does_not_speak_is_refused_and_shown_without_its_secrets),
           TEST_ENTRY(a_tool_name_that_the_target_does_not_take_is_refused),

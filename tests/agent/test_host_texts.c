@@ -494,7 +494,7 @@ TEST(a_child_has_its_parents_texts_or_its_own) {
         world w;
         phi_texts texts;
         static phi_agent_desc child;
-        static phi_subagent helper;
+        static phi_subagent_desc helper;
         memset(&texts, 0, sizeof texts);
         memset(&child, 0, sizeof child);
         memset(&helper, 0, sizeof helper);

@@ -543,6 +543,8 @@ static const phi_message *resumed(bool has_resume, const char *from, const char 
     rig_says(other, "Well.");
     CHECK_EQ_INT(rig_run(other, 20), 0);
     CHECK_EQ_INT(f->starts, 1);
+    CHECK((strstr(rig_story(other), "A call of forge was interrupted by the restore: the tool "
+                                    "has no resume") == NULL) == has_resume);
     result = *phi_thread_message_at(phi_agent_thread(agent), 2);
     (void)snprintf(words, sizeof words, "%.*s", (int)result.content[0].text.len,
                    result.content[0].text.at);

@@ -53,7 +53,7 @@ TEST(a_sub_agent_has_the_key_and_headers_of_its_provider_for_the_same_server_alo
     d = made_desc(&m, NULL);
     REQUIRE(CHECK_EQ_INT(d.tool_count, 6));
     for (i = 0; i < 6; i++) {
-        const phi_model *model = &((phi_subagent *)d.tools[i].user_data)->agent->model;
+        const phi_model *model = &((phi_subagent_desc *)d.tools[i].user_data)->agent->model;
         CHECK_EQ_STR(model->base_url, wants[i].url);
         CHECK_EQ_STR(model->api_key != NULL ? model->api_key : "-",
                      wants[i].key != NULL ? wants[i].key : "-");
@@ -76,8 +76,9 @@ TEST(a_sub_agent_has_the_version_of_the_api_for_the_same_server_alone) {
     d = made_desc(&m, NULL);
     CHECK_EQ_STR(d.model.api_version, "2026-10-21");
     REQUIRE(CHECK_EQ_INT(d.tool_count, 2));
-    CHECK_EQ_STR(((phi_subagent *)d.tools[0].user_data)->agent->model.api_version, "2026-10-21");
-    CHECK(((phi_subagent *)d.tools[1].user_data)->agent->model.api_version == NULL);
+    CHECK_EQ_STR(((phi_subagent_desc *)d.tools[0].user_data)->agent->model.api_version,
+                 "2026-10-21");
+    CHECK(((phi_subagent_desc *)d.tools[1].user_data)->agent->model.api_version == NULL);
     made_free(&m);
     rig_free(r);
 }
@@ -115,7 +116,7 @@ TEST(the_hosts_hook_at_credential_knows_the_key_of_sub_agents_with_the_agents_ke
     REQUIRE(made_load(&m, r, servers, NULL, NULL, &with));
     d = made_desc(&m, NULL);
     for (i = 0; i < 6; i++) { /* same and path */
-        const phi_agent_desc *child = ((phi_subagent *)d.tools[i].user_data)->agent;
+        const phi_agent_desc *child = ((phi_subagent_desc *)d.tools[i].user_data)->agent;
         CHECK_EQ_INT(child->hook_points, PHI_HOOK_BEFORE_TOOL | (i < 2 ? PHI_HOOK_CREDENTIAL : 0));
     }
     rig_call(r, "c1", "same", "{\"task\":\"go\"}");
@@ -130,7 +131,7 @@ TEST(the_hosts_hook_at_credential_knows_the_key_of_sub_agents_with_the_agents_ke
 }
 
 static const phi_agent_desc *child_of(const phi_agent_desc *desc) {
-    return ((phi_subagent *)desc->tools[0].user_data)->agent;
+    return ((phi_subagent_desc *)desc->tools[0].user_data)->agent;
 }
 
 TEST(the_hook_at_credential_is_that_of_a_sub_agent_at_the_agents_server_alone) {

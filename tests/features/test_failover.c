@@ -805,7 +805,7 @@ TEST(a_sub_agent_begins_where_its_caller_stands_and_has_the_models_behind_that) 
     rig *r = rig_new();
     set s;
     phi_agent_desc desc = desc_of(&s);
-    phi_subagent worker;
+    phi_subagent_desc worker;
     phi_tool tool;
     phi_agent agent;
     memset(&worker, 0, sizeof worker);

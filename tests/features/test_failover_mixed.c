@@ -305,7 +305,7 @@ TEST(a_sub_agent_of_one_at_a_models_own_provider_begins_with_the_agents_own_mode
     parrot p;
     phi_agent_desc desc = desc_of(&s), child;
     phi_provider provider = parrot_provider(&p);
-    phi_subagent worker;
+    phi_subagent_desc worker;
     phi_agent agent;
     memset(&p, 0, sizeof p);
     memset(&worker, 0, sizeof worker);

@@ -163,7 +163,7 @@ TEST(strings_say_what_is_wrong_with_them) {
 
 TEST(what_is_too_big_is_refused) {
     enum { BYTES = 70000 };
-    phi_toml_options options = PHI_ZERO;
+    phi_toml_desc options = PHI_ZERO;
     phi_json *root;
     phi_parse_error error;
     char *text = (char *)malloc(BYTES + 8);

@@ -17,7 +17,7 @@ static void setup(void) {
 static void teardown(void) { phi_arena_free(&arena); }
 
 /* In slices of so many bytes, of a copy of its exact size, so that a read past the end is seen. */
-static phi_status read_sliced(const char *text, size_t len, const phi_yaml_options *options,
+static phi_status read_sliced(const char *text, size_t len, const phi_yaml_desc *options,
                               size_t units, phi_json **out, phi_parse_error *error) {
     phi_reader *reader;
     phi_status status;
@@ -157,7 +157,7 @@ TEST(plain_text_ends_where_it_should_and_folds_its_lines) {
 TEST(plain_scalars_may_stay_texts) {
     phi_memory own;
     phi_arena room;
-    phi_yaml_options options = PHI_ZERO;
+    phi_yaml_desc options = PHI_ZERO;
     phi_json *root = NULL;
     phi_str text;
     phi_memory_init(&own, NULL, 0);
@@ -319,7 +319,7 @@ TEST(core_tags_are_heeded_and_others_ignored_when_asked) {
         {"&a !!str 1", "\"1\""},
         {"!!str &a 1", "\"1\""},
     };
-    phi_yaml_options options = PHI_ZERO;
+    phi_yaml_desc options = PHI_ZERO;
     phi_json *root;
     all_read(pairs, PHI__COUNT(pairs));
     options.flags = PHI_YAML_ANY_TAG;

@@ -16,7 +16,7 @@ static void setup(void) {
 static void teardown(void) { phi_arena_free(&arena); }
 
 /* In slices, of a copy of its exact size, so that a read past the end is seen. */
-static phi_status read_sliced(phi_str text, const phi_yaml_options *options, size_t units,
+static phi_status read_sliced(phi_str text, const phi_yaml_desc *options, size_t units,
                               phi_json **out, phi_parse_error *error) {
     phi_reader *reader;
     phi_status status;
@@ -265,7 +265,7 @@ static void check_depth(const char *piece, size_t times, phi_status status) {
 }
 
 TEST(nesting_stops_at_the_limit) {
-    phi_yaml_options options = PHI_ZERO;
+    phi_yaml_desc options = PHI_ZERO;
     phi_json *root;
     phi_parse_error error;
     check_depth("- ", 512, PHI_OK);
@@ -306,7 +306,7 @@ TEST(aliases_of_aliases_stop_at_the_limit_of_nodes) {
 }
 
 TEST(aliases_of_long_text_stop_at_the_limit_of_bytes) {
-    phi_yaml_options options = PHI_ZERO;
+    phi_yaml_desc options = PHI_ZERO;
     phi_json *root;
     phi_parse_error error;
     setup();

@@ -140,11 +140,11 @@ static void on_progress(void *user_data, double progress, double total, phi_str 
 }
 
 static void send(const char *method, int *ends) {
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     memset(&request, 0, sizeof request);
     request.method = method;
-    request.done = on_done;
-    request.progress = on_progress;
+    request.done_fn = on_done;
+    request.progress_fn = on_progress;
     request.user_data = ends;
     must(phi_mcp_send(f.mcp, &request, NULL) == PHI_OK);
 }

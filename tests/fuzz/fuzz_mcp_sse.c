@@ -124,11 +124,11 @@ static void done(void *user_data, const phi_mcp_reply *reply) {
 }
 
 static void ask(phi_mcp *mcp) {
-    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_send_desc request = PHI_ZERO;
     if (f.asked == ASKED) return;
     request.method = "tools/call";
     request.params = phi_str_of("{\"name\":\"x\"}");
-    request.done = done;
+    request.done_fn = done;
     request.user_data = (void *)(intptr_t)f.asked;
     if (phi_mcp_send(mcp, &request, NULL) == PHI_OK) f.asked++;
 }

@@ -17,7 +17,7 @@ static void must(bool held) {
     if (!held) abort();
 }
 
-static const phi_toml_options deep = {PHI_JSON_MAX_DEPTH};
+static const phi_toml_desc deep = {PHI_JSON_MAX_DEPTH};
 
 /* The same values of the same types, members in any order. */
 static bool same(const phi_json *a, const phi_json *b) {

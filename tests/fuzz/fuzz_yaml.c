@@ -15,7 +15,7 @@ static void must(bool held) {
     if (!held) abort();
 }
 
-static phi_status read_sliced(phi_arena *arena, phi_str text, const phi_yaml_options *options,
+static phi_status read_sliced(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                               size_t units, phi_json **out, phi_parse_error *error) {
     phi_reader *reader;
     reader = phi_yaml_reader_new(arena, text, options);
@@ -40,7 +40,7 @@ static bool same(const phi_json *a, const phi_json *b) {
 }
 
 static void check_written(phi_arena *arena, const phi_json *root) {
-    phi_yaml_options options = PHI_ZERO;
+    phi_yaml_desc options = PHI_ZERO;
     phi_json *again;
     phi_str out;
     options.max_depth = PHI_JSON_MAX_DEPTH;
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi_arena arena;
     phi_json *whole, *sliced;
     phi_parse_error error, error_sliced;
-    phi_yaml_options options = PHI_ZERO;
+    phi_yaml_desc options = PHI_ZERO;
     char *copy = (char *)malloc(size > 0 ? size : 1); /* its exact size, in bounds checked memory */
     phi_str text;
     phi_status status;

@@ -22,7 +22,7 @@ static void save(const phi_thread *thread, phi_trace_kind kind, const phi_trace_
     phi_status status;
     clock_t from = clock();
     (void)snprintf(path, sizeof path, "%s/%s", dir, name);
-    status = phi_trace_save(thread, kind, desc, path, words, sizeof words);
+    status = phi_trace_write(thread, kind, desc, path, words, sizeof words);
     if (status != PHI_OK) {
         printf("FAIL %s: %s\n", name, words);
         failures++;

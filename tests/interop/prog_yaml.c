@@ -41,7 +41,7 @@ static void print_refused(const phi_parse_error *error) {
 
 /* Reads it in slices, as a program with a frame rate would. */
 static void read_one(phi_arena *arena, phi_str text, uint32_t flags) {
-    phi_yaml_options options = PHI_ZERO;
+    phi_yaml_desc options = PHI_ZERO;
     phi_reader *reader;
     phi_parse_error error;
     phi_json *root;

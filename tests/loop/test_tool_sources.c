@@ -556,7 +556,7 @@ TEST(a_sub_agent_has_the_sources_of_its_desc) {
     shelf s;
     phi_agent_desc desc = rig_desc(), child = rig_desc();
     const phi_tool_source *sources[1];
-    phi_subagent helper;
+    phi_subagent_desc helper;
     phi_tool tool;
     phi_agent agent;
     shelf_init(&s);

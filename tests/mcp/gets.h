@@ -11,7 +11,7 @@ static inline phi_status gets_one(phi_mcp *mcp, phi_mcp_what what, gets_fn done,
                                   uint64_t *id) {
     phi_mcp_get_desc desc = PHI_ZERO;
     desc.what = what;
-    desc.done = done;
+    desc.done_fn = done;
     desc.user_data = user_data;
     return phi_mcp_get(mcp, &desc, id);
 }
@@ -36,7 +36,7 @@ static inline phi_status mcp_read_resource(phi_mcp *mcp, const char *uri, gets_f
     phi_mcp_get_desc desc = PHI_ZERO;
     desc.what = PHI_MCP_GET_RESOURCE;
     desc.uri = uri;
-    desc.done = done;
+    desc.done_fn = done;
     desc.user_data = user_data;
     return phi_mcp_get(mcp, &desc, id);
 }
@@ -49,7 +49,7 @@ static inline phi_status mcp_get_prompt(phi_mcp *mcp, const char *name,
     desc.name = name;
     desc.arguments = arguments;
     desc.argument_count = argument_count;
-    desc.done = done;
+    desc.done_fn = done;
     desc.user_data = user_data;
     return phi_mcp_get(mcp, &desc, id);
 }
@@ -57,7 +57,7 @@ static inline phi_status mcp_get_prompt(phi_mcp *mcp, const char *name,
 static inline phi_status mcp_complete(phi_mcp *mcp, phi_mcp_get_desc *desc, gets_fn done,
                                       void *user_data, uint64_t *id) {
     desc->what = PHI_MCP_GET_COMPLETION;
-    desc->done = done;
+    desc->done_fn = done;
     desc->user_data = user_data;
     return phi_mcp_get(mcp, desc, id);
 }

@@ -168,7 +168,7 @@ static inline void world_init(world *o) {
     o->w.answer = world_answer;
     o->w.user_data = o;
     o->random = 7;
-    o->desc.open_browser = world_browser;
+    o->desc.open_browser_fn = world_browser;
     o->desc.user_data = o;
     o->desc.redirect_port = -1;
     o->desc.redirect_uri = "https://app.example/back";

@@ -507,12 +507,12 @@ static void got_done(void *user_data, const phi_mcp_reply *reply) {
 
 static void ask_modern(link_kit *k, got *g, const char *inputs) {
     char text[1200];
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     memset(g, 0, sizeof *g);
     memset(&request, 0, sizeof request);
     request.method = "tools/call";
     request.params = phi_str_of("{\"name\":\"t\"}");
-    request.done = got_done;
+    request.done_fn = got_done;
     request.user_data = g;
     CHECK_EQ_INT(phi_mcp_send(k->mcp, &request, NULL), PHI_OK);
     link_run(k);

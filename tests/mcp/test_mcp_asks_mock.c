@@ -108,7 +108,7 @@ static void done(void *user_data, const phi_mcp_reply *reply) {
 }
 
 static void asks_over_http(phi_mcp *mcp, const char *tool, const char *want) {
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     char params[80];
     heard h;
     int i;
@@ -117,7 +117,7 @@ static void asks_over_http(phi_mcp *mcp, const char *tool, const char *want) {
     (void)snprintf(params, sizeof params, "{\"name\":\"%s\",\"arguments\":{}}", tool);
     request.method = "tools/call";
     request.params = phi_str_of(params);
-    request.done = done;
+    request.done_fn = done;
     request.user_data = &h;
     CHECK_EQ_INT(phi_mcp_send(mcp, &request, NULL), PHI_OK);
     for (i = 0; i < 500 && h.done == 0; i++) (void)phi_step(phi__mcp_session_runtime(mcp), 20);

@@ -102,14 +102,14 @@ static void done(void *user_data, const phi_mcp_reply *reply) {
 /* Calls a tool and waits for its answer; then looks whether a second one comes. */
 static phi_status call(kit *k, const char *tool, const char *arguments) {
     char params[300];
-    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_send_desc request = PHI_ZERO;
     int64_t end = now_ms() + 60000;
     int i;
     if (!CHECK(ready(k))) return PHI_MISUSE;
     (void)snprintf(params, sizeof params, "{\"name\":\"%s\",\"arguments\":%s}", tool, arguments);
     request.method = "tools/call";
     request.params = phi_str_of(params);
-    request.done = done;
+    request.done_fn = done;
     request.user_data = k;
     k->answers = 0;
     k->text[0] = '\0';
@@ -371,7 +371,7 @@ TEST(a_server_that_ignores_eof_and_sigterm_is_killed) {
 
 TEST(a_server_is_freed_in_the_midst_of_a_call) {
     static const char *const tools[] = {"hang", "busy", "flood"};
-    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_send_desc request = PHI_ZERO;
     char params[60];
     size_t i;
     int n;
@@ -382,7 +382,7 @@ TEST(a_server_is_freed_in_the_midst_of_a_call) {
         (void)snprintf(params, sizeof params, "{\"name\":\"%s\"}", tools[i]);
         request.method = "tools/call";
         request.params = phi_str_of(params);
-        request.done = done;
+        request.done_fn = done;
         request.user_data = &k;
         CHECK(phi_mcp_send(k.mcp, &request, NULL) == PHI_OK);
         for (n = 0; n < 10; n++) (void)phi_step(k.rt, 5);

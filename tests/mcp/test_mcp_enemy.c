@@ -29,11 +29,11 @@ static void counts(void *user_data, const phi_mcp_reply *reply) {
 
 static phi_status ask(phi_mcp *mcp, const char *params,
                       void (*done)(void *user_data, const phi_mcp_reply *reply), void *user_data) {
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     memset(&request, 0, sizeof request);
     request.method = "tools/call";
     request.params = phi_str_of(params);
-    request.done = done;
+    request.done_fn = done;
     request.user_data = user_data;
     return phi_mcp_send(mcp, &request, NULL);
 }

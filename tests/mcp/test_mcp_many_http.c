@@ -92,7 +92,7 @@ static void many_servers_and_calls_share_a_thread(void) {
     phi_transport transport = PHI_ZERO;
     phi_runtime_desc desc = PHI_ZERO;
     phi_mcp_desc to = PHI_ZERO;
-    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_send_desc request = PHI_ZERO;
     phi_runtime *rt;
     size_t i, alone, idle, busy;
     clock_t began;
@@ -113,7 +113,7 @@ static void many_servers_and_calls_share_a_thread(void) {
     idle = (test_alloc_live_bytes() - alone) / SERVERS;
     held = true;
     request.method = "x/y";
-    request.done = done;
+    request.done_fn = done;
     for (i = 0; i < CALLS; i++)
         CHECK_EQ_INT(phi_mcp_send(servers[i % SERVERS], &request, NULL), PHI_OK);
     step(rt, 50);

@@ -640,11 +640,11 @@ TEST(an_authorization_that_nobody_completes_ends) {
 TEST(without_a_browser_only_stored_tokens_are_used) {
     world o;
     world_init(&o);
-    o.desc.open_browser = NULL;
+    o.desc.open_browser_fn = NULL;
     REQUIRE(CHECK(world_begin(&o, SERVER)));
     CHECK_EQ_INT(world_401(&o, "", ""), PHI_REFUSED);
     CHECK_EQ_STR(world_error(&o), "authorization: the server wants one, and there is no "
-                                  "open_browser for a person");
+                                  "open_browser_fn for a person");
     CHECK_EQ_INT(o.w.count, 0);
     CHECK_EQ_INT(o.changed, 0);
     world_end(&o);

@@ -49,7 +49,7 @@ static void visit_init(visit *v) {
     memset(v, 0, sizeof *v);
     world_init(&v->o);
     v->o.w.answer = visit_answer;
-    v->o.desc.open_browser = visit_browser;
+    v->o.desc.open_browser_fn = visit_browser;
     v->o.desc.user_data = v;
 }
 
@@ -114,7 +114,7 @@ TEST(a_stream_in_the_background_asks_a_person_once) {
     int i;
     visit_init(&v);
     v.o.w.answer = modern_answer;
-    v.o.desc.open_browser = modern_browser;
+    v.o.desc.open_browser_fn = modern_browser;
     v.modern = true;
     REQUIRE(CHECK(visit_begin(&v)));
     world_step(&v.o, 60);
@@ -136,7 +136,7 @@ TEST(every_allocation_of_a_connection_with_an_authorization_may_fail) {
         visit v;
         visit_init(&v);
         v.o.w.answer = modern_answer;
-        v.o.desc.open_browser = modern_browser;
+        v.o.desc.open_browser_fn = modern_browser;
         v.o.store = store_mem_new();
         v.o.desc.store = store_mem_store(v.o.store);
         v.modern = v.scarce = true;
@@ -336,7 +336,7 @@ static void asking_done(void *user_data, const phi_mcp_reply *reply) {
 }
 
 TEST(a_server_that_asks_faster_than_it_listens_gets_64_answers_at_once) {
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     size_t before;
     int done = 0;
     visit v;
@@ -348,7 +348,7 @@ TEST(a_server_that_asks_faster_than_it_listens_gets_64_answers_at_once) {
     REQUIRE(CHECK_EQ_INT(phi_mcp_get_info(v.mcp).state, PHI_MCP_READY));
     memset(&request, 0, sizeof request);
     request.method = "ping";
-    request.done = asking_done;
+    request.done_fn = asking_done;
     request.user_data = &done;
     before = test_alloc_live_bytes();
     CHECK_EQ_INT(phi_mcp_send(v.mcp, &request, NULL), PHI_OK);

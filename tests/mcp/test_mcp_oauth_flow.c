@@ -123,11 +123,11 @@ static void replied(void *user_data, const phi_mcp_reply *reply) {
 }
 
 static const char *call(kit *k) {
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     memset(&request, 0, sizeof request);
     request.method = "tools/call";
     request.params = PHI__LIT("{\"name\":\"echo\",\"arguments\":{}}");
-    request.done = replied;
+    request.done_fn = replied;
     request.user_data = k;
     k->waiting = true;
     CHECK_EQ_INT(phi_mcp_send(k->mcp, &request, NULL), PHI_OK);
@@ -150,7 +150,7 @@ static bool begin(kit *k) {
     desc.allocator = test_allocator();
     memset(k, 0, sizeof *k);
     k->rt = phi_runtime_new(&desc);
-    k->oauth.open_browser = open_browser;
+    k->oauth.open_browser_fn = open_browser;
     k->oauth.user_data = k;
     return CHECK(k->rt != NULL);
 }
@@ -207,7 +207,7 @@ TEST(a_program_authorizes_itself_whenever_its_token_has_ended) {
     k.oauth.grant = PHI_MCP_GRANT_CLIENT;
     k.oauth.client_id = "robot";
     k.oauth.client_secret = "robot secret";
-    k.oauth.open_browser = NULL;
+    k.oauth.open_browser_fn = NULL;
     CHECK(connect_to(&k, "machine+short"));
     for (i = 0; i < 2; i++) {
         CHECK_EQ_STR(call(&k), "called");

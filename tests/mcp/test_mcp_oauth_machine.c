@@ -92,7 +92,7 @@ static const char *member(const char *text, const char *name) {
 
 static void client_init(world *o) {
     world_init(o);
-    o->desc.open_browser = NULL;
+    o->desc.open_browser_fn = NULL;
     o->desc.redirect_uri = NULL;
     o->desc.redirect_port = 0;
     o->desc.grant = PHI_MCP_GRANT_CLIENT;
@@ -301,7 +301,7 @@ static void asserting_init(asserting *a) {
     client_init(&a->o);
     a->o.desc.grant = PHI_MCP_GRANT_ASSERTION;
     a->o.desc.client_id = a->o.desc.client_secret = NULL;
-    a->o.desc.want_assertion = want_assertion;
+    a->o.desc.want_assertion_fn = want_assertion;
     a->o.desc.user_data = a;
 }
 
@@ -625,7 +625,7 @@ TEST(what_a_grant_or_a_key_lacks_is_named) {
     d.client_secret = "b";
     CHECK(phi__mcp_oauth_refuse(&d) == NULL);
     d.grant = PHI_MCP_GRANT_ASSERTION;
-    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: grant: want_assertion is needed");
+    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: grant: want_assertion_fn is needed");
     d.grant = (phi_mcp_grant)3;
     CHECK_EQ_STR(phi__mcp_oauth_refuse(&d),
                  "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION");

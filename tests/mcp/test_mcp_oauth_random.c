@@ -236,7 +236,7 @@ static void play(uint32_t seed) {
     g.calm = 1 + dice(&g, 8);
     g.o.w.answer = answer;
     g.o.w.user_data = &g;
-    g.o.desc.open_browser = browser;
+    g.o.desc.open_browser_fn = browser;
     g.o.desc.user_data = &g;
     g.o.store = store_mem_new();
     g.o.desc.store = store_mem_store(g.o.store);

@@ -63,11 +63,11 @@ static phi_mcp *connect_to(phi_runtime *rt, const char *url, const char *era, he
 }
 
 static phi_status call(phi_runtime *rt, phi_mcp *mcp, const char *params, heard *h) {
-    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_send_desc request = PHI_ZERO;
     request.method = "tools/call";
     request.params = phi_str_of(params);
-    request.progress = progress;
-    request.done = done;
+    request.progress_fn = progress;
+    request.done_fn = done;
     request.user_data = h;
     time_t end = time(NULL) + 20;
     h->done = 0;
@@ -237,10 +237,10 @@ static void many_calls_at_once_share_a_connection(void) {
     time_t end = time(NULL) + 20;
     int i;
     for (i = 0; i < MANY; i++) {
-        phi_mcp_request request = PHI_ZERO;
+        phi_mcp_send_desc request = PHI_ZERO;
         request.method = "tools/call";
         request.params = phi_str_of(ECHO);
-        request.done = done;
+        request.done_fn = done;
         request.user_data = &h;
         CHECK_EQ_INT(phi_mcp_send(mcp, &request, NULL), PHI_OK);
     }
@@ -275,7 +275,7 @@ static void free_it(void *user_data, const phi_mcp_event *e) {
 
 TEST(a_refused_notification_is_a_warning_inside_of_which_the_host_may_free_the_connection) {
     phi_runtime *rt = phi_runtime_new(NULL);
-    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_send_desc request = PHI_ZERO;
     phi_mcp_desc desc = PHI_ZERO;
     uint64_t id = 0;
     int warnings = 0;
@@ -290,7 +290,7 @@ TEST(a_refused_notification_is_a_warning_inside_of_which_the_host_may_free_the_c
     memset(&h, 0, sizeof h);
     request.method = "tools/call";
     request.params = phi_str_of("{\"name\":\"slow\",\"arguments\":{\"ms\":3000}}");
-    request.done = done;
+    request.done_fn = done;
     request.user_data = &h;
     CHECK_EQ_INT(phi_mcp_send(mcp, &request, &id), PHI_OK);
     (void)phi_step(rt, 20);

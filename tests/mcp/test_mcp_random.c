@@ -93,7 +93,7 @@ static phi_status part_join(phi_mcp *mcp) {
 
 static void send(world *w) {
     static const char *const methods[] = {"tools/call", "prompts/get", "tools/list", "a"};
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     asked *a;
     if (w->count == ASKS || w->k.mcp == NULL) return;
     a = &w->asks[w->count];
@@ -101,8 +101,8 @@ static void send(world *w) {
     a->w = w;
     request.method = methods[dice(w, 4)];
     request.params = phi_str_of(dice(w, 2) ? "{\"a\":1}" : "");
-    request.done = on_done;
-    request.progress = dice(w, 2) ? on_progress : NULL;
+    request.done_fn = on_done;
+    request.progress_fn = dice(w, 2) ? on_progress : NULL;
     request.user_data = a;
     if (phi_mcp_send(w->k.mcp, &request, &a->id) != PHI_OK) return;
     a->taken = true;

@@ -50,7 +50,7 @@ static void ask_name(asker *a, const char *key) {
             ? a->params
             : "{\"message\":\"What is your name?\",\n\"requestedSchema\":{\"type\":\"object\"}}";
     ask.key = key;
-    ask.done = on_name;
+    ask.done_fn = on_name;
     ask.user_data = a;
     a->ask_status = phi_mcp_ask(a->incoming, &ask);
 }

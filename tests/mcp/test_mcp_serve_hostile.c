@@ -85,7 +85,7 @@ static phi_flow question_start(void *user_data, phi_call call, phi_str arguments
     (void)arguments;
     memset(&ask, 0, sizeof ask);
     ask.method = "elicitation/create";
-    ask.done = question_done;
+    ask.done_fn = question_done;
     ask.user_data = q;
     q->call = call;
     q->status = phi_mcp_ask(phi_mcp_incoming_of(call), &ask);

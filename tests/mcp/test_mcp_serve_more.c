@@ -94,7 +94,7 @@ static void world_desc(world *w) {
     w->desc.template_count = 1;
     w->desc.prompts = prompts;
     w->desc.prompt_count = 2;
-    w->desc.complete = complete;
+    w->desc.complete_fn = complete;
     w->desc.user_data = w;
 }
 
@@ -369,7 +369,7 @@ TEST(an_agent_can_be_a_tool) {
     rig *r = rig_new();
     served s;
     family f;
-    phi_subagent child;
+    phi_subagent_desc child;
     phi_agent_desc agent;
     phi_mcp_server_desc desc;
     phi_tool tool;

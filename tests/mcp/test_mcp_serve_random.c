@@ -89,7 +89,7 @@ static void host_asks(world *w, phi_call call) {
     memset(&ask, 0, sizeof ask);
     ask.method = dice(w, 4) > 0 ? "elicitation/create" : "roots/list";
     ask.params = "{\"message\":\"?\"}";
-    ask.done = host_answered;
+    ask.done_fn = host_answered;
     ask.user_data = w;
     if (phi_mcp_ask(phi_mcp_incoming_of(call), &ask) == PHI_OK) w->asked++;
 }

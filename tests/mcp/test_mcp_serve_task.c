@@ -43,7 +43,7 @@ static void job_ask(job *j, const char *key) {
     ask.method = "elicitation/create";
     ask.params = "{\"message\":\"Who?\"}";
     ask.key = key;
-    ask.done = on_answer;
+    ask.done_fn = on_answer;
     ask.user_data = j;
     j->ask = phi_mcp_ask(j->incoming, &ask);
 }
@@ -518,7 +518,7 @@ static void on_done(void *user_data, const phi_mcp_reply *reply) {
 TEST(our_own_client_waits_for_a_task_over_http) {
     phi_runtime *rt = phi_runtime_new(NULL);
     phi_mcp_desc to = PHI_ZERO;
-    phi_mcp_request request = PHI_ZERO;
+    phi_mcp_send_desc request = PHI_ZERO;
     time_t end = time(NULL) + 30;
     char url[100];
     heard h;
@@ -540,7 +540,7 @@ TEST(our_own_client_waits_for_a_task_over_http) {
         (void)phi_step(rt, 10);
     request.method = "tools/call";
     request.params = phi_str_of("{\"name\":\"work\",\"arguments\":{}}");
-    request.done = on_done;
+    request.done_fn = on_done;
     request.user_data = &h;
     CHECK_EQ_INT(phi_mcp_send(mcp, &request, NULL), PHI_OK);
     while (j.calls == 0 && time(NULL) < end) (void)phi_step(rt, 10);

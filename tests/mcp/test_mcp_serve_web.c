@@ -19,7 +19,7 @@ static phi_status ask_roots(phi_call call, int *answers) {
     phi_mcp_ask_desc ask;
     memset(&ask, 0, sizeof ask);
     ask.method = "roots/list";
-    ask.done = on_answer;
+    ask.done_fn = on_answer;
     ask.user_data = answers;
     return phi_mcp_ask(phi_mcp_incoming_of(call), &ask);
 }

@@ -39,13 +39,13 @@ static void got_progress(void *user_data, double progress, double total, phi_str
 }
 
 static phi_status ask(link_kit *k, got *g, const char *method, const char *params, uint64_t *id) {
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     memset(g, 0, sizeof *g);
     memset(&request, 0, sizeof request);
     g->kit = k;
     request.method = method;
     request.params = phi_str_of(params);
-    request.done = got_done;
+    request.done_fn = got_done;
     request.user_data = g;
     return phi_mcp_send(k->mcp, &request, id);
 }
@@ -421,7 +421,7 @@ TEST(arguments_of_a_request_are_checked) {
 
 TEST(a_request_times_out_and_progress_renews_it_up_to_a_bound) {
     phi_mcp_desc desc = PHI_ZERO;
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     got g;
     link_kit k;
     int i;
@@ -435,8 +435,8 @@ TEST(a_request_times_out_and_progress_renews_it_up_to_a_bound) {
     link_run(&k);
     (void)link_sent(&k);
     request.method = "slow";
-    request.done = got_done;
-    request.progress = got_progress;
+    request.done_fn = got_done;
+    request.progress_fn = got_progress;
     request.user_data = &g;
     CHECK_EQ_INT(phi_mcp_send(k.mcp, &request, NULL), PHI_OK);
     CHECK_EQ_STR(link_sent(&k), "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"slow\",\"params\":{"

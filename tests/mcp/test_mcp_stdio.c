@@ -87,13 +87,13 @@ static void done(void *user_data, const phi_mcp_reply *reply) {
 
 static void call_begin(kit *k, got *g, const char *tool, const char *arguments) {
     static char params[400];
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     memset(g, 0, sizeof *g);
     memset(&request, 0, sizeof request);
     (void)snprintf(params, sizeof params, "{\"name\":\"%s\",\"arguments\":%s}", tool, arguments);
     request.method = "tools/call";
     request.params = phi_str_of(params);
-    request.done = done;
+    request.done_fn = done;
     request.user_data = g;
     CHECK_EQ_INT(phi_mcp_send(k->mcp, &request, NULL), PHI_OK);
 }
@@ -322,7 +322,7 @@ TEST(a_program_that_ignores_everything_is_killed_in_the_end) {
 TEST(large_messages_wait_for_a_server_that_does_not_read) {
     enum { BYTES = 6000000, CALLS = 2 };
     phi_mcp_desc desc = PHI_ZERO;
-    phi_mcp_request request;
+    phi_mcp_send_desc request;
     got frozen, g[CALLS];
     char *params = (char *)malloc(BYTES + 100);
     uint64_t end_ms;
@@ -340,7 +340,7 @@ TEST(large_messages_wait_for_a_server_that_does_not_read) {
         memcpy(params + head + BYTES, "\"}}", 4);
         request.method = "tools/call";
         request.params = phi_str_of(params);
-        request.done = done;
+        request.done_fn = done;
         call_begin(&k, &frozen, "freeze", "{\"ms\":300}");
         for (i = 0; i < CALLS; i++) {
             request.user_data = &g[i];

@@ -716,7 +716,7 @@ TEST(a_session_is_compacted_by_a_strategy_of_the_host_s) {
                 {2, PHI_LIMIT, "loop s.m.2: the strategy failed: a limit of the run was reached"},
                 {3, PHI_REFUSED, "loop s.m.2: keep_compacted: a tool result needs a tool_call_id"},
                 {4, PHI_REFUSED, "loop s.m.2: keep_recent: its first turn is behind its last"}};
-    phi_session_compaction desc;
+    phi_session_compact_desc desc;
     phi_compaction_config config;
     phi_session *s;
     char words[200];

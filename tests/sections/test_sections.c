@@ -440,7 +440,7 @@ TEST(a_script_at_credential_gives_its_key_to_the_agents_server_alone) {
     REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
     d = made_desc(&m, NULL);
     CHECK((d.hook_points & PHI_HOOK_CREDENTIAL) != 0);
-    CHECK_EQ_INT(((phi_subagent *)d.tools[0].user_data)->agent->hook_points, 0);
+    CHECK_EQ_INT(((phi_subagent_desc *)d.tools[0].user_data)->agent->hook_points, 0);
     made_free(&m);
     rig_free(r);
 }

@@ -61,7 +61,7 @@ typedef struct shop { /* a tool source */
 typedef struct lent {
     shop shops[SHOPS];
     const phi_tool_source *sources[SHOPS];
-    phi_subagent helpers[HELPERS];
+    phi_subagent_desc helpers[HELPERS];
     phi_agent_desc helper_descs[HELPERS];
     phi_tool helper_tools[TOOLS];
     phi_strategy_desc thinkers[THINKERS];

@@ -79,7 +79,7 @@ static void do_state(monkey *m) {
 
 static void do_spawn(monkey *m) {
     phi_agent child = PHI_ZERO;
-    phi_subagent *helper = &m->lent.helpers[pick(m, HELPERS)];
+    phi_subagent_desc *helper = &m->lent.helpers[pick(m, HELPERS)];
     if (!m->strangers) return;
     if (once_in(m, 5))
         (void)phi_spawn(any_agent(m), helper, NULL, NULL);

@@ -175,7 +175,7 @@ static inline void machine_fail(machine *m, phi_status status, const char *messa
     event.call_id = m->call_id;
     event.text = phi_str_of(so_far);
     event.status = status;
-    event.failure = phi_str_of(message);
+    event.message = phi_str_of(message);
     machine_event(m, &event);
 }
 

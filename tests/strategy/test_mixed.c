@@ -34,7 +34,7 @@ typedef struct world {
     phi_strategy_desc tot_desc, cot_desc;
     phi_tot_options options;
     phi_agent_desc lead_desc, worker_desc, thinker_desc, configs[3], judge_desc;
-    phi_subagent worker, thinker, deep;
+    phi_subagent_desc worker, thinker, deep;
     phi_tool tools[6], worker_tools[3];
     phi_agent lead;
     phi_evaluate_desc evaluation;

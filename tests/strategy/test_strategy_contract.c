@@ -87,8 +87,8 @@ static phi_status chorus_on(void *state, const phi_strategy_event *event,
     CHECK((event->usage.output > 0) == (event->kind == PHI_STRATEGY_ANSWER));
     (void)snprintf(c->text + len, sizeof c->text - len, "%s%u:%.*s", len > 0 ? " " : "",
                    (unsigned)event->call_id,
-                   (int)(event->kind == PHI_STRATEGY_ANSWER ? event->text.len : event->failure.len),
-                   event->kind == PHI_STRATEGY_ANSWER ? event->text.at : event->failure.at);
+                   (int)(event->kind == PHI_STRATEGY_ANSWER ? event->text.len : event->message.len),
+                   event->kind == PHI_STRATEGY_ANSWER ? event->text.at : event->message.at);
     return ++c->answered < calls_of(options) ? PHI_OK : chorus_end(c, env, out);
 }
 

@@ -15,7 +15,7 @@ typedef struct world {
     rig *r;
     family f;
     phi_agent_desc desc[LEVELS + 1]; /* 0: the parent's */
-    phi_subagent sub[LEVELS];
+    phi_subagent_desc sub[LEVELS];
     phi_tool tool[LEVELS];
     phi_agent lead, spawned;
     uint32_t seed, x;

@@ -18,7 +18,7 @@ typedef struct stage {
     rig *r;
     family f;
     phi_agent_desc worker_desc, lead_desc;
-    phi_subagent worker;
+    phi_subagent_desc worker;
     phi_tool echo, tool;
     phi_agent lead;
     /* heard */

@@ -9,7 +9,7 @@ typedef struct stage {
     rig *r;
     family f;
     phi_agent_desc worker_desc, lead_desc;
-    phi_subagent worker;
+    phi_subagent_desc worker;
     phi_tool echo, tool, both[2];
     phi_agent lead;
     phi_provider inner; /* the family's */

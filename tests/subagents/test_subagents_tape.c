@@ -31,7 +31,7 @@ static void tell(void *user_data, const phi_event *e) {
 static void story(phi_tape *tape, text *events, int *opens) {
     phi_runtime_desc runtime;
     phi_agent_desc worker_desc, lead_desc;
-    phi_subagent worker;
+    phi_subagent_desc worker;
     phi_tool tool;
     family f;
     rig *r;

@@ -72,7 +72,7 @@ static inline phi_usage session_usage(const phi_session *session) {
 static inline phi_status compact_session(phi_session *session, phi_str loop_id, uint32_t flags,
                                          const phi_compaction_config *config, int64_t at_ms,
                                          size_t *loops) {
-    phi_session_compaction desc = PHI_ZERO;
+    phi_session_compact_desc desc = PHI_ZERO;
     desc.loop_id = loop_id;
     desc.flags = flags;
     desc.config = config;
@@ -81,7 +81,7 @@ static inline phi_status compact_session(phi_session *session, phi_str loop_id, 
 }
 
 static inline phi_status compact_from(phi_session *session, const phi_thread *thread) {
-    phi_session_compaction desc = PHI_ZERO;
+    phi_session_compact_desc desc = PHI_ZERO;
     desc.thread = thread;
     return phi_session_compact(session, &desc, NULL, NULL, 0);
 }

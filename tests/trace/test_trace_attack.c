@@ -406,19 +406,19 @@ TEST(bad_arguments_are_refused) {
     CHECK_EQ_INT(phi_trace_advance(NULL, 1), PHI_BAD_ARG);
     desc.child_count = 1;
     CHECK_EQ_INT(trace_all(&s.thread, PHI_TRACE_HTML, &desc, &sink), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_trace_save(&s.thread, PHI_TRACE_HTML, NULL, "", words, sizeof words),
+    CHECK_EQ_INT(phi_trace_write(&s.thread, PHI_TRACE_HTML, NULL, "", words, sizeof words),
                  PHI_BAD_ARG);
     CHECK_EQ_STR(words, "an argument is missing or out of range");
     words[0] = '\0';
-    CHECK_EQ_INT(phi_trace_save(NULL, PHI_TRACE_HTML, NULL, "a", words, 12), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_trace_write(NULL, PHI_TRACE_HTML, NULL, "a", words, 12), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "an argument");
-    CHECK_EQ_INT(phi_trace_save(NULL, PHI_TRACE_HTML, NULL, "a", NULL, 12), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_trace_write(NULL, PHI_TRACE_HTML, NULL, "a", NULL, 12), PHI_BAD_ARG);
     memset(&none, 0, sizeof none);
     words[0] = '\0';
     CHECK_EQ_INT(trace_agent(none, PHI_TRACE_HTML, "a", words, sizeof words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "an argument is missing or out of range");
-    CHECK_EQ_INT(phi_trace_save(&s.thread, PHI_TRACE_HTML, NULL, "/no/such/directory/a.html", words,
-                                sizeof words),
+    CHECK_EQ_INT(phi_trace_write(&s.thread, PHI_TRACE_HTML, NULL, "/no/such/directory/a.html",
+                                 words, sizeof words),
                  PHI_NOT_FOUND);
     CHECK_EQ_STR(words, "/no/such/directory/a.html: No such file or directory");
     scene_close(&s);

@@ -234,7 +234,7 @@ TEST(hostile_texts_are_text) {
 TEST(children_of_a_real_agent_hang_below_its_calls) {
     rig *r = rig_new();
     family f;
-    phi_subagent worker;
+    phi_subagent_desc worker;
     phi_agent_desc worker_desc, lead_desc;
     phi_tool tool;
     phi_agent lead;

@@ -22,7 +22,7 @@ static inline phi_status trace_agent(phi_agent agent, phi_trace_kind kind, const
                                      char *words, size_t words_size) {
     phi_trace_desc desc = PHI_ZERO;
     desc.agent = agent;
-    return phi_trace_save(NULL, kind, &desc, path, words, words_size);
+    return phi_trace_write(NULL, kind, &desc, path, words, words_size);
 }
 
 static inline void traced_parse(traced *t) {

@@ -394,10 +394,10 @@ static bool authorization(client *c, phi_mcp_oauth_desc *oauth) {
     bool assertion = scenario_is(c, "auth/wif-jwt-bearer") ||
                      scenario_is(c, "auth/enterprise-managed-authorization");
     bool dpop = strncmp(c->scenario, "auth/dpop", 9) == 0;
-    oauth->open_browser = open_browser;
+    oauth->open_browser_fn = open_browser;
     oauth->user_data = c;
     oauth->timeout_ms = 10000;
-    oauth->want_assertion = want_assertion;
+    oauth->want_assertion_fn = want_assertion;
     oauth->grant = machine     ? PHI_MCP_GRANT_CLIENT
                    : assertion ? PHI_MCP_GRANT_ASSERTION
                                : PHI_MCP_GRANT_PERSON;

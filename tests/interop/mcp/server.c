@@ -201,7 +201,7 @@ static void ask_next(asked *a) {
         desc.method = q->method;
         desc.key = q->key;
         desc.params = q->params;
-        desc.done = on_answer;
+        desc.done_fn = on_answer;
         desc.user_data = a;
         a->next++;
         if (phi_mcp_ask(a->incoming, &desc) == PHI_OK) a->open++;
@@ -246,7 +246,7 @@ static phi_flow ask_argument(void *user_data, phi_call call, phi_str arguments) 
         (int)(found.raw.len < 1000 ? found.raw.len : 1000), found.raw.at);
     desc.method = sample ? "sampling/createMessage" : "elicitation/create";
     desc.params = params;
-    desc.done = on_answer;
+    desc.done_fn = on_answer;
     desc.user_data = a;
     if (phi_mcp_ask(a->incoming, &desc) == PHI_OK)
         a->open++;
@@ -395,7 +395,7 @@ static phi_flow ask_then_task(void *user_data, phi_call call, phi_str arguments)
     desc.method = ELICIT;
     desc.key = "user_name";
     desc.params = STRING_FORM("What is your name?", "user_name");
-    desc.done = on_task_name;
+    desc.done_fn = on_task_name;
     desc.user_data = a;
     if (phi_mcp_ask(a->incoming, &desc) != PHI_OK) finish(call, "nobody can be asked", true);
     return PHI_PENDING;
@@ -619,7 +619,7 @@ static void asking_prompt(void *user_data, phi_mcp_incoming incoming, phi_str ar
     desc.method = ELICIT;
     desc.key = "user_context";
     desc.params = STRING_FORM("What context should the prompt use?", "context");
-    desc.done = on_context;
+    desc.done_fn = on_context;
     if (phi_mcp_ask(incoming, &desc) != PHI_OK)
         (void)answer_error(incoming, "the client cannot be asked");
 }
@@ -687,7 +687,7 @@ int main(int argc, char **argv) {
     desc.template_count = 1;
     desc.prompts = prompts;
     desc.prompt_count = prompt_count;
-    desc.complete = complete;
+    desc.complete_fn = complete;
     desc.hook_fn = on_hook;
     desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     desc.tasks = true;

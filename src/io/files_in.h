@@ -1,12 +1,12 @@
-/* new_file_in.h - makes and writes files, and makes directories.
+/* files_in.h - makes and writes files, and makes directories.
 
    Words for a failure are the system's own ("No such file or directory"), copied into the caller's
    buffer; `words` may be NULL. Paths are terminated strings in the system's encoding (UTF-8), at
    most 4,095 bytes. PHI_NOT_FOUND is ENOENT, PHI_IO every other refusal. No descriptor is inherited
    by a child, no signal is raised (SIGXFSZ at a file size limit), and nothing here calls fsync.
    Threads: one at a time. */
-#ifndef PHI_IO_NEW_FILE_IN_H
-#define PHI_IO_NEW_FILE_IN_H
+#ifndef PHI_IO_FILES_IN_H
+#define PHI_IO_FILES_IN_H
 
 #include "base/base_in.h"
 

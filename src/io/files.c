@@ -1,5 +1,5 @@
-/* new_file.c - makes and writes files, and makes directories. */
-#include "io/new_file_in.h"
+/* files.c - makes and writes files, and makes directories. */
+#include "io/files_in.h"
 
 #ifndef PHI_NO_FILES
 
