@@ -179,7 +179,6 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 /* Strings are the thread's, valid until its title or metadata or its active lane change, or it goes
    into a store or out of one, or is freed or starts over. */
 typedef struct phi_thread_info {
-    uint64_t count; /* as phi_thread_count */
     /* the first entry's seq: 0, but of a log that has forgotten entries
        (phi_agent_desc.memory.at_limit) that of its FORGOTTEN entry */
     uint64_t first;

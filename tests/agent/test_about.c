@@ -64,7 +64,7 @@ TEST(a_thread_in_memory_has_an_id_that_stays) {
     CHECK_STR(phi_thread_id(thread), id);
     CHECK(!phi_str_equal(phi_thread_id(other), phi_thread_id(thread)));
     CHECK_STR(phi_thread_id(NULL), "");
-    CHECK_EQ_INT(phi_thread_get_info(NULL).count, 0);
+    CHECK_EQ_INT(phi_thread_get_info(NULL).lane_count, 0);
     rig_free(r);
 }
 

@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_ACTS_H
 #define PHI_TESTS_SOAK_MONKEY_ACTS_H
 
+#include "support/update.h"
 #include "support/edits.h"
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
@@ -184,9 +185,9 @@ static void do_call(monkey *m) {
     case 0: (void)give(m, call); break;
     case 1:
         if (once_in(m, 2))
-            (void)give_by(m, call, phi_call_partial);
+            (void)give_by(m, call, phi_call_update);
         else
-            (void)phi_call_update(call, text);
+            (void)call_update(call, text);
         break;
     case 2: (void)phi_call_progress(call, text); break;
     case 3: {
