@@ -51,13 +51,13 @@
 #if PHI__PUB_BASE_BASE != 0x7298e6c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x34896225
+#if PHI__PUB_PHI_2 != 0xb23fba96
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xc49fc653
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0xd6b5c8ff
+#if PHI__PUB_PHI_3 != 0xac22f1ec
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x8ff2dc43
+#if PHI__PUB_PHI_4 != 0x406f384b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -11874,11 +11874,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x129a1f67
+#if PHI__IMP_RECORD != 0x7915e5a0
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x129a1f67
+#define PHI__IMP_RECORD 0x7915e5a0
 
 /* ---- src/record/event_in.h ---- */
 
@@ -18015,7 +18015,7 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
     phi_arena_init(&tape->arena, &tape->memory, 0);
     if (part) {
         phi_tool_result partial = phi__results_given(message);
-        (void)phi_call_partial(handle, &partial);
+        (void)phi_call_update(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
         (void)phi__update_progress(handle, text);
     else
@@ -19323,10 +19323,11 @@ static void phi__tape_secret_put_url(phi__tape *tape, phi__buf *line, phi_str ur
 
 static void phi__tape_secret_put_headers(phi__tape *tape, phi__buf *line,
                                          const phi_request *request) {
-    phi_str name, value;
+    phi_request_info info = phi_request_get_info(request);
     size_t i;
     phi__records_raw(line, "headers", "{");
-    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
+    for (i = 0; i < info.header_count; i++) {
+        phi_str name = info.headers[i].name, value = info.headers[i].value;
         phi__json_write_key(line, name);
         if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
         phi__json_write_str(line, value);
@@ -19434,11 +19435,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x041d4056
+#if PHI__IMP_SUBAGENTS != 0x558cd582
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x041d4056
+#define PHI__IMP_SUBAGENTS 0x558cd582
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -20121,7 +20122,7 @@ static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_s
     content.text = text;
     partial->content = &content;
     partial->content_count = 1;
-    return phi_call_partial(call, partial);
+    return phi_call_update(call, partial);
 }
 
 /* Each part calls hooks of the host, which may free the child, and its parent: their memory stays
