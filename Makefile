@@ -2,7 +2,7 @@
 
 PYTHON = scripts/python.sh
 CC = gcc
-CXX = g++
+CXX = $(if $(findstring clang,$(CC)),clang++,g++)
 CLANG = clang
 V = asan
 BUILD = build

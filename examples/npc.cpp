@@ -11,6 +11,7 @@
 #include <iostream>
 #include <map>
 #include <thread>
+#include <tuple>
 
 struct village {
     std::map<std::string, int> distance{{"forge", 12}, {"well", 30}, {"mill", 90}}; // in tiles
@@ -23,8 +24,10 @@ static const char *const schema =
 
 static phi::agent make_smith(phi::runtime &rt, village &town) {
     phi::tool walk{"walk_to", "Walks to a place in the village", schema, [&](phi::call call) {
-                       town.smith_goes_to = call.arg("place", "");
-                       town.left = town.distance.at(town.smith_goes_to); // an unknown place throws
+                       const auto place = town.distance.find(call.arg("place", ""));
+                       if (place == town.distance.end())
+                           throw std::runtime_error("There is no such place.");
+                       std::tie(town.smith_goes_to, town.left) = *place;
                        return PHI_PENDING;
                    }};
     walk.step = [&](phi::call) -> phi::result { // once a frame

@@ -45,6 +45,7 @@ struct error : std::runtime_error { /* what(): the message of phi_last_error */
 struct call : phi_call {
     call(phi_call c) : phi_call(c) {}
     std::string arg(const char *at, const char *f) const { return phi_call_arg_str(*this, at, f); }
+    std::string arg(const char *at, const std::string &f) const { return arg(at, f.c_str()); }
     double arg(const char *at, double f) const { return phi_call_arg_num(*this, at, f); }
     bool arg(const char *at, bool f) const { return phi_call_arg_bool(*this, at, f); }
     int64_t arg(const char *at, int64_t f) const { return phi_call_arg_int(*this, at, f); }
@@ -208,6 +209,7 @@ struct runtime {
 };
 
 struct agent {
+    agent() = default; /* none; assign one later */
     /* Its tools follow those of the desc; on_hook is called at desc.hook_points. make: what makes
        the agent, where that is not phi_agent_new (phi_agent_restore). */
     agent(runtime &rt, phi_agent_desc desc, std::vector<tool> tools = {}, hook_fn on_hook = {},
@@ -234,7 +236,7 @@ struct agent {
        phi_thread_message_at says. The loop comes to messages that are added meanwhile. */
     auto history() const {
         return detail::range{[s = state_, i = size_t(0)]() mutable {
-            phi_thread *thread = phi_agent_thread(s->get());
+            phi_thread *thread = phi_agent_thread(s ? s->get() : phi_agent{});
             auto *message = phi_thread_message_at(thread, i);
             if (!message && i < phi_thread_message_count(thread))
                 detail::raise(phi_last_error(s->handle.rt));

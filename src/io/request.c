@@ -32,15 +32,9 @@ PHI_API phi_request_info phi_request_get_info(const phi_request *request) {
     info.method = request->method;
     info.url = request->url;
     info.length = request->length;
+    info.headers = request->headers;
+    info.header_count = request->header_count;
     return info;
-}
-
-PHI_API bool phi_request_header(const phi_request *request, size_t i, phi_str *name,
-                                phi_str *value) {
-    if (i >= request->header_count) return false;
-    *name = request->headers[i].name;
-    *value = request->headers[i].value;
-    return true;
 }
 
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n) {

@@ -15,9 +15,7 @@ typedef struct phi__piece {
     uint64_t start; /* offset in the body; filled by phi__request_seal */
 } phi__piece;
 
-typedef struct phi__header {
-    phi_str name, value; /* both terminated behind their length */
-} phi__header;
+typedef phi_request_header phi__header;
 
 struct phi_request {
     phi_str method, url; /* terminated behind their length */

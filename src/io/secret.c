@@ -431,11 +431,11 @@ PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str val
 }
 
 PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request) {
-    phi_str name, value;
+    phi_request_info info = phi_request_get_info(request);
     size_t i;
-    phi__secret_add_url(set, phi_request_get_info(request).url);
-    for (i = 0; phi_request_header(request, i, &name, &value); i++)
-        (void)phi__secret_add_header(set, name, value);
+    phi__secret_add_url(set, info.url);
+    for (i = 0; i < info.header_count; i++)
+        (void)phi__secret_add_header(set, info.headers[i].name, info.headers[i].value);
 }
 
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url) {

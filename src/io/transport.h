@@ -22,17 +22,21 @@ typedef struct phi_transfer {
    release returns. */
 typedef struct phi_request phi_request;
 
+/* Both end with a zero byte. */
+typedef struct phi_request_header {
+    phi_str name;
+    phi_str value; /* may hold keys: do not log it */
+} phi_request_header;
+
 /* The strings are valid as long as the request. */
 typedef struct phi_request_info {
     phi_str method;
     phi_str url;     /* may hold keys: do not log it */
     uint64_t length; /* bytes of the body */
+    const phi_request_header *headers;
+    size_t header_count;
 } phi_request_info;
 PHI_API phi_request_info phi_request_get_info(const phi_request *request);
-
-/* Header i, from 0; false past the last one. Values may hold keys: do not log them. */
-PHI_API bool phi_request_header(const phi_request *request, size_t i, phi_str *name,
-                                phi_str *value);
 
 /* Copies up to n bytes of the body from `offset`; 0 at or past the end. */
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n);
@@ -59,11 +63,10 @@ struct phi_transport {
     void (*release)(void *user_data, phi_transfer transfer);
 };
 
-/* Reports a stage. Optional: a transport that never says counts as connected from open on. */
-PHI_API phi_status phi_transfer_stage_reached(phi_transfer transfer, phi_transfer_stage stage);
-
 /* The final answer's status and its header lines ("Name: value\r\n" each; copied, bytes beyond 16
-   KiB are dropped). Once, before the first push: else PHI_MISUSE. */
+   KiB are dropped). Once, before the first push: else PHI_MISUSE. A phi_transfer_stage for
+   http_status reports that stage instead, without headers. Optional: a transport that never says
+   counts as connected from open on. */
 PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, const char *headers,
                                      size_t len);
 
@@ -72,8 +75,8 @@ PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, con
 PHI_API phi_status phi_transfer_push(phi_transfer transfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else the failure (PHI_NETWORK, PHI_TLS,
-   PHI_TIMEOUT...) with a message; `words` are copied, NULL for none. */
-PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, const char *words);
+   PHI_TIMEOUT...) with a message; `message` is copied, NULL for none. */
+PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, const char *message);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ typedef enum phi_hook_point {
        DENY: it is not run, and the model reads the reply */
     PHI_HOOK_BEFORE_TOOL = 1 << 6,
     PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
-    /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event. It cannot wait:
+    /* tool_name, tool_call_id, text; message: of phi_call_update. DENY: no event. It cannot wait:
        PHI_WAIT counts as PHI_DENY */
     PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */

@@ -178,13 +178,12 @@ typedef struct phi_tool_result {
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the person who
-   waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
-   events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
-PHI_API phi_status phi_call_update(phi_call call, const char *text);
-/* The same with blocks, details for the host and the run of a sub-agent. The event's
-   message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
-   PHI_BAD_ARG: a block as of phi_call_result; phi_last_error names it. */
-PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
+   waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. A part that is a text alone is the
+   event's text; of any other the event's message holds the blocks and the details, its text the
+   text blocks, joined by line breaks. PHI_BAD_ARG: a block as of phi_call_result. PHI_FULL: the
+   host does not pop its events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping
+   thread only. */
+PHI_API phi_status phi_call_update(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after

@@ -359,12 +359,10 @@ PHI__FN phi_status phi__transfer_network_status(phi_status status) {
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_transfer_stage_reached(phi_transfer handle, phi_transfer_stage stage) {
-    return phi__transfer_port_stage(handle, stage);
-}
-
 PHI_API phi_status phi_transfer_head(phi_transfer handle, int http_status, const char *headers,
                                      size_t len) {
+    if (http_status == PHI_TRANSFER_STARTED || http_status == PHI_TRANSFER_CONNECTED)
+        return phi__transfer_port_stage(handle, (phi_transfer_stage)http_status);
     return phi__transfer_port_head(handle, http_status, headers, len);
 }
 

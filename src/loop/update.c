@@ -105,10 +105,16 @@ PHI__FN phi_status phi__update_progress(phi_call handle, phi_str text) {
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
 }
 
+/* True for a part that is no more than its text. */
+static bool phi__update_is_text(const phi_tool_result *given) {
+    return given->text != NULL && given->details == NULL && given->child_loop_id == NULL &&
+           !given->is_error;
+}
+
 /* ---- public ---- */
 
-PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *given) {
-    phi_status status = phi__call_check(handle, "phi_call_partial", given);
+PHI_API phi_status phi_call_update(phi_call handle, const phi_tool_result *given) {
+    phi_status status = phi__call_check(handle, "phi_call_update", given);
     phi__toolcall *call = phi__call_find(handle);
     phi_tool_result partial;
     phi_content one;
@@ -118,8 +124,8 @@ PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *give
     bool failed = false;
     if (status != PHI_OK) return status;
     if (call == NULL) return PHI_STALE;
-    if (call->updating)
-        return phi__error(handle.rt, PHI_MISUSE, "phi_call_partial inside its hook");
+    if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
+    if (phi__update_is_text(given)) return phi__update_text(handle, phi_str_of(given->text));
     phi_arena_init(&scratch, &handle.rt->memory, 0);
     partial = phi__call_whole(given, &one);
     part = phi__update_part(call, &partial);
@@ -131,11 +137,6 @@ PHI_API phi_status phi_call_partial(phi_call handle, const phi_tool_result *give
     status = failed ? PHI_NO_MEMORY : phi__update_make(handle, &update);
     phi_arena_free(&scratch);
     return status;
-}
-
-PHI_API phi_status phi_call_update(phi_call handle, const char *text) {
-    if (handle.rt == NULL || text == NULL) return PHI_BAD_ARG;
-    return phi__update_text(handle, phi_str_of(text));
 }
 
 PHI_API phi_status phi_call_progress(phi_call handle, const char *text) {

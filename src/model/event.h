@@ -39,7 +39,7 @@ typedef enum phi_event_kind {
        has neither TOOL_START nor TOOL_END: its result is a MESSAGE_END of PHI_ROLE_TOOL_RESULT */
     PHI_EV_TOOL_START,
     /* text: a part of the result while the tool runs; message: its blocks and details, where
-       phi_call_partial gave it (else NULL); child_loop_id */
+       phi_call_update gave it (else NULL); child_loop_id */
     PHI_EV_TOOL_UPDATE,
     PHI_EV_TOOL_PROGRESS, /* text: a message for the person who waits */
     PHI_EV_TOOL_END,      /* message: the result; is_error */

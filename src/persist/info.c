@@ -57,7 +57,6 @@ PHI_API phi_thread_info phi_thread_get_info(const phi_thread *thread) {
     info.lane = info.title = info.metadata = info.forked_from = phi__str("", 0);
     if (thread == NULL) return info;
     info = phi__about_info(thread);
-    info.count = thread->log.count;
     info.first = thread->log.base;
     info.stored = thread->journal != NULL ? thread->journal->stored : 0;
     info.lane = phi__lane_name(thread, thread->lanes.active);

@@ -120,7 +120,7 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
     phi_arena_init(&tape->arena, &tape->memory, 0);
     if (part) {
         phi_tool_result partial = phi__results_given(message);
-        (void)phi_call_partial(handle, &partial);
+        (void)phi_call_update(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
         (void)phi__update_progress(handle, text);
     else

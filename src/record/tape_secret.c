@@ -33,10 +33,11 @@ static void phi__tape_secret_put_url(phi__tape *tape, phi__buf *line, phi_str ur
 
 static void phi__tape_secret_put_headers(phi__tape *tape, phi__buf *line,
                                          const phi_request *request) {
-    phi_str name, value;
+    phi_request_info info = phi_request_get_info(request);
     size_t i;
     phi__records_raw(line, "headers", "{");
-    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
+    for (i = 0; i < info.header_count; i++) {
+        phi_str name = info.headers[i].name, value = info.headers[i].value;
         phi__json_write_key(line, name);
         if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
         phi__json_write_str(line, value);

@@ -91,7 +91,7 @@ static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_s
     content.text = text;
     partial->content = &content;
     partial->content_count = 1;
-    return phi_call_partial(call, partial);
+    return phi_call_update(call, partial);
 }
 
 /* Each part calls hooks of the host, which may free the child, and its parent: their memory stays

@@ -1,5 +1,6 @@
 /* test_leave.c - a runtime that was left in the midst: by a longjmp out of a callback, as by an exception; and one
    that is freed in a child of fork. */
+#include "support/update.h"
 #include "support/rig.h"
 #include "loop/hook.h"
 #include "loop/input.h"
@@ -43,7 +44,7 @@ static phi_flow leave_start(void *user_data, phi_call call, phi_str arguments) {
 
 static phi_flow leave_step(void *user_data, phi_call call) {
     leave((leaver *)user_data);
-    (void)phi_call_update(call, "half");
+    (void)call_update(call, "half");
     return PHI_DONE;
 }
 

@@ -1,5 +1,6 @@
 /* test_runtime.c - what src/agent/runtime.h promises: making, closing and freeing in every state, and
    how long a step may wait. And that the password of a proxy is in no error. */
+#include "support/update.h"
 #include "agent/snapshot.h"
 #include "record/replay.h"
 #include "support/rig.h"
@@ -91,8 +92,8 @@ TEST(calls_that_are_none_are_refused_everywhere) {
     CHECK_EQ_INT(phi_call_reply(none, ""), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_call_reply(stale, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_call_fail(stale, ""), PHI_STALE);
-    CHECK_EQ_INT(phi_call_update(none, ""), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_update(stale, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(call_update(none, ""), PHI_BAD_ARG);
+    CHECK_EQ_INT(call_update(stale, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_call_progress(stale, "x"), PHI_STALE);
     CHECK(phi_call_state(none, 8) == NULL);
     CHECK(phi_call_state(stale, SIZE_MAX) == NULL);

@@ -7,6 +7,7 @@
 #ifndef PHI_TESTS_COMPAT_SCENES_H
 #define PHI_TESTS_COMPAT_SCENES_H
 
+#include "support/update.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "agent/summary.h"
@@ -92,7 +93,7 @@ static inline phi_flow scene_count_step(void *user_data, phi_call call) {
     if (n == NULL) return PHI_PENDING;
     ++*n;
     (void)snprintf(text, sizeof text, "%u", (unsigned)*n);
-    (void)phi_call_update(call, text);
+    (void)call_update(call, text);
     if (*n < 12) return PHI_PENDING;
     (void)phi_call_reply(call, "counted");
     return PHI_DONE;

@@ -77,7 +77,7 @@ struct world {
 
 void a_lambda_gets_arguments_by_their_types() {
     world w;
-    std::string place, deep, other;
+    std::string place, deep, other, own;
     int tiles = 0, far = 0;
     std::int64_t wide = 0;
     double speed = 0;
@@ -86,6 +86,7 @@ void a_lambda_gets_arguments_by_their_types() {
                        place = call.arg("place", "nowhere");
                        deep = call.arg("to[1].name", "nobody");
                        other = call.arg("other", "default");
+                       own = call.arg("own", std::string("my own"));
                        tiles = call.arg("tiles", 1);
                        far = call.arg("far", -7);
                        wide = call.arg("far", std::int64_t{1});
@@ -98,7 +99,7 @@ void a_lambda_gets_arguments_by_their_types() {
              R"({"place":"forge","to":[{},{"name":"Ada"}],"other":3,"tiles":12,"far":5000000000,)"
              R"("speed":2.5,"quick":true})");
     w.ask(smith);
-    CHECK(place == "forge" && deep == "Ada" && other == "default");
+    CHECK(place == "forge" && deep == "Ada" && other == "default" && own == "my own");
     CHECK(tiles == 12 && far == -7 && wide == 5000000000 && speed == 2.5 && quick);
     CHECK(w.results == std::vector<std::string>{"You are at the forge."});
     CHECK(w.answer == "Done.");
@@ -323,8 +324,9 @@ void a_hook_replies_with_a_text_of_its_own() {
     phi::agent smith(w.rt, w.desc,
                      {{"a", "A", "",
                        [&](phi::call call) {
-                           CHECK(phi_call_update(call, "half") ==
-                                 PHI_OK); /* a hook inside a tool */
+                           phi_tool_result part = {};
+                           part.text = "half";
+                           CHECK(phi_call_update(call, &part) == PHI_OK); /* a hook inside a tool */
                            return arguments = call.arg("why", "none");
                        }}},
                      [&, n = 0](phi_hook &hook, std::string &reply) mutable {
@@ -492,6 +494,11 @@ void what_is_moved_keeps_working() {
     CHECK(*state == 6 && state.use_count() == 5);
     village.clear();
     CHECK(state.use_count() == 1);
+    phi::agent none;
+    CHECK(!none && none.prompt("Hello?") != PHI_OK);
+    for (const phi_message &m : none.history()) CHECK(m.role == 0);
+    none = phi::agent(w.rt, w.desc);
+    CHECK(static_cast<bool>(none));
 }
 
 void agents_and_their_runtime_go_in_any_order() {
@@ -529,7 +536,7 @@ void agents_and_their_runtime_go_in_any_order() {
 }
 
 void callbacks_may_destroy_agents_and_the_runtime() {
-    for (int what = 0; what < 5; what++) {
+    for (int what = 0; what < 6; what++) {
         auto w = std::make_unique<world>();
         std::optional<phi::agent> smith, other;
         const phi_agent_desc plain = w->desc;
@@ -539,6 +546,7 @@ void callbacks_may_destroy_agents_and_the_runtime() {
             if (what == 2) other.reset();
             if (what == 3) w->rt = phi::runtime(); /* the step's own goes when it ends */
             if (what == 4) smith.emplace(w->rt, plain);
+            if (what == 5 && smith) other = std::move(*smith), smith.reset();
             CHECK(text[99] == 'x' && counted::alive > 0); /* captured state outlives the call */
         };
         w->desc.hook_points = PHI_HOOK_BEFORE_TOOL;

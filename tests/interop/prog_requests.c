@@ -5,6 +5,7 @@
 
    One JSON file a request: protocol, method, url, headers, and the body as one string. Where the protocol
    signs, it is signed with keys and a time that check.mjs knows. */
+#include "support/header.h"
 #include "base/sha256_in.h"
 #include "wire/format_in.h"
 #include "wire/wire_support.h"
@@ -218,8 +219,7 @@ static bool save(conversation *t, const char *directory, const target *to, const
     put_member(&out, "url", phi_request_get_info(request).url);
     phi__json_write_key(&out, PHI__LIT("headers"));
     phi__buf_char(&out, '{');
-    for (i = 0; phi_request_header(request, i, &name, &value); i++)
-        put_member(&out, name.at, value);
+    for (i = 0; header_at(request, i, &name, &value); i++) put_member(&out, name.at, value);
     phi__buf_char(&out, '}');
     put_member(&out, "body", phi_str_of(t->body));
     phi__buf_text(&out, "}\n");

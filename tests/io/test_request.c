@@ -1,4 +1,5 @@
 /* A body in pieces: read from any offset, whatever the pieces are. */
+#include "support/header.h"
 #include "support/test.h"
 
 #include "io/request_in.h"
@@ -87,10 +88,10 @@ TEST(method_url_and_headers_are_told) {
     rq.header_count = 2;
     CHECK_STR(phi_request_get_info(&rq).method, "POST");
     CHECK_STR(phi_request_get_info(&rq).url, "https://api.example/v1");
-    CHECK(phi_request_header(&rq, 1, &name, &value));
+    CHECK(header_at(&rq, 1, &name, &value));
     CHECK_STR(name, "B");
     CHECK_STR(value, "");
-    CHECK(!phi_request_header(&rq, 2, &name, &value));
+    CHECK(!header_at(&rq, 2, &name, &value));
 }
 
 TEST_MAIN(TEST_ENTRY(seal_counts_the_length_and_the_starts),

@@ -4,6 +4,7 @@
 #ifndef PHI_TESTS_LOOP_RANDOM_WORLD_H
 #define PHI_TESTS_LOOP_RANDOM_WORLD_H
 
+#include "support/update.h"
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/rig.h"
@@ -272,7 +273,7 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
     case 2: (void)phi_call_reply(call, "posted"); return PHI_DONE;
-    case 3: (void)phi_call_update(call, "part"); break;
+    case 3: (void)call_update(call, "part"); break;
     case 4:
         if (pick(w, 6) == 0) leave(w);
         break;
@@ -487,7 +488,7 @@ static void finish_some(world *w) {
     call = w->calls[pick(w, w->call_count < CALLS ? w->call_count : CALLS)];
     switch (pick(w, 4)) {
     case 0: (void)give(w, call); break;
-    case 1: (void)phi_call_update(call, "so far"); break;
+    case 1: (void)call_update(call, "so far"); break;
     default:
         (void)(pick(w, 2) == 0 ? phi_call_fail(call, "from outside")
                                : phi_call_reply(call, "from outside"));

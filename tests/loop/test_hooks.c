@@ -1,5 +1,6 @@
 /* test_hooks.c - the order of hooks, what they may say, and what they are told.
    docs/conformance.md names those that prove a line of the checklist. */
+#include "support/update.h"
 #include "support/heard.h"
 #include "agent/agent_history.h"
 #include "model/message_in.h"
@@ -11,7 +12,7 @@
 static phi_flow work_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_update(call, "half");
+    (void)call_update(call, "half");
     (void)phi_call_reply(call, "whole");
     return PHI_DONE;
 }

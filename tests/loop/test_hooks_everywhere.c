@@ -1,5 +1,6 @@
 /* test_hooks_everywhere.c - hooks that free agents, prompt others, never answer, answer twice or
    do what is forbidden, at every point they are asked at. */
+#include "support/update.h"
 #include "agent/response.h"
 #include "support/heard.h"
 #include "support/request.h"
@@ -70,7 +71,7 @@ static phi_verdict act_hook(void *user_data, phi_hook *hook) {
 }
 
 static phi_flow updating_start(void *user_data, phi_call call, phi_str arguments) {
-    phi_status said = phi_call_update(call, "half");
+    phi_status said = call_update(call, "half");
     (void)user_data;
     (void)arguments;
     CHECK(said == PHI_OK || said == PHI_STALE);
@@ -315,7 +316,7 @@ TEST(the_hooks_of_an_update_between_two_steps_are_hooks_like_any) {
         a.victim = agent_with(r, &desc, &tool);
         CHECK_EQ_INT(phi_prompt(a.victim, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 1);
-        CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "half"), what == 0 ? PHI_OK : PHI_STALE);
+        CHECK_EQ_INT(call_update(rig_call_at(r, 0), "half"), what == 0 ? PHI_OK : PHI_STALE);
         CHECK_EQ_INT(a.done, 1);
         if (what == 0) {
             CHECK_EQ_INT(a.said[2], PHI_MISUSE);

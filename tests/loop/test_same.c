@@ -1,5 +1,6 @@
 /* test_same.c - a run that is done again with the same seed, clock and transport tells the same, byte for
    byte: every event as JSON, with its number and its time. */
+#include "support/update.h"
 #include "record/replay.h"
 #include "support/rig.h"
 #include "record/event_json.h"
@@ -69,7 +70,7 @@ static phi_verdict some_wait(void *user_data, phi_hook *hook) {
 
 static phi_flow think(void *user_data, phi_call call) {
     cast *c = (cast *)user_data;
-    (void)phi_call_update(call, "thinking");
+    (void)call_update(call, "thinking");
     if (test_random(&c->t->state) % 9 != 0) return PHI_PENDING;
     (void)phi_call_reply(call, "thought of");
     return PHI_DONE;

@@ -2,6 +2,7 @@
 
    Three turns with parallel tools, an update, steering, a follow-up, a retry before the first delta and
    one after it, and a compaction; then a run that fails for good. Lines "== " are what the host does. */
+#include "support/update.h"
 #include "support/heard.h"
 #include "loop/input.h"
 
@@ -31,7 +32,7 @@ static void book_tell(book *b, const char *next) {
 
 /* "look": half of what there is to see at once, the rest when the test finishes it. */
 static phi_flow look_start(void *user_data, phi_call call, phi_str arguments) {
-    (void)phi_call_update(call, "A well,");
+    (void)call_update(call, "A well,");
     return rig_wait((rig *)user_data).start(user_data, call, arguments);
 }
 

@@ -1,5 +1,6 @@
 /* test_tool_modes.c - calls of one answer: side by side, in batches or one by one, and the order
    of their results. */
+#include "support/update.h"
 #include "loop/act_tool.h"
 #include "support/heard.h"
 #include "agent/agent_history.h"
@@ -125,7 +126,7 @@ TEST(parallel_tools_interleave_and_their_results_stand_in_the_order_of_the_calls
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_update(rig_call_at(r, 1), "half"), PHI_OK);
+    CHECK_EQ_INT(call_update(rig_call_at(r, 1), "half"), PHI_OK);
     rig_finish(r, 1, "second");
     (void)rig_step(r);
     rig_finish(r, 0, "first");

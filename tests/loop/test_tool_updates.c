@@ -1,5 +1,6 @@
 /* test_tool_updates.c - what a call says before its result: updates, partial results, progress,
    heartbeats. */
+#include "support/update.h"
 #include "loop/act_tool.h"
 #include "record/event_json.h"
 #include "agent/agent_history.h"
@@ -21,7 +22,7 @@ TEST(updates_are_events_that_the_model_does_not_see_and_progress_is_for_the_pers
     CHECK_STR(phi_call_get_info(rig_call_at(r, 0)).id, "c1");
     CHECK_STR(phi_call_get_info(rig_call_at(r, 0)).tool_name, "wait");
     rig_forget(r);
-    CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "half way"), PHI_OK);
+    CHECK_EQ_INT(call_update(rig_call_at(r, 0), "half way"), PHI_OK);
     CHECK_EQ_INT(phi_call_progress(rig_call_at(r, 0), "Nearly there"), PHI_OK);
     rig_finish(r, 0, "whole");
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -32,7 +33,7 @@ TEST(updates_are_events_that_the_model_does_not_see_and_progress_is_for_the_pers
                   strlen("ToolExecutionUpdate c1 \"half way\"\n"
                          "ProgressMessage c1 \"Nearly there\"\n"
                          "ToolExecutionEnd toolResult c1 \"whole\"\n")) == 0);
-    CHECK_EQ_INT(phi_call_update(rig_call_at(r, 0), "late"), PHI_STALE);
+    CHECK_EQ_INT(call_update(rig_call_at(r, 0), "late"), PHI_STALE);
     CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "whole");
     CHECK(strstr(rig_request(r, 1), "whole") != NULL);
     CHECK(strstr(rig_request(r, 1), "half way") == NULL);
@@ -101,20 +102,19 @@ TEST(a_partial_result_carries_blocks_details_and_the_run_of_a_child) {
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_OK);
+    CHECK_EQ_INT(phi_call_update(b.calls[0], &partial), PHI_OK);
     memset(blocks, 0, sizeof blocks); /* it is copied */
     (void)rig_step(r);
     CHECK_EQ_INT(parts, 1);
     blocks[0].kind = PHI_CONTENT_TOOL_CALL;
-    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_call_update(b.calls[0], &partial), PHI_BAD_ARG);
     words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_STR(
-        words,
-        "phi_call_partial: content[0].kind: expected text, image, document, audio or opaque");
+        words, "phi_call_update: content[0].kind: expected text, image, document, audio or opaque");
     finish(&b, 0, "whole");
     CHECK_EQ_INT(rig_run(r, 20), 0);
     partial = half_a_picture(blocks);
-    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_STALE);
+    CHECK_EQ_INT(phi_call_update(b.calls[0], &partial), PHI_STALE);
     CHECK_EQ_INT(parts, 1);
     CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 2)->content_count, 1);
     CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "whole");
@@ -152,7 +152,7 @@ TEST(long_strings_of_a_partial_result_come_whole) {
         rig_says(r, "done");
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 10), 1);
-        CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_OK);
+        CHECK_EQ_INT(phi_call_update(b.calls[0], &partial), PHI_OK);
         (void)rig_step(r);
         CHECK_EQ_INT(seen, sizeof words - 1);
         finish(&b, 0, "whole");
@@ -181,7 +181,7 @@ TEST(a_partial_result_without_memory_is_refused_and_the_call_goes_on) {
     CHECK_EQ_INT(rig_run(r, 10), 1);
     for (n = 0; status == PHI_NO_MEMORY && n < 10; n++) {
         test_alloc_fail_at(n);
-        status = phi_call_partial(b.calls[0], &partial);
+        status = phi_call_update(b.calls[0], &partial);
     }
     test_alloc_fail_at(-1);
     CHECK_EQ_INT(status, PHI_OK);
@@ -256,8 +256,7 @@ TEST(updates_that_nobody_pops_are_refused_and_the_result_still_comes) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
     rig_silent(r, true);
-    for (i = 0; i < 1000 && status == PHI_OK; i++)
-        status = phi_call_update(a.calls[0], "a part of it");
+    for (i = 0; i < 1000 && status == PHI_OK; i++) status = call_update(a.calls[0], "a part of it");
     CHECK_EQ_INT(status, PHI_FULL);
     CHECK_EQ_INT(phi_call_progress(a.calls[0], "nearly"), PHI_FULL);
     CHECK_EQ_INT(give(a.calls[0], "whole"), PHI_OK);

@@ -1,5 +1,6 @@
 /* test_tools.c - tool calls: deadlines, bad ones, results from anywhere, and what never happens
    twice. */
+#include "support/update.h"
 #include "loop/act_tool.h"
 #include "support/ask.h"
 #include "agent/agent_history.h"
@@ -506,9 +507,9 @@ TEST(events_of_a_call_have_its_handle_and_updates_need_a_text) {
     rig_call(r, "c1", "wait", "{}");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_update(b.calls[0], NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(call_update(b.calls[0], NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_call_progress(b.calls[0], NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_call_update(b.calls[0], "half"), PHI_OK);
+    CHECK_EQ_INT(call_update(b.calls[0], "half"), PHI_OK);
     CHECK_EQ_INT(phi_call_progress(b.calls[0], "nearly"), PHI_OK);
     (void)rig_step(r);
     CHECK_STR(phi_call_get_info(s.start).id, "c1");

@@ -1,5 +1,6 @@
 /* test_event_json.c - events of living agents as the interchange JSON, written out. What each type looks like
    once it was read is in test_event_read.c; here every event that is popped also goes both ways. */
+#include "support/update.h"
 #include "support/rig.h"
 #include "record/event_json.h"
 #include "loop/events.h"
@@ -69,7 +70,7 @@ static size_t count_of(const lines *l, const char *what) {
 static phi_flow answer_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_update(call, "half");
+    (void)call_update(call, "half");
     (void)phi_call_progress(call, "Looking");
     (void)phi_call_reply(call, "seven");
     return PHI_PENDING;

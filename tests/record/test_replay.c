@@ -1,5 +1,6 @@
 /* test_replay.c - a run is recorded and played again: the same events and the same log, whatever the budgets; another
    run is told where it differs; a broken tape is refused; no key is on a tape. */
+#include "support/update.h"
 #include "record/replay.h"
 #include "support/rig.h"
 #include "record/event_json.h"
@@ -102,14 +103,14 @@ static void clock_shows(phi_call call) {
     partial.content_count = 2;
     partial.details = "{\"hour\":11}";
     partial.child_loop_id = "s.clock.1";
-    (void)phi_call_partial(call, &partial);
+    (void)phi_call_update(call, &partial);
 }
 
 static phi_flow clock_step(void *user_data, phi_call call) {
     stage *on = (stage *)user_data;
     const char *says = on->s->says != NULL ? on->s->says : "noon";
     if (++on->polls % 3 != 0) {
-        (void)phi_call_update(call, "tick");
+        (void)call_update(call, "tick");
         clock_shows(call);
         return PHI_PENDING;
     }

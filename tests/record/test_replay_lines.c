@@ -1,5 +1,6 @@
 /* test_replay_lines.c - a tape whose lines are missing, doubled, swapped or cut; tapes of version 1; and results that are
    given before their call has started. */
+#include "support/update.h"
 #include "base/crc32_in.h"
 #include "record/replay.h"
 #include "support/rig.h"
@@ -49,7 +50,7 @@ static phi_flow count_step(void *user_data, phi_call call) {
     (void)user_data;
     if (left == NULL) return PHI_PENDING;
     if (++*left < 3) {
-        (void)phi_call_update(call, "part");
+        (void)call_update(call, "part");
         return PHI_PENDING;
     }
     (void)phi_call_reply(call, "counted");

@@ -5,6 +5,7 @@
    from its own numbers and from the events.
 
    PHI_SEEDS=n: so many worlds (default 400); PHI_SEED=n: the first one. */
+#include "support/update.h"
 #include "record/replay.h"
 #include "support/rig.h"
 #include "record/event_json.h"
@@ -133,7 +134,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
     int *left = (int *)phi_call_state(call, sizeof *left);
     (void)user_data;
     if (left == NULL) return PHI_PENDING;
-    if (*left == 7) (void)phi_call_update(call, "part");
+    if (*left == 7) (void)call_update(call, "part");
     if (--*left > 0) return PHI_PENDING;
     if (number_of(phi_call_get_info(call).id) % 3 == 0)
         (void)(number_of(phi_call_get_info(call).id) % 2 == 0 ? phi_call_fail(call, "walked")
@@ -230,7 +231,7 @@ static void act(world *w) {
         if (call.rt != NULL) say(call, "from the host", pick(w, 3) == 0);
         break;
     case 5:
-        if (call.rt != NULL) (void)phi_call_update(call, "the host says");
+        if (call.rt != NULL) (void)call_update(call, "the host says");
         break;
     case 6:
     case 7:

@@ -2,6 +2,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_ACTS_H
 #define PHI_TESTS_SOAK_MONKEY_ACTS_H
 
+#include "support/update.h"
 #include "support/edits.h"
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
@@ -17,6 +18,7 @@
 #include "loop/input.h"
 #include "support/set.h"
 #include "support/freed.h"
+#include "support/thread_text.h"
 
 /* ---- answers of the script ---- */
 
@@ -183,9 +185,9 @@ static void do_call(monkey *m) {
     case 0: (void)give(m, call); break;
     case 1:
         if (once_in(m, 2))
-            (void)give_by(m, call, phi_call_partial);
+            (void)give_by(m, call, phi_call_update);
         else
-            (void)phi_call_update(call, text);
+            (void)call_update(call, text);
         break;
     case 2: (void)phi_call_progress(call, text); break;
     case 3: {
@@ -414,7 +416,7 @@ static void do_own_thread(monkey *m) {
     case 5: (void)phi_thread_attach(*own, NULL, NULL, NULL, NULL, 0); break;
     case 6:
         if (phi_thread_to_json(any_thread(m), &m->arena, &text) == PHI_OK)
-            (void)phi_thread_from_json(*own, text, words, sizeof words);
+            (void)thread_from_json(*own, text, words, sizeof words);
         break;
     default: (void)phi_thread_message_at(*own, pick(m, 9)); break;
     }

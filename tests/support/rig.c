@@ -1,4 +1,5 @@
 /* rig.c - the scripted transport, the hook recorder and the story teller. */
+#include "support/header.h"
 #include "support/rig.h"
 
 #include "wire/codec_in.h"
@@ -455,7 +456,7 @@ static void rig_note_key(const phi_request *request, char out[24]) {
     phi_str name, value;
     size_t i;
     out[0] = '\0';
-    for (i = 0; phi_request_header(request, i, &name, &value); i++)
+    for (i = 0; header_at(request, i, &name, &value); i++)
         if (phi__str_is(name, "x-api-key"))
             (void)snprintf(out, 24, "%.*s", (int)value.len, value.at);
 }

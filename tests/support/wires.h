@@ -3,6 +3,7 @@
 #ifndef PHI_TESTS_SUPPORT_WIRES_H
 #define PHI_TESTS_SUPPORT_WIRES_H
 
+#include "support/header.h"
 #include "agent/runtime.h"
 #include "support/test.h"
 #include "base/base.h"
@@ -63,7 +64,7 @@ static inline phi_status wires_open(void *user_data, phi_transfer transfer,
     w->answered[w->count++] = false;
     wires_add_str(s, phi_request_get_info(request).method, " ");
     wires_add_str(s, phi_request_get_info(request).url, "\n");
-    for (i = 0; phi_request_header(request, i, &name, &value); i++) {
+    for (i = 0; header_at(request, i, &name, &value); i++) {
         wires_add_str(s, name, ": ");
         wires_add_str(s, value, "\n");
     }

@@ -1,5 +1,6 @@
 /* test_encoder.c - what every codec gets from the driver: repair of lost results, kept renderings,
    addresses and headers, slices, and failures of memory. */
+#include "support/header.h"
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
 
@@ -56,7 +57,7 @@ TEST(headers_of_the_model_are_added_and_replace_ours) {
     CHECK_EQ_STR(talk_header(&t, "x-team"), "blue");
     CHECK_EQ_STR(talk_header(&t, "anthropic-version"), "2026-10-21");
     CHECK_EQ_STR(talk_header(&t, "x-cut"), "aEvil: b");
-    for (i = 0; phi_request_header(&t.encoder.request, i, &name, &value); i++) {
+    for (i = 0; header_at(&t.encoder.request, i, &name, &value); i++) {
         versions += phi__str_is_nocase(name, "anthropic-version");
         CHECK(!phi__str_is_nocase(name, "user-agent"));
         CHECK(!phi__str_is_nocase(name, "anthropic-beta"));

@@ -3,6 +3,7 @@
 #ifndef PHI_TESTS_WIRE_SUPPORT_H
 #define PHI_TESTS_WIRE_SUPPORT_H
 
+#include "support/header.h"
 #include "model/model.h"
 #include "support/test.h"
 #include "text/json_in.h"
@@ -219,7 +220,7 @@ static inline const char *talk_at(conversation *t, const char *path) {
 static inline const char *talk_header(conversation *t, const char *name) {
     phi_str n, v;
     size_t i;
-    for (i = 0; phi_request_header(&t->encoder.request, i, &n, &v); i++)
+    for (i = 0; header_at(&t->encoder.request, i, &n, &v); i++)
         if (phi__str_is_nocase(n, name)) return v.at;
     return "";
 }
