@@ -209,11 +209,11 @@ PHI_API bool phi_str_is(phi_str s, const char *text);
 #endif /* PHI__PUB_BASE_BASE */
 
 #ifdef PHI__PUB_BASE_ARENA
-#if PHI__PUB_BASE_ARENA != 0xfc4023f1
+#if PHI__PUB_BASE_ARENA != 0xc49fc653
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_ARENA 0xfc4023f1
+#define PHI__PUB_BASE_ARENA 0xc49fc653
 
 #ifdef __cplusplus
 extern "C" {
@@ -260,7 +260,7 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
 /* Frees all that was handed out since the mark. */
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark);
 
-/* Frees all; the arena is then as after init. Twice is harmless. */
+/* Frees all; the arena is then as after init. Twice is harmless, and so is NULL. */
 PHI_API void phi_arena_free(phi_arena *arena);
 
 #ifdef __cplusplus
@@ -719,11 +719,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xa30aec53
+#if PHI__IMP_BASE != 0xb5276ee3
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xa30aec53
+#define PHI__IMP_BASE 0xb5276ee3
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1379,6 +1379,7 @@ PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
 }
 
 PHI_API void phi_arena_free(phi_arena *arena) {
+    if (arena == NULL) return;
     phi__arena_drop(arena, &arena->own, NULL);
     phi__arena_drop(arena, &arena->shared, NULL);
     phi__arena_drop(arena, &arena->spare, NULL);

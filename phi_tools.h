@@ -54,10 +54,10 @@
 #if PHI__PUB_PHI_2 != 0xb23fba96
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_ARENA != 0xfc4023f1
+#if PHI__PUB_BASE_ARENA != 0xc49fc653
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x42656178
+#if PHI__PUB_PHI_3 != 0xac22f1ec
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x3ca2c080
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x181986dd
+#if PHI__PUB_PHI_4 != 0x406f384b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -310,11 +310,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x4712a53c
+#if PHI__PUB_PHI_TOOLS_1 != 0x7d602407
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x4712a53c
+#define PHI__PUB_PHI_TOOLS_1 0x7d602407
 
 #ifdef __cplusplus
 extern "C" {
@@ -577,14 +577,15 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* As a document whose id is the session's, in the interchange format with flags as above; and back,
    read as by phi_session_from_json: caller frees *out with phi_session_free. The store must have
-   save and load. Returns the status of its functions; words (may be NULL) "Session S is locked by
-   another writer", "Session not found: S", or the store's own. An id that is invalid in a store is
+   save and load. Returns the status of its functions; message (may be NULL) is "Session S is locked
+   by another writer", "Session not found: S", or the store's own. An id that is invalid in a store
+   is
    PHI_BAD_ARG. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
-                                    uint32_t flags, char *words, size_t words_size);
+                                    uint32_t flags, char *message, size_t message_size);
 PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,
-                                    const phi_allocator *allocator, phi_session **out, char *words,
-                                    size_t words_size);
+                                    const phi_allocator *allocator, phi_session **out,
+                                    char *message, size_t message_size);
 
 /* ---- from the log ---- */
 
@@ -808,12 +809,12 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    no loop of the session has. For that, loops that no appended message names come first, as a
    LOOP_START and a LOOP_END each.
    PHI_BUSY: a run uses the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
-   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, the store's status: entries appended
-   by then stay, such loops first, then the messages; the rewrite is not there. */
+   message (may be NULL) says which; PHI_NOT_FOUND; PHI_NO_MEMORY, the store's status: entries
+   appended by then stay, such loops first, then the messages; the rewrite is not there. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
-                                         char *words, size_t words_size);
+                                         char *message, size_t message_size);
 
 /* The argument of a host's strategy: one loop. */
 typedef struct phi_block_request {
@@ -859,10 +860,10 @@ typedef struct phi_session_compact_desc {
    many loops got a block.
    PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: a block of block_fn for the
    current loop has no messages, turns out of order, or a message that no thread accepts; what
-   block_fn returns is returned, too. For these `words` (may be NULL) say which loop and why. In all
-   cases nothing changed. */
+   block_fn returns is returned, too. For these `message` (may be NULL) says which loop and why. In
+   all cases nothing changed. */
 PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
-                                       size_t *made, char *words, size_t words_size);
+                                       size_t *made, char *message, size_t message_size);
 
 /* ---- src/subagents/subagents.h ---- */
 
@@ -1714,9 +1715,10 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
    for a host that keeps them beside its threads. A configuration file has shapes of its own
    (config.h).
 
-       phi_json *node = phi_settings_to_json(&arena, &settings, 0);
-       const char *error;
-       if (phi_settings_from_json(node, &arena, &settings, &error) != PHI_OK) show(error); */
+       phi_str json;
+       phi_parse_error error;
+       phi_settings_to_json(&settings, 0, &arena, &json);
+       if (phi_settings_from_json(json, &arena, &settings, &error) != PHI_OK) show(&error); */
 
 /* As in phi_agent_desc, whose fields they fill. Zero means default for every field. */
 typedef struct phi_settings {
@@ -1758,15 +1760,15 @@ enum { PHI_SETTINGS_SECRETS = 1 /* api_key and the values of headers are written
    A field that is zero is written as the default that it means (of "context": the default without
    an agent). A field that the shape has no member for is added only where it is set. flags:
    PHI_SETTINGS_SECRETS, or 0: api_key and the values of headers are "".
-   The tree is in the arena; NULL: no memory. Threads: any, one at a time with an arena. */
-PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
-                                       uint32_t flags);
+   In the arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
+PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,
+                                        phi_arena *arena, phi_str *out);
 /* Reads settings. A member that is missing or null is left at zero, which means default; unknown
-   members are ignored. Strings are the tree's, and headers of the model are in the arena.
-   PHI_BAD_ARG: a value does not fit: *error (NULL: not wanted) is a static text that names the
-   member and the expectation. PHI_NO_MEMORY. In both cases *out is as it was. */
-PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
-                                          const char **error);
+   members are ignored. Strings are in the arena. PHI_PARSE: no JSON; PHI_BAD_ARG: a value does not
+   fit; *error (which may be NULL) names the place, or the member and the expectation.
+   PHI_NO_MEMORY. *out is as it was then. */
+PHI_API phi_status phi_settings_from_json(phi_str json, phi_arena *arena, phi_settings *out,
+                                          phi_parse_error *error);
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -1854,9 +1856,9 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 /* Rules out of JSON, and as JSON: {"rules": [{"verdict": "allow", "tool": "bash", "command": "git
    log *"}], "otherwise": "ask"}. A member that is not known, or of another type, is refused: error
    (or NULL) says where and why. All is in the arena. PHI_PARSE, PHI_NO_MEMORY. */
-PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
+PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
                                              phi_permission_rules *out, phi_parse_error *error);
-PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permission_rules *rules,
+PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, phi_arena *arena,
                                            phi_str *out);
 
 typedef struct phi_permissions phi_permissions;
@@ -1881,9 +1883,10 @@ typedef struct phi_permissions_desc {
     void *user_data; /* of ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it. Inside
-   its own hooks it is freed when they return. */
-PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc, phi_status *status);
+/* NULL: no memory, or a fault of desc, which `error` (may be NULL) names. Free it when no agent
+   uses it. Inside its own hooks it is freed when they return. */
+PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc,
+                                             phi_parse_error *error);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
 
 /* Replaces all rules, or adds some. Copied; calls that run and questions that wait stay as they
@@ -1926,8 +1929,9 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 #ifdef __cplusplus
 extern "C++" {
-inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
-    return phi_permissions_new(&desc, status);
+inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc,
+                                            phi_parse_error *error) {
+    return phi_permissions_new(&desc, error);
 }
 }
 #endif
@@ -1962,7 +1966,7 @@ PHI_API phi_status phi_tools_context(phi_tool *out);
        script.command = "python3 scripts/check.py";
        scripts_desc.scripts = &script;
        scripts_desc.count = 1;
-       phi_scripts *scripts = phi_scripts_new(&scripts_desc, NULL, 0);
+       phi_scripts *scripts = phi_scripts_new(&scripts_desc, NULL);
        phi_scripts_use(scripts, &desc);          // desc: a phi_agent_desc, before phi_agent_new
 
    A script gets one JSON object on its standard input, {"hook":"before_tool_execution",...}, and
@@ -2026,10 +2030,9 @@ typedef struct phi_scripts_desc {
     phi_allocator allocator;   /* (default: the C library's) */
 } phi_scripts_desc;
 
-/* A set of scripts. NULL: no memory, or a fault of desc; the message goes to `words`, terminated
-   (may be NULL with size 0).
+/* A set of scripts. NULL: no memory, or a fault of desc, which `error` (may be NULL) names.
    Ownership: the caller frees it with phi_scripts_free, after the agents that use it. */
-PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, size_t words_size);
+PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_error *error);
 PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
 
 /* Puts the scripts in front of the hook of an agent's desc: sets hook_fn, hook_points and
@@ -3252,13 +3255,13 @@ PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
 
 /* Into a file, which is replaced when the trace is whole, and else left as it was; a new file has
-   the mode of the process's umask. Blocks as long as the disk does. words (may be NULL) get a
-   message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
+   the mode of the process's umask. Blocks as long as the disk does. message (may be NULL) gets
+   a text, cut to message_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
    refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_begin and
    phi_trace_advance. */
 PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind,
-                                   const phi_trace_desc *desc, const char *path, char *words,
-                                   size_t words_size);
+                                   const phi_trace_desc *desc, const char *path, char *message,
+                                   size_t message_size);
 
 #ifdef __cplusplus
 }
@@ -27445,11 +27448,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xb55a7b94
+#if PHI__IMP_CONFIG != 0x97ee481f
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xb55a7b94
+#define PHI__IMP_CONFIG 0x97ee481f
 
 /* ---- src/config/config_in.h ---- */
 
@@ -36838,10 +36841,13 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 
 /* settings.c - the settings of an agent as one tree of JSON, out of its parts. */
 
-PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
-                                       uint32_t flags) {
+#include <stdio.h>
+
+PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,
+                                        phi_arena *arena, phi_str *out) {
     phi__config_json_writer w;
-    if (arena == NULL || settings == NULL) return NULL;
+    const phi_json *tree;
+    if (arena == NULL || settings == NULL || out == NULL) return PHI_BAD_ARG;
     w = phi__config_json_begin(arena);
     phi__config_json_put(&w, "limits", phi__config_json_limits_write(arena, &settings->limits));
     phi__config_json_put(&w, "retry", phi__config_json_retry_write(arena, &settings->retry));
@@ -36854,7 +36860,8 @@ PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *set
     phi__config_json_put(&w, "thinking_level",
                          phi__config_json_thinking_write(arena, settings->thinking));
     phi__config_json_put(&w, "model", phi__config_json_model_write(arena, &settings->model, flags));
-    return phi__config_json_tree(&w);
+    tree = phi__config_json_tree(&w);
+    return tree != NULL ? phi_json_write(arena, tree, 0, out) : PHI_NO_MEMORY;
 }
 
 static phi_status phi__settings_read(const phi_json *node, phi_arena *arena, phi_settings *out,
@@ -36883,17 +36890,27 @@ static phi_status phi__settings_read(const phi_json *node, phi_arena *arena, phi
     return status;
 }
 
-PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
-                                          const char **error) {
+PHI_API phi_status phi_settings_from_json(phi_str json, phi_arena *arena, phi_settings *out,
+                                          phi_parse_error *error) {
     phi__config_json r = PHI_ZERO;
     phi_settings settings = PHI_ZERO;
+    const char *fault = NULL;
+    phi_json *node = NULL;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi_json_parse(arena, json, 0, &node, error);
+    if (status != PHI_OK) return status;
     if (!phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_json_fail(&r, "settings: expected an object");
-    status = phi__config_json_end(&r, error);
-    if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
+    status = phi__config_json_end(&r, &fault);
+    if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, &fault);
     if (status == PHI_OK) *out = settings;
+    if (status != PHI_OK && error != NULL) {
+        memset(error, 0, sizeof *error);
+        error->status = status;
+        (void)snprintf(error->message, sizeof error->message, "%s",
+                       fault != NULL ? fault : phi_status_text((int)status));
+    }
     return status;
 }
 
@@ -39597,11 +39614,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xbede1cfe
+#if PHI__IMP_PERMISSIONS != 0x7e1827df
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xbede1cfe
+#define PHI__IMP_PERMISSIONS 0x7e1827df
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -41566,6 +41583,8 @@ PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permissio
 
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
 
+#include <stdio.h>
+
 
 /* ---- copies of rules ---- */
 
@@ -41785,6 +41804,15 @@ static phi_verdict phi__permissions_host(phi_permissions *p, phi_hook *hook, boo
     return verdict;
 }
 
+static phi_permissions *phi__permissions_refuse(phi_parse_error *error, phi_status status,
+                                                const char *message) {
+    if (error == NULL) return NULL;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    (void)snprintf(error->message, sizeof error->message, "%s", message);
+    return NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
@@ -41818,20 +41846,19 @@ PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
-                                             phi_status *status) {
+                                             phi_parse_error *error) {
     phi_permissions_desc desc;
     phi_permissions *p;
     phi_memory memory;
     memset(&desc, 0, sizeof desc);
     if (given != NULL) desc = *given;
-    if (status != NULL) *status = PHI_BAD_ARG;
-    if ((desc.workspace != NULL && desc.workspace[0] != '/') ||
-        (desc.home != NULL && desc.home[0] != '/'))
-        return NULL;
-    if (status != NULL) *status = PHI_NO_MEMORY;
+    if (desc.workspace != NULL && desc.workspace[0] != '/')
+        return phi__permissions_refuse(error, PHI_BAD_ARG, "workspace: expected an absolute path");
+    if (desc.home != NULL && desc.home[0] != '/')
+        return phi__permissions_refuse(error, PHI_BAD_ARG, "home: expected an absolute path");
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
-    if (p == NULL) return NULL;
+    if (p == NULL) return phi__permissions_refuse(error, PHI_NO_MEMORY, "no memory");
     p->memory = memory; /* it counts the object itself */
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
@@ -41850,9 +41877,8 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
         !phi__permissions_guard(p, desc.protected_paths) ||
         phi__permissions_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
-        return NULL;
+        return phi__permissions_refuse(error, PHI_NO_MEMORY, "no memory");
     }
-    if (status != NULL) *status = PHI_OK;
     return p;
 }
 
@@ -42950,7 +42976,7 @@ static void phi__rules_json_put(phi__buf *out, const phi_permission_rule *rule) 
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
+PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
                                              phi_permission_rules *out, phi_parse_error *error) {
     phi_arena_mark mark;
     phi_json *root = NULL;
@@ -42958,7 +42984,7 @@ PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
     memset(out, 0, sizeof *out);
-    status = phi_json_parse(arena, text, 0, &root, error);
+    status = phi_json_parse(arena, json, 0, &root, error);
     if (status == PHI_OK) status = phi__rules_json_read(arena, root, out, error);
     if (status != PHI_OK) {
         phi_arena_reset(arena, mark);
@@ -42967,7 +42993,7 @@ PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
     return status;
 }
 
-PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permission_rules *rules,
+PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, phi_arena *arena,
                                            phi_str *out) {
     phi__buf buf;
     bool good;
@@ -45632,11 +45658,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x524fcba4
+#if PHI__IMP_TOOLS != 0xa8a14ce6
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x524fcba4
+#define PHI__IMP_TOOLS 0xa8a14ce6
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -48919,13 +48945,15 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
 
 enum { PHI__SCRIPTS_MS = 30000, PHI__SCRIPTS_OUTPUT_BYTES = 65536, PHI__SCRIPTS_RUNNING = 8 };
 
-static bool phi__scripts_make_refuse(char *words, size_t words_size, const char *format, ...)
-    PHI_PRINTF(3, 4);
+static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, const char *format,
+                                     ...) PHI_PRINTF(3, 4);
 
-static bool phi__scripts_make_refuse(char *words, size_t words_size, const char *format, ...) {
+static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, const char *format,
+                                     ...) {
     va_list args;
     va_start(args, format);
-    if (words_size > 0) (void)vsnprintf(words, words_size, format, args);
+    error->status = status;
+    (void)vsnprintf(error->message, sizeof error->message, format, args);
     va_end(args);
     return false;
 }
@@ -48952,7 +48980,7 @@ static const char *const *phi__scripts_make_list(phi_scripts *set, const char *c
 }
 
 static bool phi__scripts_make_arguments(phi_scripts *set, phi__scripts_one *one, size_t index,
-                                        char *words, size_t words_size) {
+                                        phi_parse_error *error) {
     const char *shell[4] = {"sh", "-c", NULL, NULL};
     const char *fault = "no memory";
     size_t n = 1;
@@ -48967,14 +48995,16 @@ static bool phi__scripts_make_arguments(phi_scripts *set, phi__scripts_one *one,
     if (status == PHI_OK && one->argv != NULL && n > 0) {
         one->name = one->script.command != NULL ? phi__scripts_make_keep(set, one->script.command)
                                                 : one->argv[0];
-        return one->name != NULL || phi__scripts_make_refuse(words, words_size, "no memory");
+        return one->name != NULL || phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
     }
-    return phi__scripts_make_refuse(words, words_size, "scripts[%u]: %s", (unsigned)index,
+    if (n > 0 && (status == PHI_OK || status == PHI_NO_MEMORY))
+        return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+    return phi__scripts_make_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
                                     n == 0 ? "argv is empty" : fault);
 }
 
 static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, size_t index,
-                                  char *words, size_t words_size) {
+                                  phi_parse_error *error) {
     const uint32_t all = (uint32_t)PHI_HOOK_CREDENTIAL * 2 - 1;
     const uint32_t never = (uint32_t)PHI_HOOK_TRANSFORM_CONTEXT | PHI_HOOK_CONVERT_TO_LLM |
                            PHI_HOOK_BEFORE_TOOL_UPDATE | PHI_HOOK_AFTER_TOOL_UPDATE;
@@ -48982,25 +49012,25 @@ static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, siz
     one->script = *given;
     if (given->points == 0 || (given->points & ~all) != 0 || (given->points & never) != 0)
         return phi__scripts_make_refuse(
-            words, words_size,
+            error, PHI_BAD_ARG,
             "scripts[%u]: points is 0x%x: expected points of a run at which "
             "a script can be called",
             (unsigned)index, (unsigned)given->points);
     if ((given->command == NULL) == (given->argv == NULL))
         return phi__scripts_make_refuse(
-            words, words_size, "scripts[%u]: expected either command or argv", (unsigned)index);
+            error, PHI_BAD_ARG, "scripts[%u]: expected either command or argv", (unsigned)index);
     if (given->tool != NULL) {
         one->script.tool = phi__scripts_make_keep(set, given->tool);
         if (one->script.tool == NULL)
-            return phi__scripts_make_refuse(words, words_size, "no memory");
+            return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
     }
     if (given->server != NULL) {
         one->script.server = phi__scripts_make_keep(set, given->server);
         if (one->script.server == NULL)
-            return phi__scripts_make_refuse(words, words_size, "no memory");
+            return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
     }
     set->points |= given->points;
-    return phi__scripts_make_arguments(set, one, index, words, words_size);
+    return phi__scripts_make_arguments(set, one, index, error);
 }
 
 static void phi__scripts_make_defaults(phi_scripts_desc *desc) {
@@ -49009,8 +49039,8 @@ static void phi__scripts_make_defaults(phi_scripts_desc *desc) {
     if (desc->max_running == 0) desc->max_running = PHI__SCRIPTS_RUNNING;
 }
 
-static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc, char *words,
-                                  size_t words_size) {
+static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc,
+                                  phi_parse_error *error) {
     size_t i;
     set->desc = *desc;
     phi__scripts_make_defaults(&set->desc);
@@ -49020,31 +49050,33 @@ static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc
                                                    phi__mul(desc->count + 1, sizeof *set->all));
     if (set->all == NULL || set->desc.env == NULL ||
         (desc->workspace != NULL && set->desc.workspace == NULL))
-        return phi__scripts_make_refuse(words, words_size, "no memory");
+        return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
     for (i = 0; i < desc->count; i++)
-        if (!phi__scripts_make_add(set, &desc->scripts[i], i, words, words_size)) return false;
+        if (!phi__scripts_make_add(set, &desc->scripts[i], i, error)) return false;
     return true;
 }
 
 /* ---- public ---- */
 
-PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, size_t words_size) {
+PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_error *error) {
+    phi_parse_error own;
     phi_memory memory;
     phi_scripts *set;
-    if (words_size > 0) words[0] = '\0';
+    if (error == NULL) error = &own;
+    memset(error, 0, sizeof *error);
     if (desc == NULL || (desc->scripts == NULL && desc->count > 0)) {
-        (void)phi__scripts_make_refuse(words, words_size, "desc or its scripts are missing");
+        (void)phi__scripts_make_refuse(error, PHI_BAD_ARG, "desc or its scripts are missing");
         return NULL;
     }
     phi_memory_init(&memory, &desc->allocator, 0);
     set = (phi_scripts *)phi__alloc(&memory, sizeof *set);
     if (set == NULL) {
-        (void)phi__scripts_make_refuse(words, words_size, "no memory");
+        (void)phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
         return NULL;
     }
     set->memory = memory;
     phi_arena_init(&set->arena, &set->memory, 0);
-    if (phi__scripts_make_set(set, desc, words, words_size)) return set;
+    if (phi__scripts_make_set(set, desc, error)) return set;
     phi_scripts_free(set);
     return NULL;
 }
@@ -78043,11 +78075,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x88aba3ad
+#if PHI__IMP_SECTIONS != 0x3625e0ea
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x88aba3ad
+#define PHI__IMP_SECTIONS 0x3625e0ea
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -79366,6 +79398,7 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
                                                 phi__section_permissions_one *one) {
     phi__config_ground *ground = making->ground;
     const phi_json *place = making->place != NULL ? making->place : s->node;
+    phi_parse_error error;
     phi_permissions_desc desc = PHI_ZERO;
     phi_status status =
         phi__config_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
@@ -79383,9 +79416,10 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
     if (one->ask_fn != NULL) desc.ask_fn = phi__section_permissions_ask;
     desc.hook_fn = phi__section_permissions_host;
     desc.user_data = one;
-    one->permissions = phi_permissions_new(&desc, &status);
-    if (one->permissions != NULL || status == PHI_NO_MEMORY) return status;
-    phi__config_words_error(ground, s->node, status, "permissions",
+    one->permissions = phi_permissions_new(&desc, &error);
+    if (one->permissions != NULL) return PHI_OK;
+    if (error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
+    phi__config_words_error(ground, s->node, error.status, "permissions",
                             "permissions: a rule is not valid; a path must be absolute or begin "
                             "with \"./\" or \"~/\", and home must be absolute");
     return PHI_OK;
@@ -79687,17 +79721,18 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     phi__config_ground *ground = making->ground;
     phi__section_scripts_set *set;
     phi_scripts_desc desc = PHI_ZERO;
-    char words[200] = "";
+    phi_parse_error error;
     if (phi__section_scripts_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
     if (desc.count == 0) return PHI_OK;
     set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
     desc.workspace = making->top->workspace; /* where "./check" is, also of sub-agents elsewhere */
     desc.allocator = ground->memory->allocator;
-    set->scripts = phi_scripts_new(&desc, words, sizeof words);
-    if (set->scripts == NULL && strstr(words, "memory") != NULL) return PHI_NO_MEMORY;
+    set->scripts = phi_scripts_new(&desc, &error);
+    if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
     if (set->scripts == NULL) {
-        phi__config_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s", words);
+        phi__config_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s",
+                                error.message);
         return PHI_OK;
     }
     set->next = s->sets;

@@ -175,6 +175,7 @@ static double thread_once(phi_runtime *rt, phi_str json) {
     static const char header[] = "{\"phi_thread\":1}\n";
     phi_thread *thread = phi_thread_new(rt, 0);
     char words[200] = "", *whole = (char *)bench_alloc(json.len + sizeof header);
+    phi_parse_error error;
     phi_str s;
     uint64_t began;
     double ns;
@@ -184,7 +185,7 @@ static double thread_once(phi_runtime *rt, phi_str json) {
     s.at = whole;
     s.len = json.len + sizeof header - 1;
     began = bench_cpu_ns();
-    bench_expect(phi_thread_from_json(thread, s, words, sizeof words), words);
+    bench_expect(phi_thread_from_json(thread, s, &error), error.message);
     ns = (double)(bench_cpu_ns() - began);
     phi_thread_free(thread);
     free(whole);

@@ -154,7 +154,7 @@ static void decide(app *a, char answer) {
 static int open_permissions(app *a) {
     static char directory[4096];
     phi_permissions_desc desc = PHI_ZERO;
-    phi_status status = PHI_OK;
+    phi_parse_error error = PHI_ZERO;
     a->desc.deadlines.decision_ms = person(a) ? PHI_UNLIMITED : 1;
     if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL) return 0;
     if (getcwd(directory, sizeof directory) != NULL) desc.workspace = directory;
@@ -162,9 +162,9 @@ static int open_permissions(app *a) {
     desc.ask_fn = ask;
     desc.user_data = a;
     if (a->config != NULL)
-        status = phi_config_protected_paths(a->config, &a->arena, &desc.protected_paths);
-    if (status == PHI_OK) a->permissions = phi_permissions_new(&desc, &status);
-    if (a->permissions == NULL) return complain(a, "permissions", phi_status_text(status));
+        error.status = phi_config_protected_paths(a->config, &a->arena, &desc.protected_paths);
+    if (error.status == PHI_OK) a->permissions = phi_permissions_new(&desc, &error);
+    if (a->permissions == NULL) return complain(a, "permissions", phi_status_text(error.status));
     a->desc.hook_fn = phi_permissions_hook;
     a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     a->desc.hook_user_data = a->permissions;

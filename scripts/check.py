@@ -555,6 +555,16 @@ def job_script(name, *arguments):
     return said.split("\n")[-1] or None
 
 
+def job_idioms():
+    """One idiom each in the declarations; and each function that frees takes NULL."""
+    command = [sys.executable, os.path.join(ROOT, "scripts", "check_idioms.py")] + [os.path.join(INC, h) for h in HEADERS]
+    said = run(command).strip()
+    path = source("idioms.c", run(command + ["--program"]))
+    run(["gcc", "-O0", "-g", "-w", "-I", INC, path, "-o", path + ".out", "-lcurl"])
+    run([path + ".out"])
+    return said
+
+
 def job_conformance():
     return run([sys.executable, os.path.join("scripts", "conformance.py")]).strip().removeprefix("conformance: ")
 
@@ -607,6 +617,7 @@ def jobs():
     yield "state", "state", job_script, ("check_state.py",)
     yield "circles", "circles", job_circles, ()
     yield "lengths", "functions", job_script, ("check_functions.py",)
+    yield "idioms", "idioms", job_idioms, ()
     for header in HEADERS:
         yield "columns", f"columns {header}", job_columns, (header,)
     yield "conformance", "conformance", job_conformance, ()

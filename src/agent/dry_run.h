@@ -35,8 +35,8 @@ typedef struct phi_preflight_desc {
 } phi_preflight_desc;
 
 /* Says before a request what a provider would refuse, and what it would not be sent. Looks at the
-   transcript, then the settings, then the agent, and ends at the first that is not PHI_OK; `words`
-   (terminated, cut to words_size) are empty or say why.
+   transcript, then the settings, then the agent, and ends at the first that is not PHI_OK;
+   `message` (terminated, cut to message_size) is empty or says why.
    PHI_OK: the transcript is accepted, each setting is sent as it is, no thinking is left out (a
    model of the host's own gets it all).
    PHI_BAD_ARG: an argument is missing; or the place and the fault of a transcript ("messages[3]:
@@ -48,14 +48,14 @@ typedef struct phi_preflight_desc {
    be left out: the tools have changed"). PHI_STALE: of the agent. PHI_NO_MEMORY.
    Memory: `scratch`, and it is given back. Threads: any, one arena at a time; with an agent, the
    pumping thread. Callbacks: safe inside one. */
-PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *words,
-                                 size_t words_size);
+PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *message,
+                                 size_t message_size);
 
 #ifdef __cplusplus
 }
-inline phi_status phi_preflight(const phi_preflight_desc &desc, phi_arena *scratch, char *words,
-                                size_t words_size) {
-    return phi_preflight(&desc, scratch, words, words_size);
+inline phi_status phi_preflight(const phi_preflight_desc &desc, phi_arena *scratch, char *message,
+                                size_t message_size) {
+    return phi_preflight(&desc, scratch, message, message_size);
 }
 #endif
 #endif

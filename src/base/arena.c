@@ -205,6 +205,7 @@ PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
 }
 
 PHI_API void phi_arena_free(phi_arena *arena) {
+    if (arena == NULL) return;
     phi__arena_drop(arena, &arena->own, NULL);
     phi__arena_drop(arena, &arena->shared, NULL);
     phi__arena_drop(arena, &arena->spare, NULL);

@@ -45,7 +45,7 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
 /* Frees all that was handed out since the mark. */
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark);
 
-/* Frees all; the arena is then as after init. Twice is harmless. */
+/* Frees all; the arena is then as after init. Twice is harmless, and so is NULL. */
 PHI_API void phi_arena_free(phi_arena *arena);
 
 #ifdef __cplusplus

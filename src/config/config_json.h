@@ -2,9 +2,10 @@
    for a host that keeps them beside its threads. A configuration file has shapes of its own
    (config.h).
 
-       phi_json *node = phi_settings_to_json(&arena, &settings, 0);
-       const char *error;
-       if (phi_settings_from_json(node, &arena, &settings, &error) != PHI_OK) show(error); */
+       phi_str json;
+       phi_parse_error error;
+       phi_settings_to_json(&settings, 0, &arena, &json);
+       if (phi_settings_from_json(json, &arena, &settings, &error) != PHI_OK) show(&error); */
 #ifndef PHI_CONFIG_CONFIG_JSON_H
 #define PHI_CONFIG_CONFIG_JSON_H
 
@@ -57,15 +58,15 @@ enum { PHI_SETTINGS_SECRETS = 1 /* api_key and the values of headers are written
    A field that is zero is written as the default that it means (of "context": the default without
    an agent). A field that the shape has no member for is added only where it is set. flags:
    PHI_SETTINGS_SECRETS, or 0: api_key and the values of headers are "".
-   The tree is in the arena; NULL: no memory. Threads: any, one at a time with an arena. */
-PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
-                                       uint32_t flags);
+   In the arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
+PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,
+                                        phi_arena *arena, phi_str *out);
 /* Reads settings. A member that is missing or null is left at zero, which means default; unknown
-   members are ignored. Strings are the tree's, and headers of the model are in the arena.
-   PHI_BAD_ARG: a value does not fit: *error (NULL: not wanted) is a static text that names the
-   member and the expectation. PHI_NO_MEMORY. In both cases *out is as it was. */
-PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
-                                          const char **error);
+   members are ignored. Strings are in the arena. PHI_PARSE: no JSON; PHI_BAD_ARG: a value does not
+   fit; *error (which may be NULL) names the place, or the member and the expectation.
+   PHI_NO_MEMORY. *out is as it was then. */
+PHI_API phi_status phi_settings_from_json(phi_str json, phi_arena *arena, phi_settings *out,
+                                          phi_parse_error *error);
 
 #ifdef __cplusplus
 }

@@ -21,10 +21,10 @@ extern "C" {
    turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
 
    Revert: all after the tool result that is named "[step n12]" (step 12). The last revert of a
-   turn counts. PHI_REJECTED: it is not possible; `words`, where given, say why, and nothing is
+   turn counts. PHI_REJECTED: it is not possible; `message`, where given, says why, and nothing is
    noted. PHI_EV_REVERTED reports the outcome in either case. */
 PHI_API phi_status phi_call_edit(phi_call call, const phi_prune *prune, const phi_revert *revert,
-                                 char *words, size_t words_size);
+                                 char *message, size_t message_size);
 
 #ifdef __cplusplus
 }

@@ -75,8 +75,8 @@ PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, con
 PHI_API phi_status phi_transfer_push(phi_transfer transfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else the failure (PHI_NETWORK, PHI_TLS,
-   PHI_TIMEOUT...) with a message; `words` are copied, NULL for none. */
-PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, const char *words);
+   PHI_TIMEOUT...) with a message; `message` is copied, NULL for none. */
+PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, const char *message);
 
 #ifdef __cplusplus
 }

@@ -209,8 +209,9 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, co
 
 /* ---- lanes ---- */
 
-/* The name of lane i, from 0, valid as long as an entry's strings; empty past the end. */
-PHI_API phi_str phi_thread_lane_at(const phi_thread *thread, size_t i);
+/* The name of lane i, from 0, terminated, valid as long as an entry's strings; NULL past
+   the end. */
+PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i);
 
 /* Begins a lane with the view that lane `parent` (NULL: the active one) had after entry at_seq, cut
    back to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all
@@ -227,13 +228,13 @@ PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* ---- rewrites ---- */
 
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run uses
-   the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, name the fault: spans out of
-   order or past base_seq, a span that cuts a group or a synthetic message, a message without
+   the thread; PHI_BAD_ARG: it is not valid, and `message`, where given, names the fault: spans out
+   of order or past base_seq, a span that cuts a group or a synthetic message, a message without
    content, an id that is not UTF-8 or of the form that phi makes;
    PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches the same
    entries as the one to revoke; PHI_NO_MEMORY; the store's status. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
-                                      bool *duplicate, char *words, size_t words_size);
+                                      bool *duplicate, char *message, size_t message_size);
 
 /* ---- views ---- */
 

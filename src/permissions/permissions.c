@@ -1,6 +1,8 @@
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
 #include "permissions/permissions.h"
 
+#include <stdio.h>
+
 #include "permissions/check_in.h"
 #include "permissions/wildcard_in.h"
 
@@ -222,6 +224,15 @@ static phi_verdict phi__permissions_host(phi_permissions *p, phi_hook *hook, boo
     return verdict;
 }
 
+static phi_permissions *phi__permissions_refuse(phi_parse_error *error, phi_status status,
+                                                const char *message) {
+    if (error == NULL) return NULL;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    (void)snprintf(error->message, sizeof error->message, "%s", message);
+    return NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
@@ -255,20 +266,19 @@ PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
-                                             phi_status *status) {
+                                             phi_parse_error *error) {
     phi_permissions_desc desc;
     phi_permissions *p;
     phi_memory memory;
     memset(&desc, 0, sizeof desc);
     if (given != NULL) desc = *given;
-    if (status != NULL) *status = PHI_BAD_ARG;
-    if ((desc.workspace != NULL && desc.workspace[0] != '/') ||
-        (desc.home != NULL && desc.home[0] != '/'))
-        return NULL;
-    if (status != NULL) *status = PHI_NO_MEMORY;
+    if (desc.workspace != NULL && desc.workspace[0] != '/')
+        return phi__permissions_refuse(error, PHI_BAD_ARG, "workspace: expected an absolute path");
+    if (desc.home != NULL && desc.home[0] != '/')
+        return phi__permissions_refuse(error, PHI_BAD_ARG, "home: expected an absolute path");
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
-    if (p == NULL) return NULL;
+    if (p == NULL) return phi__permissions_refuse(error, PHI_NO_MEMORY, "no memory");
     p->memory = memory; /* it counts the object itself */
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
@@ -287,9 +297,8 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
         !phi__permissions_guard(p, desc.protected_paths) ||
         phi__permissions_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
-        return NULL;
+        return phi__permissions_refuse(error, PHI_NO_MEMORY, "no memory");
     }
-    if (status != NULL) *status = PHI_OK;
     return p;
 }
 

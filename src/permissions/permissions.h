@@ -91,9 +91,9 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 /* Rules out of JSON, and as JSON: {"rules": [{"verdict": "allow", "tool": "bash", "command": "git
    log *"}], "otherwise": "ask"}. A member that is not known, or of another type, is refused: error
    (or NULL) says where and why. All is in the arena. PHI_PARSE, PHI_NO_MEMORY. */
-PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
+PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
                                              phi_permission_rules *out, phi_parse_error *error);
-PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permission_rules *rules,
+PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, phi_arena *arena,
                                            phi_str *out);
 
 typedef struct phi_permissions phi_permissions;
@@ -118,9 +118,10 @@ typedef struct phi_permissions_desc {
     void *user_data; /* of ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* NULL: *status (or NULL) says PHI_NO_MEMORY or PHI_BAD_ARG. Free it when no agent uses it. Inside
-   its own hooks it is freed when they return. */
-PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc, phi_status *status);
+/* NULL: no memory, or a fault of desc, which `error` (may be NULL) names. Free it when no agent
+   uses it. Inside its own hooks it is freed when they return. */
+PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc,
+                                             phi_parse_error *error);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
 
 /* Replaces all rules, or adds some. Copied; calls that run and questions that wait stay as they
@@ -163,8 +164,9 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 #ifdef __cplusplus
 }
-inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
-    return phi_permissions_new(&desc, status);
+inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc,
+                                            phi_parse_error *error) {
+    return phi_permissions_new(&desc, error);
 }
 #endif
 #endif

@@ -157,7 +157,7 @@ static void phi__rules_json_put(phi__buf *out, const phi_permission_rule *rule) 
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
+PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
                                              phi_permission_rules *out, phi_parse_error *error) {
     phi_arena_mark mark;
     phi_json *root = NULL;
@@ -165,7 +165,7 @@ PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
     memset(out, 0, sizeof *out);
-    status = phi_json_parse(arena, text, 0, &root, error);
+    status = phi_json_parse(arena, json, 0, &root, error);
     if (status == PHI_OK) status = phi__rules_json_read(arena, root, out, error);
     if (status != PHI_OK) {
         phi_arena_reset(arena, mark);
@@ -174,7 +174,7 @@ PHI_API phi_status phi_permissions_from_json(phi_arena *arena, phi_str text,
     return status;
 }
 
-PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permission_rules *rules,
+PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, phi_arena *arena,
                                            phi_str *out) {
     phi__buf buf;
     bool good;

@@ -110,13 +110,14 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
-                                        size_t words_size) {
+PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_parse_error *error) {
     phi__entry_reader reader;
     phi_str line = {"", 0};
     uint64_t number = 1;
+    phi_parse_error own;
     phi_status status;
-    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (error == NULL) error = &own;
+    memset(error, 0, sizeof *error);
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
     phi__entry_get_reader_init(&reader, thread);
@@ -127,5 +128,8 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
         number++;
         status = phi__entry_read(&reader, line);
     }
-    return phi__thread_text_end(&reader, status, number, words, words_size);
+    status = phi__thread_text_end(&reader, status, number, error->message, sizeof error->message);
+    error->status = status;
+    if (status != PHI_OK) error->line = (uint32_t)phi__min(number, UINT32_MAX);
+    return status;
 }

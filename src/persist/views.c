@@ -114,7 +114,7 @@ PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *l
     return status == PHI_OK ? phi__tool_state_fold(thread, at, seq, arena, out) : status;
 }
 
-PHI_API phi_str phi_thread_lane_at(const phi_thread *thread, size_t i) {
-    return thread != NULL && i < phi__thread_lanes(thread) ? phi__lane_name(thread, (uint32_t)i)
-                                                           : phi__str("", 0);
+PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i) {
+    return thread != NULL && i < phi__thread_lanes(thread) ? phi__lane_name(thread, (uint32_t)i).at
+                                                           : NULL;
 }

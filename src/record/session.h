@@ -194,14 +194,15 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* As a document whose id is the session's, in the interchange format with flags as above; and back,
    read as by phi_session_from_json: caller frees *out with phi_session_free. The store must have
-   save and load. Returns the status of its functions; words (may be NULL) "Session S is locked by
-   another writer", "Session not found: S", or the store's own. An id that is invalid in a store is
+   save and load. Returns the status of its functions; message (may be NULL) is "Session S is locked
+   by another writer", "Session not found: S", or the store's own. An id that is invalid in a store
+   is
    PHI_BAD_ARG. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
-                                    uint32_t flags, char *words, size_t words_size);
+                                    uint32_t flags, char *message, size_t message_size);
 PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,
-                                    const phi_allocator *allocator, phi_session **out, char *words,
-                                    size_t words_size);
+                                    const phi_allocator *allocator, phi_session **out,
+                                    char *message, size_t message_size);
 
 /* ---- from the log ---- */
 

@@ -45,12 +45,12 @@ extern "C" {
    no loop of the session has. For that, loops that no appended message names come first, as a
    LOOP_START and a LOOP_END each.
    PHI_BUSY: a run uses the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
-   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, the store's status: entries appended
-   by then stay, such loops first, then the messages; the rewrite is not there. */
+   message (may be NULL) says which; PHI_NOT_FOUND; PHI_NO_MEMORY, the store's status: entries
+   appended by then stay, such loops first, then the messages; the rewrite is not there. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
-                                         char *words, size_t words_size);
+                                         char *message, size_t message_size);
 
 /* The argument of a host's strategy: one loop. */
 typedef struct phi_block_request {
@@ -96,10 +96,10 @@ typedef struct phi_session_compact_desc {
    many loops got a block.
    PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: a block of block_fn for the
    current loop has no messages, turns out of order, or a message that no thread accepts; what
-   block_fn returns is returned, too. For these `words` (may be NULL) say which loop and why. In all
-   cases nothing changed. */
+   block_fn returns is returned, too. For these `message` (may be NULL) says which loop and why. In
+   all cases nothing changed. */
 PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
-                                       size_t *made, char *words, size_t words_size);
+                                       size_t *made, char *message, size_t message_size);
 
 #ifdef __cplusplus
 }

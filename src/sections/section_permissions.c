@@ -170,6 +170,7 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
                                                 phi__section_permissions_one *one) {
     phi__config_ground *ground = making->ground;
     const phi_json *place = making->place != NULL ? making->place : s->node;
+    phi_parse_error error;
     phi_permissions_desc desc = PHI_ZERO;
     phi_status status =
         phi__config_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
@@ -187,9 +188,10 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
     if (one->ask_fn != NULL) desc.ask_fn = phi__section_permissions_ask;
     desc.hook_fn = phi__section_permissions_host;
     desc.user_data = one;
-    one->permissions = phi_permissions_new(&desc, &status);
-    if (one->permissions != NULL || status == PHI_NO_MEMORY) return status;
-    phi__config_words_error(ground, s->node, status, "permissions",
+    one->permissions = phi_permissions_new(&desc, &error);
+    if (one->permissions != NULL) return PHI_OK;
+    if (error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
+    phi__config_words_error(ground, s->node, error.status, "permissions",
                             "permissions: a rule is not valid; a path must be absolute or begin "
                             "with \"./\" or \"~/\", and home must be absolute");
     return PHI_OK;

@@ -250,17 +250,18 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
     phi__config_ground *ground = making->ground;
     phi__section_scripts_set *set;
     phi_scripts_desc desc = PHI_ZERO;
-    char words[200] = "";
+    phi_parse_error error;
     if (phi__section_scripts_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
     if (desc.count == 0) return PHI_OK;
     set = (phi__section_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
     desc.workspace = making->top->workspace; /* where "./check" is, also of sub-agents elsewhere */
     desc.allocator = ground->memory->allocator;
-    set->scripts = phi_scripts_new(&desc, words, sizeof words);
-    if (set->scripts == NULL && strstr(words, "memory") != NULL) return PHI_NO_MEMORY;
+    set->scripts = phi_scripts_new(&desc, &error);
+    if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
     if (set->scripts == NULL) {
-        phi__config_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s", words);
+        phi__config_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s",
+                                error.message);
         return PHI_OK;
     }
     set->next = s->sets;

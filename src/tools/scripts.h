@@ -5,7 +5,7 @@
        script.command = "python3 scripts/check.py";
        scripts_desc.scripts = &script;
        scripts_desc.count = 1;
-       phi_scripts *scripts = phi_scripts_new(&scripts_desc, NULL, 0);
+       phi_scripts *scripts = phi_scripts_new(&scripts_desc, NULL);
        phi_scripts_use(scripts, &desc);          // desc: a phi_agent_desc, before phi_agent_new
 
    A script gets one JSON object on its standard input, {"hook":"before_tool_execution",...}, and
@@ -77,10 +77,9 @@ typedef struct phi_scripts_desc {
     phi_allocator allocator;   /* (default: the C library's) */
 } phi_scripts_desc;
 
-/* A set of scripts. NULL: no memory, or a fault of desc; the message goes to `words`, terminated
-   (may be NULL with size 0).
+/* A set of scripts. NULL: no memory, or a fault of desc, which `error` (may be NULL) names.
    Ownership: the caller frees it with phi_scripts_free, after the agents that use it. */
-PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, size_t words_size);
+PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_error *error);
 PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
 
 /* Puts the scripts in front of the hook of an agent's desc: sets hook_fn, hook_points and

@@ -8,13 +8,15 @@
 
 enum { PHI__SCRIPTS_MS = 30000, PHI__SCRIPTS_OUTPUT_BYTES = 65536, PHI__SCRIPTS_RUNNING = 8 };
 
-static bool phi__scripts_make_refuse(char *words, size_t words_size, const char *format, ...)
-    PHI_PRINTF(3, 4);
+static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, const char *format,
+                                     ...) PHI_PRINTF(3, 4);
 
-static bool phi__scripts_make_refuse(char *words, size_t words_size, const char *format, ...) {
+static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, const char *format,
+                                     ...) {
     va_list args;
     va_start(args, format);
-    if (words_size > 0) (void)vsnprintf(words, words_size, format, args);
+    error->status = status;
+    (void)vsnprintf(error->message, sizeof error->message, format, args);
     va_end(args);
     return false;
 }
@@ -41,7 +43,7 @@ static const char *const *phi__scripts_make_list(phi_scripts *set, const char *c
 }
 
 static bool phi__scripts_make_arguments(phi_scripts *set, phi__scripts_one *one, size_t index,
-                                        char *words, size_t words_size) {
+                                        phi_parse_error *error) {
     const char *shell[4] = {"sh", "-c", NULL, NULL};
     const char *fault = "no memory";
     size_t n = 1;
@@ -56,14 +58,16 @@ static bool phi__scripts_make_arguments(phi_scripts *set, phi__scripts_one *one,
     if (status == PHI_OK && one->argv != NULL && n > 0) {
         one->name = one->script.command != NULL ? phi__scripts_make_keep(set, one->script.command)
                                                 : one->argv[0];
-        return one->name != NULL || phi__scripts_make_refuse(words, words_size, "no memory");
+        return one->name != NULL || phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
     }
-    return phi__scripts_make_refuse(words, words_size, "scripts[%u]: %s", (unsigned)index,
+    if (n > 0 && (status == PHI_OK || status == PHI_NO_MEMORY))
+        return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+    return phi__scripts_make_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
                                     n == 0 ? "argv is empty" : fault);
 }
 
 static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, size_t index,
-                                  char *words, size_t words_size) {
+                                  phi_parse_error *error) {
     const uint32_t all = (uint32_t)PHI_HOOK_CREDENTIAL * 2 - 1;
     const uint32_t never = (uint32_t)PHI_HOOK_TRANSFORM_CONTEXT | PHI_HOOK_CONVERT_TO_LLM |
                            PHI_HOOK_BEFORE_TOOL_UPDATE | PHI_HOOK_AFTER_TOOL_UPDATE;
@@ -71,25 +75,25 @@ static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, siz
     one->script = *given;
     if (given->points == 0 || (given->points & ~all) != 0 || (given->points & never) != 0)
         return phi__scripts_make_refuse(
-            words, words_size,
+            error, PHI_BAD_ARG,
             "scripts[%u]: points is 0x%x: expected points of a run at which "
             "a script can be called",
             (unsigned)index, (unsigned)given->points);
     if ((given->command == NULL) == (given->argv == NULL))
         return phi__scripts_make_refuse(
-            words, words_size, "scripts[%u]: expected either command or argv", (unsigned)index);
+            error, PHI_BAD_ARG, "scripts[%u]: expected either command or argv", (unsigned)index);
     if (given->tool != NULL) {
         one->script.tool = phi__scripts_make_keep(set, given->tool);
         if (one->script.tool == NULL)
-            return phi__scripts_make_refuse(words, words_size, "no memory");
+            return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
     }
     if (given->server != NULL) {
         one->script.server = phi__scripts_make_keep(set, given->server);
         if (one->script.server == NULL)
-            return phi__scripts_make_refuse(words, words_size, "no memory");
+            return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
     }
     set->points |= given->points;
-    return phi__scripts_make_arguments(set, one, index, words, words_size);
+    return phi__scripts_make_arguments(set, one, index, error);
 }
 
 static void phi__scripts_make_defaults(phi_scripts_desc *desc) {
@@ -98,8 +102,8 @@ static void phi__scripts_make_defaults(phi_scripts_desc *desc) {
     if (desc->max_running == 0) desc->max_running = PHI__SCRIPTS_RUNNING;
 }
 
-static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc, char *words,
-                                  size_t words_size) {
+static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc,
+                                  phi_parse_error *error) {
     size_t i;
     set->desc = *desc;
     phi__scripts_make_defaults(&set->desc);
@@ -109,31 +113,33 @@ static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc
                                                    phi__mul(desc->count + 1, sizeof *set->all));
     if (set->all == NULL || set->desc.env == NULL ||
         (desc->workspace != NULL && set->desc.workspace == NULL))
-        return phi__scripts_make_refuse(words, words_size, "no memory");
+        return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
     for (i = 0; i < desc->count; i++)
-        if (!phi__scripts_make_add(set, &desc->scripts[i], i, words, words_size)) return false;
+        if (!phi__scripts_make_add(set, &desc->scripts[i], i, error)) return false;
     return true;
 }
 
 /* ---- public ---- */
 
-PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, size_t words_size) {
+PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_error *error) {
+    phi_parse_error own;
     phi_memory memory;
     phi_scripts *set;
-    if (words_size > 0) words[0] = '\0';
+    if (error == NULL) error = &own;
+    memset(error, 0, sizeof *error);
     if (desc == NULL || (desc->scripts == NULL && desc->count > 0)) {
-        (void)phi__scripts_make_refuse(words, words_size, "desc or its scripts are missing");
+        (void)phi__scripts_make_refuse(error, PHI_BAD_ARG, "desc or its scripts are missing");
         return NULL;
     }
     phi_memory_init(&memory, &desc->allocator, 0);
     set = (phi_scripts *)phi__alloc(&memory, sizeof *set);
     if (set == NULL) {
-        (void)phi__scripts_make_refuse(words, words_size, "no memory");
+        (void)phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
         return NULL;
     }
     set->memory = memory;
     phi_arena_init(&set->arena, &set->memory, 0);
-    if (phi__scripts_make_set(set, desc, words, words_size)) return set;
+    if (phi__scripts_make_set(set, desc, error)) return set;
     phi_scripts_free(set);
     return NULL;
 }

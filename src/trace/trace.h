@@ -96,13 +96,13 @@ PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
 
 /* Into a file, which is replaced when the trace is whole, and else left as it was; a new file has
-   the mode of the process's umask. Blocks as long as the disk does. words (may be NULL) get a
-   message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
+   the mode of the process's umask. Blocks as long as the disk does. message (may be NULL) gets
+   a text, cut to message_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
    refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_begin and
    phi_trace_advance. */
 PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind,
-                                   const phi_trace_desc *desc, const char *path, char *words,
-                                   size_t words_size);
+                                   const phi_trace_desc *desc, const char *path, char *message,
+                                   size_t message_size);
 
 #ifdef __cplusplus
 }

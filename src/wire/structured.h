@@ -20,14 +20,15 @@ extern "C" {
    format: what the answer must fit, as in phi_agent_desc (NULL: anything). JSON_OBJECT wants an
    object; JSON_SCHEMA checks the part of the schema that schema.h understands. With `strict`,
    members that are null because a strict schema makes every property required are removed first.
-   Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is
+   Ownership: *out lives in the arena, text and all. message (may be NULL with message_size 0) is
    terminated, and empty on success.
    PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_PARSE: it does not fit, or
-   the schema is no JSON: words say why ("answer.price: expected number, got string"); PHI_TOO_BIG:
-   nested too deeply, or too much work; PHI_NO_MEMORY. Then *out is NULL and words say why. */
-PHI_API phi_status phi_message_json(const phi_message *message, const phi_format *format,
-                                    phi_arena *arena, phi_json **out, char *words,
-                                    size_t words_size);
+   the schema is no JSON: message says why ("answer.price: expected number, got string");
+   PHI_TOO_BIG: nested too deeply, or too much work; PHI_NO_MEMORY. Then *out is NULL and message
+   says why. */
+PHI_API phi_status phi_message_json(const phi_message *answer, const phi_format *format,
+                                    phi_arena *arena, phi_json **out, char *message,
+                                    size_t message_size);
 
 #ifdef __cplusplus
 }

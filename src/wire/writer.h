@@ -34,7 +34,7 @@ PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason);
 
 /* The answer has failed. `retryable`: phi tries again, as phi_retry says. */
 PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
-                             const char *words);
+                             const char *message);
 
 #ifdef __cplusplus
 }

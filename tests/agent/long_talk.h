@@ -394,7 +394,7 @@ static inline uint64_t talk_face(phi_agent agent) {
     sum = talk_mix_str(talk_mix_str(sum, phi_thread_get_info(thread).lane),
                        phi_agent_get_info(agent).loop_id);
     for (i = 0; i < phi_thread_get_info(thread).lane_count; i++)
-        sum = talk_mix_str(sum, phi_thread_lane_at(thread, i));
+        sum = talk_mix_str(sum, phi_str_of(phi_thread_lane_at(thread, i)));
     return talk_mix(sum, talk_view(thread, NULL, UINT64_MAX, NULL));
 }
 

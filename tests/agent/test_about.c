@@ -3,6 +3,7 @@
 #include "support/set.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
+#include "support/thread_text.h"
 
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
@@ -297,7 +298,7 @@ TEST(a_fork_that_was_read_says_where_it_came_from) {
     again = phi_thread_new(rig_runtime(r), 0);
     REQUIRE(fork != NULL && again != NULL);
     CHECK_EQ_INT(phi_thread_to_json(fork, &arena, &json), PHI_OK);
-    CHECK_EQ_INT(phi_thread_from_json(again, json, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(again, json, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(words, "");
     CHECK(phi_str_equal(info_of(again).forked_from, phi_thread_id(phi_agent_thread(t.agent))));
     CHECK_EQ_INT((int)info_of(again).forked_at, 3);
@@ -365,7 +366,7 @@ TEST(a_text_of_a_thread_has_its_id_and_reads_as_the_same) {
     CHECK(phi_thread_id(fork).len == 36);
     to = phi_thread_new(rig_runtime(r), 0);
     CHECK_EQ_INT(phi_thread_to_json(fork, &arena, &text), PHI_OK);
-    CHECK_EQ_INT(phi_thread_from_json(to, text, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(to, text, words, sizeof words), PHI_OK);
     CHECK(phi_str_equal(phi_thread_id(to), phi_thread_id(fork)));
     CHECK(phi_str_equal(info_of(to).forked_from, phi_thread_id(from)));
     CHECK(info_of(to).made_ms == info_of(fork).made_ms);
@@ -383,7 +384,7 @@ TEST(a_text_whose_metadata_is_no_object_is_refused_with_its_line) {
     rig *r = rig_new();
     phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
     char words[100];
-    CHECK_EQ_INT(phi_thread_from_json(thread, phi_str_of(text), words, sizeof words), PHI_PARSE);
+    CHECK_EQ_INT(thread_from_json(thread, phi_str_of(text), words, sizeof words), PHI_PARSE);
     CHECK_EQ_STR(words, "line 2: json: metadata is no object");
     CHECK_EQ_INT((int)phi_thread_count(thread), 0);
     rig_free(r);

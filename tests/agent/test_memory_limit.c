@@ -9,6 +9,7 @@
 #include "persist/introspect.h"
 #include "support/append.h"
 #include "support/request.h"
+#include "support/thread_text.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 
@@ -458,12 +459,11 @@ TEST(a_log_that_does_not_begin_with_what_it_forgot_is_refused) {
     char words[200];
     size_t i;
     for (i = 0; i < PHI__COUNT(bad); i++)
-        CHECK_EQ_INT(phi_thread_from_json(thread, phi_str_of(bad[i]), words, sizeof words),
-                     PHI_PARSE);
-    CHECK_EQ_INT(phi_thread_from_json(thread,
-                                      phi_str_of("{\"phi_thread\":1}\n{\"seq\":5,\"kind\":"
-                                                 "\"forgotten\",\"at\":0,\"from\":2}\n"),
-                                      words, sizeof words),
+        CHECK_EQ_INT(thread_from_json(thread, phi_str_of(bad[i]), words, sizeof words), PHI_PARSE);
+    CHECK_EQ_INT(thread_from_json(thread,
+                                  phi_str_of("{\"phi_thread\":1}\n{\"seq\":5,\"kind\":"
+                                             "\"forgotten\",\"at\":0,\"from\":2}\n"),
+                                  words, sizeof words),
                  PHI_OK);
     CHECK(phi_thread_get_info(thread).first == 5 && phi_thread_count(thread) == 6);
     rig_free(r);

@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "support/request.h"
 #include "support/freed.h"
+#include "support/thread_text.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "loop/input.h"
@@ -337,7 +338,7 @@ TEST(a_loop_id_is_given_once_to_a_thread) {
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_thread_to_json(thread, &arena, &text), PHI_OK);
     second = phi_thread_new(rig_runtime(r), 0);
-    CHECK_EQ_INT(phi_thread_from_json(second, text, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(second, text, words, sizeof words), PHI_OK);
     phi_arena_free(&arena);
     run.thread = second;
     refused(r, &run, PHI_MISUSE,

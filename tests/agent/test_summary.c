@@ -464,7 +464,7 @@ TEST(what_a_model_took_to_write_it_stands_in_the_log_and_counts) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_thread_to_json(phi_agent_thread(agent), &arena, &text), PHI_OK);
-    CHECK_EQ_INT(phi_thread_from_json(again, text, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_from_json(again, text, NULL), PHI_OK);
     for (i = 0; i < 2; i++) { /* as it is, and as it is read back */
         const phi_thread *thread = i == 0 ? phi_agent_thread(agent) : again;
         e = last_rewrite(thread);

@@ -83,7 +83,7 @@ static void same_entry(story *s, uint64_t seq) {
 }
 
 static void same_view(story *s, size_t lane, uint64_t upto) {
-    phi_str name = phi_thread_lane_at(plain(s), lane);
+    phi_str name = phi_str_of(phi_thread_lane_at(plain(s), lane));
     uint64_t answers[TWINS];
     char text[64];
     size_t i;
@@ -214,8 +214,8 @@ static void look_at(story *s, const char *lane, shown *v) {
 }
 
 static void pick_lane(story *s, char out[64]) {
-    phi_str name =
-        phi_thread_lane_at(plain(s), pick(s, (uint32_t)phi_thread_get_info(plain(s)).lane_count));
+    phi_str name = phi_str_of(
+        phi_thread_lane_at(plain(s), pick(s, (uint32_t)phi_thread_get_info(plain(s)).lane_count)));
     (void)snprintf(out, 64, "%.*s", (int)name.len, name.at);
 }
 

@@ -9,6 +9,7 @@
 #include "persist/file_store.h"
 #include "record/session.h"
 #include "agent/agent_history.h"
+#include "support/thread_text.h"
 
 #include <unistd.h>
 
@@ -75,7 +76,7 @@ static void text_again(scene *s, phi_str text) {
     phi_thread *thread = phi_thread_new(rig_runtime(s->r), 0);
     phi_str again = PHI_ZERO;
     char words[300] = "";
-    CHECK_EQ_INT(phi_thread_from_json(thread, text, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(thread, text, words, sizeof words), PHI_OK);
     CHECK_EQ_INT(phi_thread_to_json(thread, &s->arena, &again), PHI_OK);
     (void)compat_same("a thread's text", again.at, again.len, text.at, text.len);
     phi_thread_free(thread);

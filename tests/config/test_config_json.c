@@ -501,8 +501,9 @@ TEST(thinking_above_high_has_its_words) {
 TEST(settings_are_one_object_in_these_shapes_and_read_back) {
     room r;
     phi_settings s = PHI_ZERO, got = PHI_ZERO;
-    const phi_json *node;
-    const char *was, *error = "none";
+    phi_parse_error error;
+    phi_str json, again;
+    const char *was;
     room_begin(&r);
     s.limits.max_turns = 7;
     s.retry.disable = true;
@@ -510,8 +511,8 @@ TEST(settings_are_one_object_in_these_shapes_and_read_back) {
     s.tool_batch = 3;
     s.thinking = PHI_THINKING_LOW;
     s.model = phi_model_anthropic("m", "secret");
-    node = phi_settings_to_json(&r.arena, &s, 0);
-    was = text_of(&r, node);
+    CHECK_EQ_INT(phi_settings_to_json(&s, 0, &r.arena, &json), PHI_OK);
+    was = json.at;
     CHECK(strncmp(was, "{\"limits\":{\"max_turns\":7,", 25) == 0);
     CHECK(strstr(was, "\"retry\":{\"max_retries\":0,") != NULL);
     CHECK(strstr(was, "\"cache\":{\"enabled\":true,\"strategy\":\"auto\"}") != NULL);
@@ -519,43 +520,46 @@ TEST(settings_are_one_object_in_these_shapes_and_read_back) {
     CHECK(strstr(was, "\"tool_execution\":{\"type\":\"batched\",\"size\":3}") != NULL);
     CHECK(strstr(was, "\"thinking_level\":\"low\",\"model\":{\"id\":\"m\",") != NULL);
     CHECK(strstr(was, "secret") == NULL);
-    CHECK_EQ_INT(phi_settings_from_json(node, &r.arena, &got, &error), PHI_OK);
-    CHECK(error == NULL);
+    CHECK_EQ_INT(phi_settings_from_json(json, &r.arena, &got, &error), PHI_OK);
     CHECK_EQ_INT(got.limits.max_turns, 7);
     CHECK(got.retry.disable);
     CHECK_EQ_INT(got.tool_mode, PHI_TOOLS_BATCHED);
     CHECK_EQ_INT(got.tool_batch, 3);
     CHECK_EQ_INT(got.thinking, PHI_THINKING_LOW);
     CHECK_EQ_STR(got.model.id, "m");
-    CHECK_EQ_STR(text_of(&r, phi_settings_to_json(&r.arena, &got, 0)), was);
-    node = phi_settings_to_json(&r.arena, &s, PHI_SETTINGS_SECRETS);
-    CHECK(strstr(text_of(&r, node), "\"api_key\":\"secret\"") != NULL);
+    CHECK_EQ_INT(phi_settings_to_json(&got, 0, &r.arena, &again), PHI_OK);
+    CHECK_EQ_STR(again.at, was);
+    CHECK_EQ_INT(phi_settings_to_json(&s, PHI_SETTINGS_SECRETS, &r.arena, &again), PHI_OK);
+    CHECK(strstr(again.at, "\"api_key\":\"secret\"") != NULL);
     room_end(&r);
 }
 
 TEST(settings_that_do_not_fit_change_nothing_and_members_may_be_missing) {
     room r;
     phi_settings got = PHI_ZERO;
-    const char *error = NULL;
+    phi_parse_error error;
+    phi_str json;
     room_begin(&r);
     got.limits.max_turns = 9;
     CHECK_EQ_INT(
-        phi_settings_from_json(read_json(&r, "{\"limits\":{\"max_turns\":3},\"thinking_level\":7}"),
+        phi_settings_from_json(phi_str_of("{\"limits\":{\"max_turns\":3},\"thinking_level\":7}"),
                                &r.arena, &got, &error),
         PHI_BAD_ARG);
-    CHECK(error != NULL && strstr(error, "thinking") != NULL);
+    CHECK(strstr(error.message, "thinking") != NULL);
     CHECK_EQ_INT(got.limits.max_turns, 9);
-    CHECK_EQ_INT(phi_settings_from_json(read_json(&r, "[]"), &r.arena, &got, &error), PHI_BAD_ARG);
-    CHECK_EQ_STR(error, "settings: expected an object");
-    CHECK_EQ_INT(phi_settings_from_json(NULL, &r.arena, &got, &error), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_settings_from_json(read_json(&r, "{\"retry\":null}"), NULL, &got, NULL),
+    CHECK_EQ_INT(phi_settings_from_json(phi_str_of("[]"), &r.arena, &got, &error), PHI_BAD_ARG);
+    CHECK_EQ_STR(error.message, "settings: expected an object");
+    CHECK_EQ_INT(error.status, PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_settings_from_json(phi_str_of("{"), &r.arena, &got, &error), PHI_PARSE);
+    CHECK_EQ_INT(error.column, 2);
+    CHECK_EQ_INT(phi_settings_from_json(phi_str_of("{\"retry\":null}"), NULL, &got, NULL),
                  PHI_BAD_ARG);
     CHECK_EQ_INT(got.limits.max_turns, 9);
     CHECK_EQ_INT(
-        phi_settings_from_json(read_json(&r, "{\"retry\":null,\"x\":1}"), &r.arena, &got, &error),
+        phi_settings_from_json(phi_str_of("{\"retry\":null,\"x\":1}"), &r.arena, &got, &error),
         PHI_OK);
     CHECK_EQ_INT(got.limits.max_turns, 0);
-    CHECK(phi_settings_to_json(&r.arena, NULL, 0) == NULL);
+    CHECK_EQ_INT(phi_settings_to_json(NULL, 0, &r.arena, &json), PHI_BAD_ARG);
     room_end(&r);
 }
 

@@ -321,12 +321,12 @@ void a_hook_replies_with_a_text_of_its_own() {
     world w;
     w.desc.hook_points = PHI_HOOK_BEFORE_TOOL | PHI_HOOK_BEFORE_TOOL_UPDATE;
     std::string arguments;
-    phi_tool_result half = PHI_ZERO;
-    half.text = "half";
     phi::agent smith(w.rt, w.desc,
                      {{"a", "A", "",
                        [&](phi::call call) {
-                           CHECK(phi_call_update(call, &half) == PHI_OK); /* a hook inside a tool */
+                           phi_tool_result part = {};
+                           part.text = "half";
+                           CHECK(phi_call_update(call, &part) == PHI_OK); /* a hook inside a tool */
                            return arguments = call.arg("why", "none");
                        }}},
                      [&, n = 0](phi_hook &hook, std::string &reply) mutable {

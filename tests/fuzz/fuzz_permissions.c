@@ -36,12 +36,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi_str first, second;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    if (size < 20000 && phi_permissions_from_json(&arena, phi__str((const char *)data, size),
+    if (size < 20000 && phi_permissions_from_json(phi__str((const char *)data, size), &arena,
                                                   &rules, NULL) == PHI_OK) {
-        must(phi_permissions_to_json(&arena, &rules, &first) == PHI_OK);
-        must(phi_permissions_from_json(&arena, first, &again, NULL) == PHI_OK);
+        must(phi_permissions_to_json(&rules, &arena, &first) == PHI_OK);
+        must(phi_permissions_from_json(first, &arena, &again, NULL) == PHI_OK);
         must(again.count == rules.count && again.otherwise == rules.otherwise);
-        must(phi_permissions_to_json(&arena, &again, &second) == PHI_OK);
+        must(phi_permissions_to_json(&again, &arena, &second) == PHI_OK);
         must(phi_str_equal(first, second));
         decide(&rules);
     }

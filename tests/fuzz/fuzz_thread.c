@@ -2,6 +2,7 @@
    which is written the same; never a crash, never a byte left. */
 #include "persist/store.h"
 #include "persist/persist_in.h"
+#include "../support/thread_text.h"
 
 #include <stdlib.h>
 
@@ -16,10 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi_arena_init(&arena, &memory, 0);
     phi__thread_init(&one, &memory, NULL);
     phi__thread_init(&two, &memory, NULL);
-    if (phi_thread_from_json(&one, phi__str((const char *)data, size), words, sizeof words) ==
-        PHI_OK) {
+    if (thread_from_json(&one, phi__str((const char *)data, size), words, sizeof words) == PHI_OK) {
         if (phi_thread_to_json(&one, &arena, &first) != PHI_OK) abort();
-        if (phi_thread_from_json(&two, first, words, sizeof words) != PHI_OK) abort();
+        if (thread_from_json(&two, first, words, sizeof words) != PHI_OK) abort();
         if (phi_thread_to_json(&two, &arena, &second) != PHI_OK) abort();
         if (!phi_str_equal(first, second) || one.fold.count != two.fold.count ||
             one.fold.tokens != two.fold.tokens)

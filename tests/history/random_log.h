@@ -245,7 +245,7 @@ static void log_mark(random_log *g, phi_entry_kind kind) {
 static const char *log_other_lane(random_log *g, char name[32]) {
     phi_thread *thread = g->thread;
     uint32_t lanes = (uint32_t)phi_thread_get_info(thread).lane_count, i = log_below(g, lanes + 1);
-    phi_str s = phi_thread_lane_at(thread, i);
+    phi_str s = phi_str_of(phi_thread_lane_at(thread, i));
     if (i == lanes && lanes < 6)
         (void)snprintf(name, 32, "way %u", (unsigned)lanes);
     else
@@ -318,7 +318,7 @@ static void log_lane(random_log *g) {
     } else if (what == 1 && lanes < 6)
         status = phi_thread_switch(thread, NULL);
     else {
-        phi_str s = phi_thread_lane_at(thread, log_below(g, (uint32_t)lanes));
+        phi_str s = phi_str_of(phi_thread_lane_at(thread, log_below(g, (uint32_t)lanes)));
         (void)snprintf(name, sizeof name, "%.*s", (int)s.len, s.at);
         status = phi_thread_switch(thread, name);
     }

@@ -8,6 +8,7 @@
 #include "support/heard.h"
 #include "support/store_mem.h"
 #include "support/recorded.h"
+#include "support/thread_text.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 
@@ -188,7 +189,7 @@ TEST(a_text_with_grafted_runs_is_read_again) {
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(s.main), "b"), PHI_OK);
     CHECK_EQ_INT(phi_thread_to_json(phi_agent_thread(s.main), &s.arena, &text), PHI_OK);
     again = phi_thread_new(rig_runtime(s.r), 0);
-    CHECK_EQ_INT(phi_thread_from_json(again, text, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(again, text, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(words, "");
     CHECK_EQ_INT(phi_thread_to_json(again, &s.arena, &second), PHI_OK);
     CHECK(phi_str_equal(text, second));

@@ -1,6 +1,7 @@
 /* test_load.c - what it costs to read a thread, counted in bytes that are asked for: each folding anew of a view asks for
    a list of it. And what is refused while a thread is read. */
 #include "support/test.h"
+#include "support/thread_text.h"
 
 #include "persist/store.h"
 #include "persist/persist_in.h"
@@ -151,7 +152,7 @@ static char words[300];
 
 static phi_status read_it(void) {
     phi__thread_init(&thread, &memory, NULL);
-    return phi_thread_from_json(&thread, phi__str(text, len), words, sizeof words);
+    return thread_from_json(&thread, phi__str(text, len), words, sizeof words);
 }
 
 static size_t cost(void (*fill)(unsigned), unsigned n) {

@@ -5,6 +5,7 @@
 #include "persist/store.h"
 #include "persist/persist_in.h"
 #include "support/append.h"
+#include "support/thread_text.h"
 #include "history/prune_in.h"
 
 static phi_memory memory;
@@ -327,7 +328,7 @@ TEST(a_log_that_holds_a_parted_group_is_read) {
     line[7] = line[14] = '5';
     phi__journal_free_thread(&thread);
     phi__thread_init(&thread, &memory, NULL);
-    CHECK_EQ_INT(phi_thread_from_json(log_of(), text, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(log_of(), text, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(now(), "0 2 4 [5-5 between] 6 8");
     phi_arena_free(&arena);
     done();
@@ -849,7 +850,7 @@ TEST(of_a_run_that_keeps_nothing_its_rewrites_go_too) {
         is_back();
         CHECK_EQ_STR(view("side", UINT64_MAX), "0 9"); /* it was forked before */
         phi__journal_free_thread(&thread);
-        CHECK_EQ_INT(phi_thread_from_json(log_of(), text, words, sizeof words), PHI_OK);
+        CHECK_EQ_INT(thread_from_json(log_of(), text, words, sizeof words), PHI_OK);
         is_back();
         phi_arena_free(&arena);
         done();
@@ -998,7 +999,7 @@ TEST(lanes_have_names_and_an_order) {
     setup();
     CHECK_STR(phi_thread_get_info(log_of()).lane, "default");
     CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 1);
-    CHECK_STR(phi_thread_lane_at(log_of(), 0), "default");
+    CHECK_STR(phi_str_of(phi_thread_lane_at(log_of(), 0)), "default");
     CHECK_EQ_INT(phi_thread_switch(log_of(), "side"), PHI_OK); /* made */
     CHECK_EQ_INT(phi_thread_count(log_of()), 2);
     CHECK_EQ_INT(phi_thread_switch(log_of(), "side"), PHI_OK); /* nothing to do */
@@ -1006,8 +1007,8 @@ TEST(lanes_have_names_and_an_order) {
     CHECK_EQ_INT(phi_thread_switch(log_of(), "lane-2"), PHI_OK);
     CHECK_EQ_INT(phi_thread_switch(log_of(), NULL), PHI_OK);
     CHECK_STR(phi_thread_get_info(log_of()).lane, "lane-3");
-    CHECK_STR(phi_thread_lane_at(log_of(), 1), "side");
-    CHECK_STR(phi_thread_lane_at(log_of(), 4), "");
+    CHECK_STR(phi_str_of(phi_thread_lane_at(log_of(), 1)), "side");
+    CHECK_STR(phi_str_of(phi_thread_lane_at(log_of(), 4)), "");
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "side", NULL, 0), PHI_MISUSE);
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "x", "nowhere", 0), PHI_NOT_FOUND);
     CHECK_EQ_INT(phi_thread_fork_lane(log_of(), "", NULL, 0), PHI_BAD_ARG);

@@ -1,6 +1,7 @@
 /* test_switch_op.c - a rewrite that switches lanes: alone or with spans it is one entry, made as a whole or not at all,
    once for each id, and it is read as it was written. And a part of a log as a list. */
 #include "support/test.h"
+#include "support/thread_text.h"
 
 #include "record/replay.h"
 #include "persist/introspect.h"
@@ -87,7 +88,7 @@ static void comes_back(void) {
     phi__thread_init(&again, &memory, NULL);
     (void)snprintf(was, sizeof was, "%s", now());
     CHECK_EQ_INT(phi_thread_to_json(log_of(), &arena, &text), PHI_OK);
-    CHECK_EQ_INT(phi_thread_from_json(&again, text, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(&again, text, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(shows(&again), was);
     CHECK_EQ_INT(again.messages.count, thread.messages.count);
     CHECK_EQ_INT(again.messages.last_user, thread.messages.last_user);
@@ -167,8 +168,7 @@ TEST(a_log_that_was_cut_behind_the_new_lane_can_still_be_switched) {
     CHECK_EQ_INT(phi_thread_to_json(log_of(), &arena, &text), PHI_OK);
     for (cut = text.len - 1; cut > 0 && text.at[cut - 1] != '\n';) cut--;
     phi__journal_free_thread(&thread);
-    CHECK_EQ_INT(phi_thread_from_json(log_of(), phi__str(text.at, cut), words, sizeof words),
-                 PHI_OK);
+    CHECK_EQ_INT(thread_from_json(log_of(), phi__str(text.at, cut), words, sizeof words), PHI_OK);
     CHECK_EQ_STR(now(), "default: 0 1 2 3");
     CHECK_EQ_INT(phi_thread_get_info(log_of()).lane_count, 2);
     CHECK_EQ_INT(apply(&r), PHI_OK);

@@ -12,6 +12,7 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "support/append.h"
+#include "support/thread_text.h"
 
 enum { SEEDS = 200, STEPS = 70, CELLS = 2000, ENTRIES = 1000, LANES = 12, OPS = 200 };
 
@@ -342,7 +343,7 @@ static void comes_back(world *w) {
     phi_arena_init(&arena, &w->memory, 0);
     phi__thread_init(&again, &w->memory, NULL);
     HOLDS(w, phi_thread_to_json(open_thread(w), &arena, &json) == PHI_OK);
-    HOLDS(w, phi_thread_from_json(&again, json, words, sizeof words) == PHI_OK);
+    HOLDS(w, thread_from_json(&again, json, words, sizeof words) == PHI_OK);
     if (w->failed) printf("  %s\n", words);
     HOLDS(w, again.log.count == w->thread.log.count && again.fold.count == w->thread.fold.count);
     HOLDS(w, again.fold.tokens == w->thread.fold.tokens);
@@ -358,7 +359,7 @@ static void comes_back(world *w) {
     for (i = 0; i < again.log.count && !w->failed; i++)
         HOLDS(w, again.log.entries[i]->ordinal == w->thread.log.entries[i]->ordinal);
     for (i = 0; i < lanes && !w->failed; i++) {
-        phi_str lane = phi_thread_lane_at(open_thread(w), i);
+        phi_str lane = phi_str_of(phi_thread_lane_at(open_thread(w), i));
         const phi_view_item *a = NULL, *b = NULL;
         size_t m = 0, n = 0, j;
         HOLDS(w, phi_thread_view(&again, lane.at, UINT64_MAX, &arena, &a, &m) == PHI_OK);
@@ -616,7 +617,7 @@ static void undo(world *w, const char *op_id, const char *lane, uint64_t before)
 static const char *somewhere(world *w, char name[16]) {
     uint32_t n = (uint32_t)phi_thread_get_info(open_thread(w)).lane_count, i = pick(w, n + 2);
     if (w->loop_id[0] != '\0' || pick(w, 3) != 0) return NULL;
-    if (i < n) return phi_thread_lane_at(open_thread(w), i).at;
+    if (i < n) return phi_thread_lane_at(open_thread(w), i);
     return n < LANES ? made_id(name, "lane", w->names++) : NULL;
 }
 
@@ -722,8 +723,9 @@ static void new_lane(world *w) {
     const char *parent =
         pick(w, 2) == 0
             ? NULL
-            : phi_thread_lane_at(open_thread(w),
-                                 pick(w, (uint32_t)phi_thread_get_info(open_thread(w)).lane_count))
+            : phi_str_of(phi_thread_lane_at(
+                             open_thread(w),
+                             pick(w, (uint32_t)phi_thread_get_info(open_thread(w)).lane_count)))
                   .at;
     size_t lanes = phi_thread_get_info(open_thread(w)).lane_count;
     if (lanes == LANES || w->loop_id[0] != '\0') return;
@@ -764,13 +766,12 @@ static void act_and_look_around(world *w) {
     uint64_t before[LANES];
     size_t i, n = phi_thread_get_info(open_thread(w)).lane_count;
     size_t target = w->thread.lanes.active, active_one = target;
-    for (i = 0; i < n; i++)
-        before[i] = look(w, phi_thread_lane_at(open_thread(w), i).at, UINT64_MAX);
+    for (i = 0; i < n; i++) before[i] = look(w, phi_thread_lane_at(open_thread(w), i), UINT64_MAX);
     if (pick(w, 5) == 0) target = pick(w, (uint32_t)n);
-    act(w, phi_thread_lane_at(open_thread(w), target).at);
+    act(w, phi_thread_lane_at(open_thread(w), target));
     for (i = 0; i < n; i++)
         HOLDS(w, i == target || i == active_one ||
-                     look(w, phi_thread_lane_at(open_thread(w), i).at, UINT64_MAX) == before[i]);
+                     look(w, phi_thread_lane_at(open_thread(w), i), UINT64_MAX) == before[i]);
 }
 
 static void move(world *w) {
@@ -780,7 +781,7 @@ static void move(world *w) {
     case 0: new_lane(w); break;
     case 1:
         HOLDS(w, phi_thread_switch(open_thread(w),
-                                   phi_thread_lane_at(open_thread(w), pick(w, n)).at) == PHI_OK);
+                                   phi_thread_lane_at(open_thread(w), pick(w, n))) == PHI_OK);
         break;
     case 2:
         if (n < LANES && pick(w, 4) == 0) {
@@ -799,7 +800,7 @@ static void every_earlier_state(world *w) {
     size_t i, lane;
     for (lane = 0; lane < phi_thread_get_info(open_thread(w)).lane_count && !w->failed; lane++)
         for (i = 0; i < w->thread.log.count && !w->failed; i++)
-            compare(w, phi_thread_lane_at(open_thread(w), lane), i);
+            compare(w, phi_str_of(phi_thread_lane_at(open_thread(w), lane)), i);
 }
 
 static bool history(uint32_t seed) {

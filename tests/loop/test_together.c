@@ -116,8 +116,8 @@ static uint64_t digest(world *w, const phi_thread *thread) {
     phi_arena_init(&arena, &memory, 0);
     for (i = 0; i < phi_thread_get_info(thread).lane_count; i++) {
         const phi_view_item *items = NULL;
-        HOLDS(w, phi_thread_view(thread, phi_thread_lane_at(thread, i).at, UINT64_MAX, &arena,
-                                 &items, &count) == PHI_OK);
+        HOLDS(w, phi_thread_view(thread, phi_thread_lane_at(thread, i), UINT64_MAX, &arena, &items,
+                                 &count) == PHI_OK);
         for (k = 0; k < count; k++) {
             h = digest_message(h, items[k].message) + items[k].from * 7 + items[k].to * 13;
             h = h * 31 + items[k].flags;

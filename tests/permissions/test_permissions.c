@@ -340,13 +340,17 @@ TEST(without_a_workspace_what_climbs_out_of_it_is_outside) {
     phi_permissions_free(p);
     desc.workspace = "relative";
     {
-        phi_status status = PHI_OK;
-        CHECK(phi_permissions_new(&desc, &status) == NULL);
-        CHECK_EQ_INT(status, PHI_BAD_ARG);
+        phi_parse_error error;
+        CHECK(phi_permissions_new(&desc, &error) == NULL);
+        CHECK_EQ_INT(error.status, PHI_BAD_ARG);
+        CHECK_EQ_STR(error.message, "workspace: expected an absolute path");
         desc.workspace = NULL;
-        p = phi_permissions_new(&desc, &status);
+        desc.home = "relative";
+        CHECK(phi_permissions_new(&desc, &error) == NULL);
+        CHECK_EQ_STR(error.message, "home: expected an absolute path");
+        desc.home = NULL;
+        p = phi_permissions_new(&desc, NULL);
         CHECK(p != NULL);
-        CHECK_EQ_INT(status, PHI_OK);
         phi_permissions_free(p);
     }
 }
@@ -539,7 +543,7 @@ static void always(phi_permission_scope scope, const char *tool, const char *arg
         CHECK_EQ_INT(status, PHI_REJECTED);
         CHECK_STR(why, want);
     } else {
-        CHECK_EQ_INT(phi_permissions_to_json(&arena, &rules, &json), PHI_OK);
+        CHECK_EQ_INT(phi_permissions_to_json(&rules, &arena, &json), PHI_OK);
         CHECK_STR(json, want);
         CHECK_EQ_INT(phi_permissions_add(p, rules.rules, rules.count), PHI_OK);
         CHECK_EQ_INT(check(p, tool, arguments), ALLOW);
@@ -832,14 +836,14 @@ TEST(rules_are_the_same_through_json) {
     phi_str first, second;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_permissions_to_json(
-                     &arena, phi_permissions_mode(PHI_PERMISSION_MODE_ACCEPT_EDITS), &first),
+    CHECK_EQ_INT(phi_permissions_to_json(phi_permissions_mode(PHI_PERMISSION_MODE_ACCEPT_EDITS),
+                                         &arena, &first),
                  PHI_OK);
-    CHECK_EQ_INT(phi_permissions_from_json(&arena, first, &rules, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_permissions_from_json(first, &arena, &rules, NULL), PHI_OK);
     CHECK_EQ_INT(rules.count, phi_permissions_mode(PHI_PERMISSION_MODE_ACCEPT_EDITS)->count);
-    CHECK_EQ_INT(phi_permissions_to_json(&arena, &rules, &second), PHI_OK);
+    CHECK_EQ_INT(phi_permissions_to_json(&rules, &arena, &second), PHI_OK);
     CHECK_STR(second, first.at);
-    CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of("{}"), &rules, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_permissions_from_json(phi_str_of("{}"), &arena, &rules, NULL), PHI_OK);
     CHECK_EQ_INT(rules.count, 0);
     CHECK_EQ_INT(rules.otherwise, ASK);
     phi_arena_free(&arena);
@@ -852,13 +856,13 @@ static void refused(const char *text, const char *want) {
     phi_parse_error error;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of(text), &rules, &error), PHI_PARSE);
+    CHECK_EQ_INT(phi_permissions_from_json(phi_str_of(text), &arena, &rules, &error), PHI_PARSE);
     CHECK(strncmp(error.message, want, strlen(want)) == 0);
     if (strncmp(error.message, want, strlen(want)) != 0) printf("  %s\n", error.message);
-    CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of(text), &rules, NULL), PHI_PARSE);
+    CHECK_EQ_INT(phi_permissions_from_json(phi_str_of(text), &arena, &rules, NULL), PHI_PARSE);
     CHECK(rules.rules == NULL && rules.count == 0);
-    CHECK_EQ_INT(phi_permissions_from_json(NULL, phi_str_of(text), &rules, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_permissions_from_json(&arena, phi_str_of(text), NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_permissions_from_json(phi_str_of(text), NULL, &rules, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_permissions_from_json(phi_str_of(text), &arena, NULL, NULL), PHI_BAD_ARG);
     phi_arena_free(&arena);
 }
 
@@ -1186,8 +1190,8 @@ TEST(every_allocation_may_fail) {
                                 PHI_PERMISSION_SCOPE_KIND, &arena, &rules, NULL);
             (void)permit_always(p, PHI__LIT("bash"), phi_str_of(busy), PHI_PERMISSION_SCOPE_EXACT,
                                 &arena, &rules, NULL);
-            if (phi_permissions_to_json(&arena, phi_permissions_rules(p), &json) == PHI_OK &&
-                phi_permissions_from_json(&arena, json, &rules, NULL) == PHI_OK)
+            if (phi_permissions_to_json(phi_permissions_rules(p), &arena, &json) == PHI_OK &&
+                phi_permissions_from_json(json, &arena, &rules, NULL) == PHI_OK)
                 (void)phi_permissions_set(p, &rules);
         }
         tripped = test_alloc_tripped();

@@ -2,6 +2,7 @@
 #include "persist/entry_in.h"
 #include "history/random_log.h"
 #include "persist/store.h"
+#include "support/thread_text.h"
 
 static phi_memory memory;
 static phi_thread thread, again;
@@ -136,7 +137,7 @@ static bool same_thread(phi_thread *a, phi_thread *b, bool every_point) {
 static bool comes_back(void) {
     char words[200];
     phi_str text = text_of(&thread), second;
-    if (!CHECK_EQ_INT(phi_thread_from_json(of(&again), text, words, sizeof words), PHI_OK)) {
+    if (!CHECK_EQ_INT(thread_from_json(of(&again), text, words, sizeof words), PHI_OK)) {
         printf("    %s\n%.*s\n", words, (int)text.len, text.at);
         return false;
     }
@@ -346,7 +347,7 @@ TEST(cut_at_any_byte_what_is_left_is_read_or_refused) {
     for (cut = 0; cut < text.len; cut++) {
         char words[200];
         phi_status status =
-            phi_thread_from_json(of(&again), phi__str(text.at, cut), words, sizeof words);
+            thread_from_json(of(&again), phi__str(text.at, cut), words, sizeof words);
         bool whole = cut > 0 && (text.at[cut] == '\n' || text.at[cut - 1] == '\n');
         if (!CHECK_EQ_INT(status, whole ? PHI_OK : PHI_PARSE)) break;
         if (status != PHI_OK) CHECK(strncmp(words, "line ", 5) == 0 && again.log.count == 0);
@@ -360,8 +361,7 @@ TEST(cut_at_any_byte_what_is_left_is_read_or_refused) {
 static void refused(const char *lines, const char *want) {
     char text[2000], words[300];
     (void)snprintf(text, sizeof text, "{\"phi_thread\":1}\n%s\n", lines);
-    CHECK_EQ_INT(phi_thread_from_json(of(&again), phi_str_of(text), words, sizeof words),
-                 PHI_PARSE);
+    CHECK_EQ_INT(thread_from_json(of(&again), phi_str_of(text), words, sizeof words), PHI_PARSE);
     CHECK_EQ_STR(words, want);
     CHECK_EQ_INT(again.log.count, 0);
 }
@@ -373,10 +373,10 @@ static void refused(const char *lines, const char *want) {
 TEST(what_could_not_have_been_written_is_refused_with_words) {
     char words[200];
     setup();
-    CHECK_EQ_INT(phi_thread_from_json(of(&again), phi_str_of(""), words, sizeof words), PHI_PARSE);
+    CHECK_EQ_INT(thread_from_json(of(&again), phi_str_of(""), words, sizeof words), PHI_PARSE);
     CHECK_EQ_STR(words, "line 1: expected the header of a thread, {\"phi_thread\":1}");
     CHECK_EQ_INT(
-        phi_thread_from_json(of(&again), phi_str_of("{\"phi_thread\":2}"), words, sizeof words),
+        thread_from_json(of(&again), phi_str_of("{\"phi_thread\":2}"), words, sizeof words),
         PHI_PARSE);
     refused("{", "line 2: column 2: expected a key in quotes or '}', found the end of the text");
     refused("[]", "line 2: expected an object: an entry");
@@ -444,7 +444,7 @@ TEST(turns_of_a_run_that_was_killed_count_and_none_counts_twice) {
     char words[200] = "";
     setup();
     CHECK_EQ_INT(
-        phi_thread_from_json(
+        thread_from_json(
             of(&again),
             phi_str_of(
                 "{\"phi_thread\":1}\n"
@@ -470,7 +470,7 @@ TEST(a_thread_that_has_entries_reads_nothing) {
     c = text_block("hi");
     m = message_of(PHI_ROLE_USER, &c);
     CHECK(append(&m));
-    CHECK_EQ_INT(phi_thread_from_json(of(&thread), phi_str_of("{\"phi_thread\":1}"), NULL, 0),
+    CHECK_EQ_INT(phi_thread_from_json(of(&thread), phi_str_of("{\"phi_thread\":1}"), NULL),
                  PHI_MISUSE);
     CHECK_EQ_INT(thread.log.count, 1);
     teardown();
@@ -504,7 +504,7 @@ TEST(without_memory_nothing_is_written_or_read_and_nothing_is_lost) {
         CHECK(log_grow(&g, 25));
         test_alloc_fail_at(n);
         status = phi_thread_to_json(of(&thread), &arena, &text);
-        if (status == PHI_OK) status = phi_thread_from_json(of(&again), text, NULL, 0);
+        if (status == PHI_OK) status = phi_thread_from_json(of(&again), text, NULL);
         CHECK_EQ_INT(status, test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK);
         if (status != PHI_OK) CHECK_EQ_INT(again.log.count, 0);
         test_alloc_fail_at(-1);

@@ -7,6 +7,7 @@
 #include "support/store_mem.h"
 #include "persist/introspect.h"
 #include "support/append.h"
+#include "support/thread_text.h"
 #include "agent/agent_history.h"
 #include "loop/hook.h"
 #include "model/event.h"
@@ -600,7 +601,7 @@ TEST(other_entries_are_a_line_each) {
         "{\"seq\":6,\"kind\":\"turn_start\",\"at\":0,\"loop\":\"s.m.1\",\"turn\":3}\n";
     char words[200] = "";
     setup();
-    CHECK_EQ_INT(phi_thread_from_json(log_of(), phi_str_of(text), words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(log_of(), phi_str_of(text), words, sizeof words), PHI_OK);
     CHECK_EQ_STR(words, "");
     CHECK_EQ_STR(
         described(NULL),
@@ -768,7 +769,7 @@ TEST(any_log_is_described_with_a_line_for_each_entry) {
         d.last = PHI_UNLIMITED;
         CHECK_EQ_INT(lines(described(&d)), thread.log.count + 2);
         for (i = 0; i < phi_thread_get_info(log_of()).lane_count; i++) {
-            d.lane = phi_thread_lane_at(log_of(), i).at;
+            d.lane = phi_thread_lane_at(log_of(), i);
             d.before = 1 + seed % (thread.log.count + 1);
             CHECK_EQ_INT(lines(described(&d)),
                          2 + (d.before < thread.log.count ? d.before : thread.log.count));

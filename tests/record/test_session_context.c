@@ -1112,7 +1112,7 @@ TEST(what_the_original_keeps_with_a_message_survives_a_thread_and_its_file) {
     CHECK_EQ_INT(phi_thread_to_json(runs_thread(&l), &arena, &json), PHI_OK);
     CHECK(strstr(json.at, kept) != NULL);
     again = phi_thread_new(rig_runtime(r), 0);
-    CHECK_EQ_INT(phi_thread_from_json(again, json, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_from_json(again, json, NULL), PHI_OK);
     CHECK_EQ_INT(phi_thread_view(again, NULL, UINT64_MAX, &arena, &items, &count), PHI_OK);
     if (CHECK_EQ_INT(count, 1)) {
         CHECK_EQ_INT(phi_message_to_json(items[0].message, &arena, &second), PHI_OK);

@@ -18,6 +18,7 @@
 #include "loop/input.h"
 #include "support/set.h"
 #include "support/freed.h"
+#include "support/thread_text.h"
 
 /* ---- answers of the script ---- */
 
@@ -415,7 +416,7 @@ static void do_own_thread(monkey *m) {
     case 5: (void)phi_thread_attach(*own, NULL, NULL, NULL, NULL, 0); break;
     case 6:
         if (phi_thread_to_json(any_thread(m), &m->arena, &text) == PHI_OK)
-            (void)phi_thread_from_json(*own, text, words, sizeof words);
+            (void)thread_from_json(*own, text, words, sizeof words);
         break;
     default: (void)phi_thread_message_at(*own, pick(m, 9)); break;
     }

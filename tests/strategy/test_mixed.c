@@ -16,6 +16,7 @@
 #include "support/resumed.h"
 #include "support/set.h"
 #include "support/store_mem.h"
+#include "support/thread_text.h"
 #include "agent/agent.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
@@ -426,7 +427,7 @@ static void lanes(world *w) {
     phi_thread *thread = phi_agent_thread(w->lead);
     size_t n = phi_thread_get_info(thread).lane_count;
     char name[200];
-    heard_copy(name, sizeof name, phi_thread_lane_at(thread, chance(w, (uint32_t)n)));
+    heard_copy(name, sizeof name, phi_str_of(phi_thread_lane_at(thread, chance(w, (uint32_t)n))));
     if (chance(w, 2) == 0)
         (void)phi_thread_switch(thread, name);
     else
@@ -517,7 +518,7 @@ static void as_text(world *w) {
         return;
     }
     CHECK_EQ_INT(status, PHI_OK);
-    CHECK_EQ_INT(phi_thread_from_json(thread, text, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(thread_from_json(thread, text, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(words, "");
     CHECK_EQ_INT(phi_thread_to_json(thread, &arena, &back), PHI_OK);
     CHECK(phi_str_equal(text, back));

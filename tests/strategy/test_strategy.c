@@ -141,7 +141,7 @@ TEST(scratch_work_is_on_a_lane_of_its_own_and_the_answer_in_the_conversation) {
     CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
     CHECK_EQ_INT(phi_thread_get_info(thread).lane_count, 2);
     (void)snprintf(lane, sizeof lane, "~tot/%s", t.h.loop_id);
-    CHECK_STR(phi_thread_lane_at(thread, 1), lane);
+    CHECK_STR(phi_str_of(phi_thread_lane_at(thread, 1)), lane);
     CHECK_EQ_INT(phi_thread_view(thread, lane, UINT64_MAX, &t.arena, &items, &count), PHI_OK);
     CHECK_EQ_INT(count, 8); /* four calls */
     CHECK_EQ_STR(think_result(&t, agent, "termination.reason"), "threshold");
@@ -628,8 +628,9 @@ TEST(a_store_keeps_the_scratch_work_and_the_result) {
         }
         CHECK(phi_thread_hash(thread) == hash);
         CHECK_EQ_STR(think_result(&t, agent, "best.content"), "(10 - 4) * 4");
-        (void)snprintf(lane, sizeof lane, "%.*s", (int)phi_thread_lane_at(thread, 1).len,
-                       phi_thread_lane_at(thread, 1).at);
+        (void)snprintf(lane, sizeof lane, "%.*s",
+                       (int)phi_str_of(phi_thread_lane_at(thread, 1)).len,
+                       phi_thread_lane_at(thread, 1));
         CHECK(begins(lane, "~tot/"));
         CHECK_EQ_INT(phi_thread_view(thread, lane, UINT64_MAX, &t.arena, &items, &count), PHI_OK);
         CHECK_EQ_INT(count, 8);
@@ -659,7 +660,7 @@ TEST(an_agent_at_its_memory_limit_forgets_scratch_work_first) {
     }
     CHECK(count_of(rig_story(t.r), "Forgotten") > 0);
     CHECK(phi_thread_get_info(phi_agent_thread(agent)).lane_count < 30);
-    CHECK_STR(phi_thread_lane_at(phi_agent_thread(agent), 1), "other");
+    CHECK_STR(phi_str_of(phi_thread_lane_at(phi_agent_thread(agent), 1)), "other");
     think_end(&t);
 }
 

@@ -27,7 +27,7 @@ static size_t running(const phi_scripts *set) { return set != NULL ? set->job_co
 static bool stage_open(stage *s, const phi_script *scripts, size_t count,
                        const phi_scripts_desc *given) {
     phi_scripts_desc desc = PHI_ZERO;
-    char words[256];
+    phi_parse_error error;
     if (given != NULL) desc = *given;
     desc.scripts = scripts;
     desc.count = count;
@@ -36,8 +36,8 @@ static bool stage_open(stage *s, const phi_script *scripts, size_t count,
     s->tool = rig_echo();
     if (s->dir[0] == '\0' && !test_temp_dir(s->dir, sizeof s->dir)) return false;
     if (desc.workspace == NULL) desc.workspace = s->dir;
-    s->scripts = phi_scripts_new(&desc, words, sizeof words);
-    if (!CHECK(s->scripts != NULL)) (void)printf("%s\n", words);
+    s->scripts = phi_scripts_new(&desc, &error);
+    if (!CHECK(s->scripts != NULL)) (void)printf("%s\n", error.message);
     if (s->desc.model.id == NULL) s->desc = rig_desc();
     s->desc.tools = &s->tool;
     s->desc.tool_count = 1;
@@ -469,7 +469,7 @@ TEST(scripts_leave_questions_from_outside_to_the_hosts_hook) {
     memset(&desc, 0, sizeof desc);
     desc.scripts = &script;
     desc.count = 1;
-    CHECK(phi_scripts_new(&desc, NULL, 0) == NULL);
+    CHECK(phi_scripts_new(&desc, NULL) == NULL);
     script = script_of(PHI_HOOK_BEFORE_TOOL, "true");
     for (with = 0; with < 2; with++) {
         memset(&s, 0, sizeof s);
@@ -758,12 +758,13 @@ TEST(commands_are_split_without_a_shell) {
 
 static void check_refused(const phi_script *script, const char *want) {
     phi_scripts_desc desc = PHI_ZERO;
-    char words[256];
+    phi_parse_error error;
     desc.scripts = script;
     desc.count = 1;
     desc.allocator = test_allocator();
-    CHECK(phi_scripts_new(&desc, words, sizeof words) == NULL);
-    CHECK_EQ_STR(words, want);
+    CHECK(phi_scripts_new(&desc, &error) == NULL);
+    CHECK_EQ_STR(error.message, want);
+    CHECK_EQ_INT(error.status, PHI_BAD_ARG);
 }
 
 TEST(faults_of_a_description_are_named) {
@@ -772,7 +773,7 @@ TEST(faults_of_a_description_are_named) {
     phi_scripts_desc desc = PHI_ZERO;
     phi_agent_desc agent = rig_desc();
     phi_scripts *scripts;
-    char words[256];
+    phi_parse_error error;
     script.command = "x";
     check_refused(&script, "scripts[0]: points is 0x0: expected points of a run at which a script "
                            "can be called");
@@ -789,9 +790,9 @@ TEST(faults_of_a_description_are_named) {
     check_refused(&script, "scripts[0]: the command is empty");
     script.command = "a 'b";
     check_refused(&script, "scripts[0]: a quote is not closed");
-    CHECK(phi_scripts_new(NULL, words, sizeof words) == NULL);
-    CHECK(phi_scripts_new(NULL, NULL, 0) == NULL);
-    scripts = phi_scripts_new(&desc, NULL, 0); /* none: the hook stays the host's */
+    CHECK(phi_scripts_new(NULL, &error) == NULL);
+    CHECK(phi_scripts_new(NULL, NULL) == NULL);
+    scripts = phi_scripts_new(&desc, NULL); /* none: the hook stays the host's */
     CHECK_EQ_INT(phi_scripts_use(scripts, &agent), PHI_OK);
     CHECK(agent.hook_fn == NULL);
     CHECK_EQ_INT(phi_scripts_use(scripts, NULL), PHI_BAD_ARG);
@@ -851,7 +852,7 @@ static bool sweep_once(int n) {
     desc.scripts = scripts;
     desc.count = 2;
     desc.allocator = test_allocator();
-    set = phi_scripts_new(&desc, NULL, 0);
+    set = phi_scripts_new(&desc, NULL);
     CHECK_EQ_INT(phi_scripts_use(set, &agent), PHI_OK);
     s.agent = rig_agent(s.r, &agent);
     rig_call(s.r, "c1", "echo", "{\"a\":1}");
@@ -891,7 +892,7 @@ TEST(each_failed_allocation_leaves_nothing_behind_and_never_allows) {
     desc.allocator = test_allocator();
     do {
         test_alloc_fail_at(set_n++);
-        phi_scripts_free(phi_scripts_new(&desc, NULL, 0));
+        phi_scripts_free(phi_scripts_new(&desc, NULL));
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);

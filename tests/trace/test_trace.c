@@ -82,7 +82,7 @@ static size_t views_hold(const phi_thread *thread, const traced *t) {
         lane = phi__json_get_uint(phi_json_get(e, "l"), lane);
         if (v == NULL) continue;
         n++;
-        of = phi_thread_lane_at(thread, (size_t)lane);
+        of = phi_str_of(phi_thread_lane_at(thread, (size_t)lane));
         (void)snprintf(name, sizeof name, "%.*s", (int)of.len, of.at);
         if (!view_change(v) ||
             !view_is(thread, name, phi__json_get_uint(phi_json_get(e, "s"), 0), &arena))
@@ -155,8 +155,8 @@ static void random_step(scene *s, char ops[][24], size_t *op_count) {
         (void)snprintf(name, sizeof name, "lane-%u", (unsigned)count);
         (void)phi_thread_fork_lane(&s->thread, name, NULL, chance((uint32_t)count));
     } else {
-        phi_str lane = phi_thread_lane_at(
-            &s->thread, chance((uint32_t)phi_thread_get_info(&s->thread).lane_count));
+        phi_str lane = phi_str_of(phi_thread_lane_at(
+            &s->thread, chance((uint32_t)phi_thread_get_info(&s->thread).lane_count)));
         (void)snprintf(name, sizeof name, "%.*s", (int)lane.len, lane.at);
         (void)phi_thread_switch(&s->thread, name);
     }
