@@ -120,7 +120,8 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (handle.rt->in_step)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_snapshot inside a callback");
-    if (agent == NULL) return PHI_STALE;
+    if (agent == NULL)
+        return phi__error(handle.rt, PHI_STALE, "phi_agent_snapshot: the agent is gone");
     phi__posts_read_all(handle.rt); /* input posted so far */
     if (agent->run != NULL) phi__tools_round_settle(agent->run);
     phi__buf_init(&buf, arena->memory);

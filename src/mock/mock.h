@@ -11,6 +11,7 @@
    comes a word in each phi_step, so the same steps bring the same events on every machine. Retries,
    tools, hooks and limits are those of any model. When the script is over, a call fails with
    "phi_mock: no answer is left for request 3: ...", and that is not tried again.
+   A save game holds no script: after loading, add the answers that are still to come.
    Ownership: the runtime owns a mock and frees it with itself. Texts are copied. When memory ends,
    the next call of the model fails and says so.
    Threads: the pumping thread. */

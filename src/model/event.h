@@ -35,8 +35,9 @@ typedef enum phi_event_kind {
     PHI_EV_THINKING,       /* the same of the model's thinking */
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
-    /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped). A call that a hook denied
-       has neither TOOL_START nor TOOL_END: its result is a MESSAGE_END of PHI_ROLE_TOOL_RESULT */
+    /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped); also of a call with wrong
+       arguments, or of no such tool, whose TOOL_END is an error. A call that a hook denied has
+       neither: its result is a MESSAGE_END of PHI_ROLE_TOOL_RESULT */
     PHI_EV_TOOL_START,
     /* text: a part of the result while the tool runs; message: its blocks and details, where
        phi_call_update gave it (else NULL); child_loop_id */
@@ -55,8 +56,8 @@ typedef enum phi_event_kind {
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text; of a question:
-       source, question_kind, arguments. A dialog that stays copies these texts, or keeps `call`:
-       phi_call_arg_str reads its arguments until it has its result */
+       source, question_kind, arguments. Several may be open: phi_pending lists them, with their
+       texts, in each frame */
     PHI_EV_DECISION,
     PHI_EV_PAUSED, /* text: the limit that was reached; phi_budget_raise continues */
     /* text: a message: a call that repeats itself, a store that refuses entries, a compactor that

@@ -1124,6 +1124,8 @@ TEST(misuse_is_said) {
         phi_memory_init(&memory, NULL, 0);
         phi_arena_init(&arena, &memory, 0);
         CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_STALE);
+        CHECK_EQ_STR(phi_last_error(rig_runtime(r)).message,
+                     "phi_agent_snapshot: the agent is gone");
         phi_arena_free(&arena);
     }
     rig_free(r);
