@@ -55,10 +55,10 @@ static inline const char *made_problems(const made *m) {
     phi_config_problem p;
     size_t n = 0, i;
     out[0] = '\0';
-    for (i = 0; config_problem(m->config, i, &p) && n < sizeof out - 1024; i++)
-        n += (size_t)snprintf(out + n, sizeof out - n, "%s\n", p.message.at);
-    if (config_error_count(m->config) > 0) return out; /* the agents show the same */
-    for (i = 0; agents_problem(m->agents, i, &p) && n < sizeof out - 1024; i++)
+    for (i = 0; (m->agents != NULL ? agents_problem(m->agents, i, &p)
+                                   : config_problem(m->config, i, &p)) &&
+                n < sizeof out - 1024;
+         i++)
         n += (size_t)snprintf(out + n, sizeof out - n, "%s\n", p.message.at);
     return out;
 }
