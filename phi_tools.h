@@ -48,10 +48,10 @@
 #if PHI__PUB_PHI_1 != 0xb6bbbfe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_BASE != 0x7298e6c6
+#if PHI__PUB_BASE_BASE != 0x3d46fc26
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0xb23fba96
+#if PHI__PUB_PHI_2 != 0x6b7d38da
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0xc49fc653
@@ -310,11 +310,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS_YAML */
 
 #ifdef PHI__PUB_PHI_TOOLS_1
-#if PHI__PUB_PHI_TOOLS_1 != 0x7d602407
+#if PHI__PUB_PHI_TOOLS_1 != 0xcd98dad2
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_PHI_TOOLS_1 0x7d602407
+#define PHI__PUB_PHI_TOOLS_1 0xcd98dad2
 
 #ifdef __cplusplus
 extern "C" {
@@ -335,6 +335,7 @@ extern "C" {
    comes a word in each phi_step, so the same steps bring the same events on every machine. Retries,
    tools, hooks and limits are those of any model. When the script is over, a call fails with
    "phi_mock: no answer is left for request 3: ...", and that is not tried again.
+   A save game holds no script: after loading, add the answers that are still to come.
    Ownership: the runtime owns a mock and frees it with itself. Texts are copied. When memory ends,
    the next call of the model fails and says so.
    Threads: the pumping thread. */

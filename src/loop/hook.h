@@ -34,7 +34,8 @@ typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
     PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* compaction */
     /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: it runs with those arguments.
-       DENY: it is not run, and the model reads the reply */
+       DENY: it is not run, and the model reads the reply. The arguments are checked after it: they
+       may not fit the schema */
     PHI_HOOK_BEFORE_TOOL = 1 << 6,
     PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
     /* tool_name, tool_call_id, text; message: of phi_call_update. DENY: no event. It cannot wait:
@@ -160,8 +161,10 @@ typedef struct phi_pending_item {
     struct phi_permissions *permissions; /* DECISION: the same; NULL: no rules ask */
 } phi_pending_item;
 
-/* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,
-   of which the first `most` were written. Pumping thread. Models' answers are not listed. */
+/* Lists what the runs of a runtime wait for: decisions first, then the rest, each in the order of
+   the agents' handles. Returns how many there are, of which the first `most` were written. One that
+   was decided just now is listed until the next phi_step. Models' answers are not listed. Pumping
+   thread. */
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
 
 #ifdef __cplusplus

@@ -4,9 +4,11 @@
 typedef struct phi__pending_list {
     phi_pending_item *out;
     size_t most, count;
+    bool no_decisions, no_others; /* left out in this walk */
 } phi__pending_list;
 
 static void phi__pending_add(phi__pending_list *list, const phi_pending_item *item) {
+    if (item->kind == PHI_WAITING_DECISION ? list->no_decisions : list->no_others) return;
     if (list->count < list->most) list->out[list->count] = *item;
     list->count++;
 }
@@ -110,19 +112,26 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
 
 /* ---- public ---- */
 
-PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) {
-    phi__pending_list list;
+static void phi__pending_walk(phi__pending_list *list, phi_runtime *rt) {
     uint32_t i;
-    memset(&list, 0, sizeof list);
-    list.out = out;
-    list.most = out != NULL ? most : 0;
-    if (rt == NULL) return 0;
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         const phi__agent *agent = (const phi__agent *)slot->object;
-        if (agent != NULL) phi__pending_questions(&list, agent);
-        if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
+        if (agent != NULL) phi__pending_questions(list, agent);
+        if (agent != NULL && agent->run != NULL) phi__pending_run(list, agent->run);
     }
+}
+
+PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) {
+    phi__pending_list list = PHI_ZERO;
+    if (rt == NULL) return 0;
+    list.out = out;
+    list.most = out != NULL ? most : 0;
+    list.no_others = true;
+    phi__pending_walk(&list, rt);
+    list.no_others = false;
+    list.no_decisions = true;
+    phi__pending_walk(&list, rt);
     return list.count;
 }
 

@@ -337,9 +337,12 @@ TEST(what_waits_is_counted_whatever_the_room) {
     CHECK_EQ_INT(rig_run(r, 20), 1);
     memset(items, 0x5a, sizeof items);
     CHECK_EQ_INT(phi_pending(rig_runtime(r), items, 2), 3);
-    CHECK_EQ_INT(items[0].kind, PHI_WAITING_CALL);
+    CHECK_EQ_INT(items[0].kind, PHI_WAITING_DECISION); /* a dialog finds its question */
     CHECK_EQ_INT(items[1].kind, PHI_WAITING_DECISION);
     CHECK_EQ_INT(((unsigned char *)&items[2])[0], 0x5a);
+    CHECK_EQ_INT(phi_pending(rig_runtime(r), items, 4), 3);
+    CHECK_EQ_INT(items[2].kind, PHI_WAITING_CALL);
+    CHECK_STR(items[2].tool_call_id, "c1");
     CHECK_EQ_INT(phi_pending(rig_runtime(r), NULL, 100), 3);
     CHECK_EQ_INT(phi_pending(NULL, items, 4), 0);
     phi_agent_free(agent);
