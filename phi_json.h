@@ -64,11 +64,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0x3d46fc26
+#if PHI__PUB_BASE_BASE != 0xe9182902
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0x3d46fc26
+#define PHI__PUB_BASE_BASE 0xe9182902
 
 /* ---- src/base/base.h ---- */
 
@@ -194,7 +194,7 @@ typedef struct phi_parse_error {
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 
-/* A phi_str of a terminated string; NULL gives an empty one. Borrows it. Of other bytes: set `at`
+/* A phi_str of a terminated string; NULL gives an empty one. Borrows it. For other bytes set `at`
    and `len`. */
 PHI_API phi_str phi_str_of(const char *text);
 /* For the conversion %.*s: printf("%.*s\n", PHI_ARG(text)). */

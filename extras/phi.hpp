@@ -18,6 +18,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -117,7 +118,8 @@ template <class F> range(F) -> range<F>;
 /* A runtime; its owner has it, and a step while it runs. */
 struct core {
     phi_runtime *rt;
-    std::exception_ptr kept; /* to be rethrown when the step ends */
+    std::exception_ptr kept;                /* to be rethrown when the step ends */
+    std::set<std::shared_ptr<void>> states; /* of its agents: phi_runtime_free calls them back */
     ~core() { phi_runtime_free(rt); }
 };
 
@@ -223,12 +225,18 @@ struct agent {
         desc.tool_count = state_->tools.size();
         if (on_hook) desc.hook_fn = detail::state::hooked, desc.hook_user_data = state_.get();
         state_->on_hook = std::move(on_hook);
+        rt.core_->states.insert(state_);
         state_->handle = make ? make(rt, &desc) : phi_agent_new(rt, &desc);
-        if (!state_->handle.rt) detail::raise(phi_last_error(rt));
+        if (state_->handle.rt) return;
+        rt.core_->states.erase(state_);
+        detail::raise(phi_last_error(rt));
     }
     agent(agent &&) noexcept = default;
     agent &operator=(agent other) noexcept { return state_.swap(other.state_), *this; }
-    ~agent() { (void)phi_agent_free(*this); }
+    ~agent() {
+        phi_agent_free(*this);
+        if (auto core = state_ ? state_->core.lock() : nullptr) core->states.erase(state_);
+    }
     operator phi_agent() const { return state_ ? state_->get() : phi_agent{}; }
     explicit operator bool() const { return phi_agent_alive(*this); }
     [[nodiscard]] phi_status prompt(const std::string &s) { return phi_prompt(*this, s.c_str()); }

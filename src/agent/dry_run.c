@@ -194,8 +194,8 @@ PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scra
     phi_status status = PHI_OK;
     phi_arena_mark mark;
     if (desc == NULL || scratch == NULL || words == NULL || words_size == 0) return PHI_BAD_ARG;
-    if (desc->model == NULL && desc->settings == NULL && desc->agent.rt == NULL) return PHI_BAD_ARG;
     words[0] = '\0';
+    if (desc->model == NULL && desc->settings == NULL && desc->agent.rt == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(scratch);
     if (desc->model != NULL) status = phi__dry_run_transcript(desc, scratch, words, words_size);
     if (status == PHI_OK && desc->settings != NULL)

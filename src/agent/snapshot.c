@@ -208,16 +208,6 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
                             : status;
 }
 
-/* A host that gives no system prompt has that of the log's last run. */
-static phi_status phi__snapshot_read_prompt(phi__agent *agent) {
-    phi_str prompt = PHI_ZERO;
-    phi_status status = phi__info_system_prompt(agent->thread, &prompt);
-    if (status == PHI_NOT_FOUND) return PHI_OK;
-    return status != PHI_OK || phi__agent_take_own(agent, prompt.at, &agent->system_prompt)
-               ? status
-               : PHI_NO_MEMORY;
-}
-
 /* The desc with the snapshot's own identity. */
 static phi_agent_desc phi__snapshot_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
@@ -252,8 +242,6 @@ PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *de
     agent = phi__agent_make(rt, &named, NULL);
     if (agent == NULL) return NULL;
     status = phi__snapshot_read(agent, root, how, words, sizeof words);
-    if (status == PHI_OK && agent->system_prompt.at == NULL)
-        status = phi__snapshot_read_prompt(agent);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__agent_end_retire(agent);

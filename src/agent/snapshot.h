@@ -2,9 +2,9 @@
 
    A snapshot holds the agent's identity, its whole thread with all lanes, its queues, its spending,
    and the active run: its turn, the pending tool calls by name and id, a policy of its own, and the
-   hooks that are still to be called. It holds no model, no key, no tool and no function: the
-   program gives them again when it loads the snapshot, best by the function that made the desc
-   of the first agent. Without a system prompt in it the agent has that of its last run.
+   hooks that are still to be called. It holds no model, no key, no system prompt, no tool and no
+   function: the program gives them again when it loads the snapshot, best by the function that
+   made the desc of the first agent.
 
        phi_arena arena;
        phi_str text;

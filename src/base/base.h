@@ -123,7 +123,7 @@ typedef struct phi_parse_error {
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 
-/* A phi_str of a terminated string; NULL gives an empty one. Borrows it. Of other bytes: set `at`
+/* A phi_str of a terminated string; NULL gives an empty one. Borrows it. For other bytes set `at`
    and `len`. */
 PHI_API phi_str phi_str_of(const char *text);
 /* For the conversion %.*s: printf("%.*s\n", PHI_ARG(text)). */

@@ -9,14 +9,13 @@
 
 typedef struct phi__last_error {
     phi_status status;
-    int http_status;
     char words[256];
 } phi__last_error;
 
 /* Keeps both for phi_last_error, and returns the status. */
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
-/* words, http_status: may be NULL. */
+/* words: may be NULL. */
 PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
 
 #endif

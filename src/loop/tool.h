@@ -45,8 +45,8 @@ typedef struct phi_field {
 /* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
-    /* borrowed until the agent is freed. A name of A-Z a-z 0-9 _ and -, at most 64, fits every
-       provider; what the agent's own cannot take is refused */
+    /* borrowed until the agent is freed. A name of A-Z a-z 0-9 _ and -, a letter or _
+       first, at most 64, fits every provider; what the agent's own cannot take is refused */
     const char *name, *description;
     /* JSON Schema of the arguments, borrowed likewise; NULL: the tool declares none, and arguments
        are not checked */
@@ -203,7 +203,8 @@ typedef struct phi_call_info {
     uint32_t block_index; /* of the call in its answer, as of phi_field */
     uint32_t timeout_ms;  /* its deadline from its start */
 } phi_call_info;
-/* Threads: any; on another than that of the last phi_step it fills in `pending` alone. */
+/* Threads: any; on another than that of the last phi_step it fills in `pending` alone (also on a
+   new pumping thread before its first step). */
 PHI_API phi_call_info phi_call_get_info(phi_call call);
 
 #ifdef __cplusplus

@@ -167,12 +167,16 @@ static phi_str phi__update_context(const phi__toolcall *call) {
 }
 
 PHI_API phi_call_info phi_call_get_info(phi_call handle) {
-    const phi__toolcall *call;
-    phi_call_info info;
-    memset(&info, 0, sizeof info);
+    phi_call_info info = PHI_ZERO;
+    if (handle.rt != NULL && !phi__reply_elsewhere(handle.rt)) return phi__call_info(handle);
     info.pending = phi__call_pending(handle);
-    if (handle.rt == NULL || phi__reply_elsewhere(handle.rt)) return info;
-    call = phi__call_find(handle);
+    return info;
+}
+
+PHI__FN phi_call_info phi__call_info(phi_call handle) {
+    const phi__toolcall *call = phi__call_find(handle);
+    phi_call_info info = PHI_ZERO;
+    info.pending = phi__call_pending(handle);
     if (call == NULL) return info;
     info.agent = call->run->agent->handle;
     info.id = call->block->id;

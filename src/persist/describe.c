@@ -441,13 +441,15 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
     phi_arena scratch;
     phi__buf text;
     phi__describe d;
+    phi_memory *memory;
     phi_status status;
     if (thread == NULL || (out == NULL && figures == NULL) || (out != NULL && arena == NULL))
         return PHI_BAD_ARG;
     memset(&plain, 0, sizeof plain);
     memset(&d, 0, sizeof d);
-    phi_arena_init(&scratch, thread->log.memory, 0);
-    phi__buf_init(&text, thread->log.memory);
+    memory = arena != NULL ? arena->memory : thread->log.memory;
+    phi_arena_init(&scratch, memory, 0);
+    phi__buf_init(&text, memory);
     if (out != NULL) d.out = &text;
     status =
         phi__describe_write(&d, thread, describe != NULL ? describe : &plain, &scratch, &found);

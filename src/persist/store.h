@@ -35,8 +35,8 @@ typedef struct phi_store {
                        char *message, size_t message_size);
     phi_status (*load)(void *user_data, const char *id, phi_arena *arena, phi_str *out,
                        char *message, size_t message_size);
-    phi_status (*remove)(void *user_data, const char *id, char *message,
-                         size_t message_size); /* agent_id NULL: all; the latest change first. */
+    phi_status (*remove)(void *user_data, const char *id, char *message, size_t message_size);
+    /* agent_id NULL: all; the latest change first. */
     phi_status (*list)(void *user_data, const char *agent_id, phi_arena *arena,
                        const phi_store_item **out, size_t *count, char *message,
                        size_t message_size);

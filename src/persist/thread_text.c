@@ -4,13 +4,15 @@
 #include "persist/journal_in.h"
 #include "persist/recall_in.h"
 
+#include "base/utf8_in.h"
 #include "text/json.h"
 
 #include <stdio.h>
 
 static void phi__thread_text_words(char *words, size_t size, uint64_t line, const char *why) {
     if (words != NULL && size > 0)
-        (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
+        (void)snprintf(words, size, "line %llu: %.*s", (unsigned long long)line,
+                       (int)phi__utf8_cut(phi_str_of(why), 120), why);
 }
 
 /* The next line, without its end. False: there is none. */
@@ -130,6 +132,6 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_pa
     }
     status = phi__thread_text_end(&reader, status, number, error->message, sizeof error->message);
     error->status = status;
-    if (status != PHI_OK) error->line = (uint32_t)phi__min(number, UINT32_MAX);
+    if (status != PHI_OK) error->line = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
     return status;
 }

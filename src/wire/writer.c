@@ -39,7 +39,9 @@ PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str sign
     phi__writer_add(answer, PHI_CONTENT_THINKING, bytes);
     if (signature.len == 0 || (a = phi__writer_open(answer)) == NULL) return;
     block = phi__assembly_current(a, PHI_CONTENT_THINKING);
-    if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].signature, signature);
+    if (block == SIZE_MAX) return;
+    phi__assembly_set(a, &a->drafts[block].signature, signature);
+    phi__writer_close_last(a);
 }
 
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name) {

@@ -15,13 +15,14 @@ extern "C" {
 typedef struct phi_answer phi_answer;
 
 /* Appends text or thinking: to the open block, or to a new one where that is of another kind.
-   signature: that with which this thinking must be sent back (empty: none, or it comes later). */
+   signature: that with which the block of thinking must be sent back (empty: none, or it comes
+   later); it ends the block. */
 PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str signature);
 
 /* Begins a call of a tool (id empty: one is made); then come the parts of the JSON text of its
-   arguments (nothing at all: {}). `last` ends the call; so does the next block. A call that has not
-   ended never runs. */
+   arguments (nothing at all: {}). `last` ends the call; so do the next block and the answer's end. A
+   call that was cut off (PHI_STOP_REASON_LENGTH) never runs. */
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
 PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes, bool last);
 

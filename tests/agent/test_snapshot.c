@@ -396,40 +396,6 @@ TEST(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit) {
     rig_free(other);
 }
 
-/* The system prompt of the request that follows a restore with this desc's. */
-static bool restored_says(const char *given, const char *expected) {
-    rig *r = rig_new(), *other = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_agent agent;
-    phi_arena arena;
-    phi_str text;
-    bool said;
-    phi_arena_init(&arena, NULL, 0);
-    desc.system_prompt = "You are the blacksmith.";
-    agent = rig_agent(r, &desc);
-    rig_says(r, "Good day.");
-    CHECK_EQ_INT(phi_prompt(agent, "Hello"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
-    desc.system_prompt = given;
-    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
-    phi_arena_free(&arena);
-    rig_says(other, "You again.");
-    CHECK_EQ_INT(phi_prompt(agent, "Hello again"), PHI_OK);
-    CHECK_EQ_INT(rig_run(other, 40), 0);
-    said = expected != NULL ? strstr(rig_request(other, 0), expected) != NULL
-                            : strstr(rig_request(other, 0), "blacksmith") == NULL;
-    rig_free(r);
-    rig_free(other);
-    return said;
-}
-
-TEST(a_desc_without_a_system_prompt_gets_that_of_the_last_run) {
-    CHECK(restored_says(NULL, "You are the blacksmith."));
-    CHECK(restored_says("You are the miller.", "You are the miller."));
-    CHECK(restored_says("", NULL));
-}
-
 TEST(an_interrupted_run_ends_and_the_agent_can_be_prompted) {
     story s;
     phi_str text = phi_str_of("");
@@ -1261,6 +1227,5 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
           TEST_ENTRY(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit),
-          TEST_ENTRY(a_desc_without_a_system_prompt_gets_that_of_the_last_run),
           TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail),
           TEST_ENTRY(what_a_run_has_spent_is_counted_on_after_a_restore))

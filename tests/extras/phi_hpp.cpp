@@ -535,6 +535,30 @@ void agents_and_their_runtime_go_in_any_order() {
     CHECK(counted::alive == 0);
 }
 
+/* The runtime goes first: phi_runtime_free cancels the calls, and each cancel destroys an agent. */
+void a_cancel_may_destroy_agents_while_the_runtime_is_freed() {
+    for (int what = 0; what < 2; what++) {
+        auto w = std::make_unique<world>();
+        std::optional<phi::agent> smith, other;
+        const std::string text(100, 'x');
+        int cancels = 0;
+        phi::tool slow{"slow", "S", "", [](phi::call) { return PHI_PENDING; }};
+        slow.cancel = [&, text, c = counted()](phi::call) {
+            cancels++;
+            (what == 0 ? smith : other).reset();
+            CHECK(text[99] == 'x' && counted::alive > 0);
+        };
+        smith.emplace(w->rt, w->desc, std::vector<phi::tool>{slow});
+        other.emplace(w->rt, w->desc, std::vector<phi::tool>{slow});
+        phi_mock_call(w->mock, "slow", "{}");
+        phi_mock_also_call(w->mock, "slow", "{\"again\":true}");
+        CHECK(smith->prompt("Go.") == PHI_OK);
+        for (int i = 0; i < 20; i++) (void)w->rt.step();
+        w.reset();
+        CHECK(cancels > 0);
+    }
+}
+
 void callbacks_may_destroy_agents_and_the_runtime() {
     for (int what = 0; what < 6; what++) {
         auto w = std::make_unique<world>();
@@ -738,6 +762,7 @@ int main(int argc, char **argv) {
         ENTRY(history_throws_where_its_store_cannot_be_read),
         ENTRY(what_is_moved_keeps_working),
         ENTRY(agents_and_their_runtime_go_in_any_order),
+        ENTRY(a_cancel_may_destroy_agents_while_the_runtime_is_freed),
         ENTRY(callbacks_may_destroy_agents_and_the_runtime),
         ENTRY(an_exception_of_a_tool_whose_agent_is_gone_is_rethrown_by_step),
         ENTRY(a_step_inside_a_callback_is_refused_there),
