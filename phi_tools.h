@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0x681688ae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0xd611fa25
+#if PHI__PUB_PHI_4 != 0x5de1f19b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

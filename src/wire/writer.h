@@ -21,8 +21,8 @@ PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str signature);
 
 /* Begins a call of a tool (id empty: one is made); then come the parts of the JSON text of its
-   arguments (nothing at all: {}). `last` ends the call; so do the next block and the answer's end. A
-   call that was cut off (PHI_STOP_REASON_LENGTH) never runs. */
+   arguments (nothing at all: {}). `last` ends the call; so do the next block and the answer's end.
+   A call that was cut off (PHI_STOP_REASON_LENGTH) never runs. */
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
 PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes, bool last);
 
