@@ -164,9 +164,7 @@ static int open_permissions(app *a) {
     if (a->config != NULL)
         error.status = phi_config_protected_paths(a->config, &a->arena, &desc.protected_paths);
     if (error.status == PHI_OK) a->permissions = phi_permissions_new(&desc, &error);
-    if (a->permissions == NULL)
-        return complain(a, "permissions",
-                        error.message[0] != '\0' ? error.message : phi_status_text(error.status));
+    if (a->permissions == NULL) return complain(a, phi_status_text(error.status), error.message);
     a->desc.hook_fn = phi_permissions_hook;
     a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     a->desc.hook_user_data = a->permissions;
