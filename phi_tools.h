@@ -19436,11 +19436,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0xdfec09cd
+#if PHI__IMP_SUBAGENTS != 0x466933d3
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0xdfec09cd
+#define PHI__IMP_SUBAGENTS 0x466933d3
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -19756,7 +19756,7 @@ static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_ar
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
-    phi_str call_id = child->call.rt != NULL ? phi__call_info(child->call).id : child->call_id;
+    phi_str call_id = child->call.rt != NULL ? phi__update_info(child->call).id : child->call_id;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "number", child->number);
@@ -20419,7 +20419,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc,
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
     phi_subagent_desc *desc = (phi_subagent_desc *)user_data;
-    phi__agent *parent = phi__find_agent(phi__call_info(call).agent);
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__subagents_task task;
     phi_arena scratch;
     char words[360];
@@ -20437,7 +20437,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
 
 /* Nothing of it is heard any more, but for the events that a host wants. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
-    phi__agent *parent = phi__find_agent(phi__call_info(call).agent);
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
     phi__child *child = phi__child_of_call(all, call);
     (void)user_data;
@@ -20464,9 +20464,9 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
 
 /* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
-    phi__agent *parent = phi__find_agent(phi__call_info(call).agent);
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__children *all = phi__subagents_all(parent);
-    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi__call_info(call).id) : NULL;
+    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi__update_info(call).id) : NULL;
     const char *last = "";
     char words[360];
     if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
@@ -51901,11 +51901,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x66ae1cf8
+#if PHI__IMP_MCP != 0xacf79e2b
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x66ae1cf8
+#define PHI__IMP_MCP 0xacf79e2b
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -62561,7 +62561,7 @@ PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
 }
 
 PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r) {
-    return r->desc.agent.rt != NULL ? r->desc.agent : phi__call_info(r->desc.call).agent;
+    return r->desc.agent.rt != NULL ? r->desc.agent : phi__update_info(r->desc.call).agent;
 }
 
 PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {

@@ -61,7 +61,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call); /* a call that had begun bef
 /* NULL: stale. */
 PHI__FN phi__toolcall *phi__call_find(phi_call call);
 /* As phi_call_get_info on the pumping thread. */
-PHI__FN phi_call_info phi__call_info(phi_call call);
+PHI__FN phi_call_info phi__update_info(phi_call call);
 /* `gone` is called with the call's state before that is freed, also where somebody else has
    finished the call, of which a tool's `cancel` does not hear. */
 PHI__FN void phi__call_on_gone(phi_call call, void (*gone)(void *state));

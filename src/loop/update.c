@@ -168,12 +168,12 @@ static phi_str phi__update_context(const phi__toolcall *call) {
 
 PHI_API phi_call_info phi_call_get_info(phi_call handle) {
     phi_call_info info = PHI_ZERO;
-    if (handle.rt != NULL && !phi__reply_elsewhere(handle.rt)) return phi__call_info(handle);
+    if (handle.rt != NULL && !phi__reply_elsewhere(handle.rt)) return phi__update_info(handle);
     info.pending = phi__call_pending(handle);
     return info;
 }
 
-PHI__FN phi_call_info phi__call_info(phi_call handle) {
+PHI__FN phi_call_info phi__update_info(phi_call handle) {
     const phi__toolcall *call = phi__call_find(handle);
     phi_call_info info = PHI_ZERO;
     info.pending = phi__call_pending(handle);

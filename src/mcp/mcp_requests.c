@@ -42,7 +42,7 @@ PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
 }
 
 PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r) {
-    return r->desc.agent.rt != NULL ? r->desc.agent : phi__call_info(r->desc.call).agent;
+    return r->desc.agent.rt != NULL ? r->desc.agent : phi__update_info(r->desc.call).agent;
 }
 
 PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {

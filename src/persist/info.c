@@ -34,21 +34,6 @@ PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) 
     return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__info_system_prompt(const phi_thread *thread, phi_str *out) {
-    phi_status status = phi__recall(thread);
-    uint64_t i;
-    if (status != PHI_OK) return status;
-    for (i = thread->log.count; i > thread->log.base; i--) {
-        const phi__entry *entry = phi__thread_at(thread, i - 1);
-        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
-            !entry->of.loop->has_system_prompt)
-            continue;
-        *out = entry->of.loop->system_prompt;
-        return PHI_OK;
-    }
-    return PHI_NOT_FOUND;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_thread_info phi_thread_get_info(const phi_thread *thread) {

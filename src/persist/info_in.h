@@ -8,9 +8,6 @@
 
 /* The thread's id, in a store or not; made where it has none. Empty: no memory. */
 PHI__FN phi_str phi__info_id(phi_thread *thread);
-/* The system prompt of the last run, valid as an entry's strings. PHI_NOT_FOUND: no run had one, or
-   it is forgotten; the store's status. */
-PHI__FN phi_status phi__info_system_prompt(const phi_thread *thread, phi_str *out);
 /* Of a text's first line: what stands there, taken into the thread and written. Reading:
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head);

@@ -17,7 +17,7 @@ static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_ar
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
-    phi_str call_id = child->call.rt != NULL ? phi__call_info(child->call).id : child->call_id;
+    phi_str call_id = child->call.rt != NULL ? phi__update_info(child->call).id : child->call_id;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "number", child->number);

@@ -74,7 +74,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc,
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
     phi_subagent_desc *desc = (phi_subagent_desc *)user_data;
-    phi__agent *parent = phi__find_agent(phi__call_info(call).agent);
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__subagents_task task;
     phi_arena scratch;
     char words[360];
@@ -92,7 +92,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
 
 /* Nothing of it is heard any more, but for the events that a host wants. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
-    phi__agent *parent = phi__find_agent(phi__call_info(call).agent);
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
     phi__child *child = phi__child_of_call(all, call);
     (void)user_data;
@@ -119,9 +119,9 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
 
 /* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
-    phi__agent *parent = phi__find_agent(phi__call_info(call).agent);
+    phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__children *all = phi__subagents_all(parent);
-    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi__call_info(call).id) : NULL;
+    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi__update_info(call).id) : NULL;
     const char *last = "";
     char words[360];
     if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
