@@ -6,7 +6,6 @@
 #include "text/json_in.h"
 #include "history/about_in.h"
 #include "persist/journal_in.h"
-#include "persist/recall_in.h"
 #include "model/event_parts.h"
 
 static phi_str phi__info_known_id(const phi_thread *thread) {
