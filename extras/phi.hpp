@@ -225,10 +225,10 @@ struct agent {
         desc.tool_count = state_->tools.size();
         if (on_hook) desc.hook_fn = detail::state::hooked, desc.hook_user_data = state_.get();
         state_->on_hook = std::move(on_hook);
-        rt.core_->states.insert(state_);
+        if (rt) rt.core_->states.insert(state_);
         state_->handle = make ? make(rt, &desc) : phi_agent_new(rt, &desc);
         if (state_->handle.rt) return;
-        rt.core_->states.erase(state_);
+        if (rt) rt.core_->states.erase(state_);
         detail::raise(phi_last_error(rt));
     }
     agent(agent &&) noexcept = default;
