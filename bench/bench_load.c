@@ -174,7 +174,7 @@ static double parse_once(phi_runtime *rt, phi_str json) {
 static double thread_once(phi_runtime *rt, phi_str json) {
     static const char header[] = "{\"phi_thread\":1}\n";
     phi_thread *thread = phi_thread_new(rt, 0);
-    char words[200] = "", *whole = (char *)bench_alloc(json.len + sizeof header);
+    char *whole = (char *)bench_alloc(json.len + sizeof header);
     phi_parse_error error;
     phi_str s;
     uint64_t began;

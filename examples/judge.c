@@ -64,7 +64,6 @@ static int evaluate(phi_runtime *rt, const char *question) {
     phi_evaluate_desc desc = PHI_ZERO;
     phi_agent agent = phi_agent_new(rt, &own);
     const phi_message *last;
-    const char *words = "";
     configs[0] = describe("Answer in one sentence.");
     configs[1] = describe("Think step by step, and say how sure you are.");
     configs[2] = describe("Answer with a picture that a child understands.");

@@ -119,7 +119,7 @@ static void show(const phi_event *ev) {
 static int talk(phi_runtime *rt, phi_mcp *server, const char *task) {
     phi_agent_desc desc = PHI_ZERO;
     const phi_tool_source *sources[1];
-    const char *why, *words = "";
+    const char *why;
     phi_agent agent;
     phi_event ev;
     int runs = 1, code = 0;

@@ -101,7 +101,7 @@ static void show(const phi_event *ev) {
 
 static int talk(phi_runtime *rt, const phi_openapi_tools *tools, const char *task) {
     phi_agent_desc desc = PHI_ZERO;
-    const char *why, *words = "";
+    const char *why;
     phi_agent agent;
     phi_event ev;
     int runs = 1, code = 0;
