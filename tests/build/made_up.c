@@ -62,6 +62,7 @@ static void phi__made_up_whole(void *state, phi__assembly *a, phi_str body) {
     phi__classify_body(a, body);
 }
 
+PHI__FN const phi__codec *phi__made_up_codec(void);
 PHI__FN const phi__codec *phi__made_up_codec(void) {
     static const phi__codec_rules rules = {.format_schema = PHI__SCHEMA_IF_STRICT};
     static const phi__codec codec = {{"made_up", NULL, NULL},

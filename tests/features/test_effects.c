@@ -1073,7 +1073,6 @@ TEST(a_snapshot_that_cannot_be_read_to_its_end_leaves_nothing_of_the_state) {
     phi_memory memory;
     phi_arena arena;
     phi_str text = {NULL, 0};
-    const char *words = "";
     int n = 0, tripped = 1;
     desc.tools = &tool;
     desc.tool_count = 1;
@@ -1097,7 +1096,6 @@ TEST(a_snapshot_that_cannot_be_read_to_its_end_leaves_nothing_of_the_state) {
     ((char *)(uintptr_t)strstr(text.at, "\"calls\":[{"))[1] = 'x';
     again = phi_agent_restore(rig_runtime(r), &desc, text, PHI_RESTORE_RESUME);
     CHECK(again.rt == NULL);
-    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_PARSE);
     phi_arena_free(&arena);
     rig_free(r);

@@ -202,7 +202,6 @@ int main(int argc, char **argv) {
     phi_arena arena;
     phi_runtime *rt;
     phi_agent agent;
-    const char *words = "";
     int at = argc > 6 ? settings(&desc, argc, argv) : 0;
     bool good = at > 0 && desc.model.id != NULL;
     if (!good) return 2;

@@ -269,14 +269,12 @@ TEST(a_tool_that_an_agent_cannot_have_is_left_out) {
     shelf s;
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
-    const char *words = NULL;
     shelf_init(&s);
     shelf_put(&s, NULL);
     shelf_put(&s, "two words");
     shelf_put(&s, "odd")->schema = "{\"type\":\"string\"}";
     shelf_put(&s, "good");
     agent = shelf_agent(r, &s, &desc);
-    words = phi_last_error(rig_runtime(r)).message;
     CHECK_EQ_INT(phi_last_error(rig_runtime(r)).status, PHI_OK);
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
