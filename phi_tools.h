@@ -9236,11 +9236,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_SYSTEM
-#if PHI__IMP_SYSTEM != 0x8808ac8a
+#if PHI__IMP_SYSTEM != 0x02ec4bc2
 #error "phi: two versions of src/system in one file"
 #endif
 #else
-#define PHI__IMP_SYSTEM 0x8808ac8a
+#define PHI__IMP_SYSTEM 0x02ec4bc2
 
 /* ---- src/system/channel_in.h ---- */
 
@@ -9337,7 +9337,7 @@ PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, ph
 PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
                                       phi__file **out, phi__words *words);
 
-/* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
+/* Writes next to `path` and renames over it at commit: a torn write leaves the old file, with the
    old mode (and owner, where allowed). `path` is a resolved one, as with PHI__LINKS_REFUSE, so that
    a link's target is replaced; other names of the same file (hard links) keep the old content.
    Anything but a regular file is refused. */
@@ -9379,7 +9379,7 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
                                            phi__words *words);
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
-/* Whether a resolved path is `directory` (resolved too) or lies in it. */
+/* True if a resolved path is `directory` (resolved too) or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
 /* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories
@@ -10068,8 +10068,8 @@ static phi__file_kind phi__files_kind_of(mode_t mode) {
 
 enum { PHI__FILES_FLAGS = O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
-/* A new file beside file->path. A short name of its own, so that a long name has room too. Returns
-   an errno value. */
+/* Makes a new file in the directory of file->path, with a short name, so that a long one fits too.
+   Returns an errno value. */
 static int phi__files_open_temp(phi__file *file, mode_t mode) {
     struct timespec now;
     int i;

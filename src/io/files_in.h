@@ -18,7 +18,7 @@ typedef struct phi__words {
     char text[160]; /* terminated */
 } phi__words;
 
-/* An error beside those of errno: a part of a checked path has become a link. */
+/* An error that errno does not have: a part of a checked path has become a link. */
 enum { PHI__EXACT_LINK = -1 };
 
 typedef struct phi__file {

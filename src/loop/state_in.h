@@ -378,7 +378,7 @@ struct phi__agent {
     bool in_process; /* its provider is polled, not spoken to over HTTP */
     bool has_store;
     uint8_t context_level;      /* projection.c: the last warning to the host */
-    const char *held;           /* static: what keeps it busy beside a run; NULL: nothing */
+    const char *held;           /* static: what keeps it busy, not a run; NULL: nothing */
     const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
     phi__response *responses;   /* the newest */
     phi__questions *questions;  /* NULL: it never had any */

@@ -28,8 +28,8 @@ static phi__file_kind phi__files_kind_of(mode_t mode) {
 
 enum { PHI__FILES_FLAGS = O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
-/* A new file beside file->path. A short name of its own, so that a long name has room too. Returns
-   an errno value. */
+/* Makes a new file in the directory of file->path, with a short name, so that a long one fits too.
+   Returns an errno value. */
 static int phi__files_open_temp(phi__file *file, mode_t mode) {
     struct timespec now;
     int i;

@@ -47,7 +47,7 @@ PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, ph
 PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
                                       phi__file **out, phi__words *words);
 
-/* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
+/* Writes next to `path` and renames over it at commit: a torn write leaves the old file, with the
    old mode (and owner, where allowed). `path` is a resolved one, as with PHI__LINKS_REFUSE, so that
    a link's target is replaced; other names of the same file (hard links) keep the old content.
    Anything but a regular file is refused. */
@@ -89,7 +89,7 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
                                            phi__words *words);
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
-/* Whether a resolved path is `directory` (resolved too) or lies in it. */
+/* True if a resolved path is `directory` (resolved too) or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
 /* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories

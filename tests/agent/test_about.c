@@ -22,7 +22,7 @@ static void says_of_itself(phi_thread *thread, const char *title, const char *me
     CHECK_STR(info.metadata, metadata);
 }
 
-/* Of the last run up to entry seq. */
+/* The prompt of the last run up to entry seq. */
 static const char *prompt_at(const phi_thread *thread, uint64_t seq) {
     static char out[100];
     uint64_t i = phi_thread_count(thread), first = phi_thread_get_info(thread).first;
