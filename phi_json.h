@@ -720,11 +720,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xb5276ee3
+#if PHI__IMP_BASE != 0xf949f010
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xb5276ee3
+#define PHI__IMP_BASE 0xf949f010
 
 /* ---- src/base/base_in.h ---- */
 
@@ -733,15 +733,15 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
    PHI__FN marks a function that crosses files: hidden in the per-file build, static when
    amalgamated. */
 
+#include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #ifndef PHI__FN
 #define PHI__FN __attribute__((visibility("hidden")))
 #endif
-
 /* For our own invariants only; a caller's mistake is a status. */
 #ifndef PHI_ASSERT
-#include <assert.h>
 #define PHI_ASSERT(condition) assert(condition)
 #endif
 
@@ -765,7 +765,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
                                 __ATOMIC_ACQUIRE)
 #define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
 #elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
-#include <stdatomic.h>
 #define PHI__ATOMIC(type) _Atomic(type)
 #define PHI__LOAD(p) atomic_load_explicit((p), memory_order_acquire)
 #define PHI__STORE(p, v) atomic_store_explicit((p), (v), memory_order_release)
@@ -777,7 +776,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #error "phi: this compiler has no atomics that phi knows: try -std=c11, or define PHI_NO_THREADS \
 for a build in which one thread makes every call"
 #endif
-
 #define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A phi_str of a literal, without strlen. */
@@ -800,6 +798,7 @@ static inline bool phi__str_is(phi_str s, const char *text) {
 }
 
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
+
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
 /* The allocator of a desc whose realloc_fn is NULL: the C library's. */
@@ -819,19 +818,31 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
 /* a + b and a * b, or SIZE_MAX where they do not fit. */
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
-
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
+
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
 PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b);
+
 /* Secrets: the time does not say where they differ, only whether their lengths do. */
 PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b);
+
 /* Offset of `needle` in `s` from `from`, or SIZE_MAX. */
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);
 PHI__FN phi_str phi__str_trim(phi_str s);
+
 /* A whole decimal number, or false: empty, trailing bytes, overflow. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
+
+/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
+   tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
+   changes the direction of text, and any byte that is no UTF-8 becomes '?'. Returns the
+   length, which is not greater. */
+PHI__FN size_t phi__words_clean(char *at, size_t len);
+
+/* The same for one line: newline and tab become '?', too. */
+PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
 /* ---- src/base/arena_in.h ---- */
 
@@ -854,13 +865,6 @@ PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 /* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
 
-/* ---- src/base/buf_in.h ---- */
-
-/* buf_in.h - a growing buffer of bytes; after a failed allocation it stays failed.
-
-   Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
-   What phi__buf_str returns is valid until the next append, take or free. */
-
 typedef struct phi__buf {
     phi_memory *memory; /* borrowed */
     char *at;
@@ -875,8 +879,8 @@ PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps its memory, forgets a failu
 /* Room for `more` bytes behind the end, or NULL and failed. The bytes count once phi__buf_add_len
    says how many were written. */
 PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more);
-static inline void phi__buf_add_len(phi__buf *buf, size_t len) { buf->len += len; }
 
+static inline void phi__buf_add_len(phi__buf *buf, size_t len) { buf->len += len; }
 PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len);
 PHI__FN void phi__buf_text(phi__buf *buf, const char *text);
 PHI__FN void phi__buf_char(phi__buf *buf, char c);
@@ -887,49 +891,8 @@ PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) PHI_PRINTF(
 PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
 
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
+
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
-
-/* ---- src/base/base64_in.h ---- */
-
-/* base64_in.h - RFC 4648 base64 with padding, all at once or in slices. */
-
-/* Appends the encoding of n bytes. In slices: every n but the last a multiple of 3. */
-PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
-
-/* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
-PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
-
-/* ---- src/base/crc32_in.h ---- */
-
-/* crc32_in.h - the CRC-32 of zlib and of Ethernet, of bytes in any pieces:
-
-       crc = phi__crc32(phi__crc32(0, head, n), tail, m); */
-
-/* `before`: the check of the bytes before these; 0 for none. */
-PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
-
-/* ---- src/base/date_in.h ---- */
-
-/* date_in.h - times as interchange formats write them: RFC 3339, "2026-01-01T00:00:00.250Z". */
-
-enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
-
-/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
-   is one. Times outside of the years 0 to 9999 become the nearest inside. Returns the length. */
-PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
-
-/* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
-   untouched. */
-PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
-
-/* ---- src/base/id_in.h ---- */
-
-/* id_in.h - ids of agents, sessions and messages. */
-
-enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
-
-/* Writes sixteen random bytes as a UUID version 4. */
-PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
 /* ---- src/base/list_in.h ---- */
 
@@ -1020,57 +983,15 @@ PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless *
 PHI__FN bool phi__map_room(phi__map *map);
 PHI__FN bool phi__map_reserve(phi__map *map, size_t count);
 PHI__FN void phi__map_clear(phi__map *map); /* keeps its memory */
+
 /* An item that is not in there, after phi__map_room. */
 PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
+
 /* An entry that is in the map under this hash. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
+
 /* The next item under a hash, *probe being 0 at first; NULL: that were all. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
-
-/* ---- src/base/sha256_in.h ---- */
-
-/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
-   2104).
-
-       phi__sha256_begin(&sha);
-       phi__sha256_add(&sha, bytes, len);   // any number of times
-       phi__sha256_end(&sha, out);          // once; begin again before the next use
-
-   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
-   secrets. */
-
-enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
-
-typedef struct phi__sha256 {
-    uint32_t state[8];
-    uint64_t bytes; /* added so far */
-    unsigned char block[64];
-} phi__sha256;
-
-PHI__FN void phi__sha256_begin(phi__sha256 *sha);
-PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len);
-PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]);
-
-PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]);
-/* `out` may be where the key is. */
-PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
-/* In lower case; 64 characters, not terminated. */
-PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
-
-/* ---- src/base/slots_in.h ---- */
-
-/* slots_in.h - tables behind the value handles: slots never move, and each has one atomic word.
-
-   The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
-   generation differs. State 0 is free; the owner defines the other states. Changing a state is a
-   compare-and-swap, so of two threads that attempt the same change exactly one fails. Memory: pages
-   of 64, 128, 256... slots, kept until the table is freed, so a stale handle is answered until
-   then.
-   A word can be changed and its slot marked, so that the pumping thread finds changes by other
-   threads without checking all slots, and without a queue that could be full: a bit a slot, and a
-   count of all marks that were ever set.
-   Threads: a word's changes and marks from any thread that was given a handle; the rest on the
-   pumping thread only. */
 
 /* 32-bit ABIs align 64 bits to 4: that is slow, and of clang a call into libatomic. */
 #if defined(__GNUC__)
@@ -1112,7 +1033,9 @@ PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
 
 static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word >> 32); }
+
 static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
+
 static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
     return (uint64_t)gen << 32 | state;
 }
@@ -1133,11 +1056,55 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
 
-enum { PHI__SLOTS_MARKED_LEAST = 64 };
 /* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
    every marked slot gets its turn. A slot may have been released, and taken again, since it was
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
+
+/* ---- src/base/sha256_in.h ---- */
+
+/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
+   2104).
+
+       phi__sha256_begin(&sha);
+       phi__sha256_add(&sha, bytes, len);   // any number of times
+       phi__sha256_end(&sha, out);          // once; begin again before the next use
+
+   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
+   secrets. */
+
+/* `before`: the check of the bytes before these; 0 for none. */
+PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
+
+enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
+
+typedef struct phi__sha256 {
+    uint32_t state[8];
+    uint64_t bytes; /* added so far */
+    unsigned char block[64];
+} phi__sha256;
+
+PHI__FN void phi__sha256_begin(phi__sha256 *sha);
+PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len);
+PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]);
+PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]);
+
+/* `out` may be where the key is. */
+PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
+
+/* In lower case; 64 characters, not terminated. */
+PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
+
+/* Appends the encoding of n bytes. In slices: every n but the last a multiple of 3. */
+PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
+
+/* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
+PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
+
+enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
+
+/* Writes sixteen random bytes as a UUID version 4. */
+PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
 /* ---- src/base/utf8_in.h ---- */
 
@@ -1160,21 +1127,22 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 /* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
 PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 
-/* ---- src/base/words_in.h ---- */
+enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
 
-/* words_in.h - makes messages of bytes that came from a server or a file system. */
+/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
+   is one. Times outside of the years 0 to 9999 become the nearest inside. Returns the length. */
+PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
-/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
-   tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
-   changes the direction of text, and any byte that is no UTF-8 becomes '?'. Returns the
-   length, which is not greater. */
-PHI__FN size_t phi__words_clean(char *at, size_t len);
-/* The same for one line: newline and tab become '?', too. */
-PHI__FN size_t phi__words_clean_line(char *at, size_t len);
+/* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
+   untouched. */
+PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 /* ---- src/base/arena.c ---- */
 
 /* arena.c - chained blocks, newest first. */
+
+#include <stdarg.h>
+#include <stdio.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define PHI__ARENA_ASAN 1
@@ -1387,6 +1355,94 @@ PHI_API void phi_arena_free(phi_arena *arena) {
     arena->at = arena->end = NULL;
     arena->next_block_bytes = arena->first_block_bytes;
 }
+
+/* ======== A growing buffer of bytes; after a failed allocation it stays failed.
+
+   Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
+   What phi__buf_str returns is valid until the next append, take or free. */
+
+PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory) {
+    memset(buf, 0, sizeof *buf);
+    buf->memory = memory;
+}
+
+PHI__FN void phi__buf_free(phi__buf *buf) {
+    phi__free(buf->memory, buf->at, buf->cap);
+    phi__buf_init(buf, buf->memory);
+}
+
+PHI__FN void phi__buf_clear(phi__buf *buf) {
+    buf->len = 0;
+    buf->failed = false;
+}
+
+PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
+    if (buf->failed) return NULL;
+    if (buf->at == NULL || more > buf->cap - buf->len) {
+        size_t need = phi__add(buf->len, more);
+        char *at = NULL;
+        if (need != SIZE_MAX)
+            at = (char *)phi__grow(buf->memory, buf->at, &buf->cap, phi__max(need, 64), 1);
+        if (at == NULL) {
+            buf->failed = true;
+            return NULL;
+        }
+        buf->at = at;
+    }
+    return buf->at + buf->len;
+}
+
+PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len) {
+    char *to = len > 0 ? phi__buf_reserve(buf, len) : NULL;
+    if (to == NULL) return;
+    memcpy(to, at, len);
+    buf->len += len;
+}
+
+PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
+    phi__buf_add(buf, text, strlen(text));
+}
+
+PHI__FN void phi__buf_char(phi__buf *buf, char c) {
+    char *to = buf->len < buf->cap && !buf->failed ? buf->at + buf->len : phi__buf_reserve(buf, 1);
+    if (to == NULL) return;
+    *to = c;
+    buf->len++;
+}
+
+PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n != 0);
+    phi__buf_add(buf, digits + at, sizeof digits - at);
+}
+
+PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) {
+    va_list args;
+    int n;
+    char *to;
+    va_start(args, format);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    to = n < 0 ? NULL : phi__buf_reserve(buf, (size_t)n + 1);
+    if (to == NULL) {
+        buf->failed = true;
+        return;
+    }
+    va_start(args, format);
+    (void)vsnprintf(to, (size_t)n + 1, format, args);
+    va_end(args);
+    buf->len += (size_t)n;
+}
+
+PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
+    PHI_ASSERT(n <= buf->len);
+    buf->len -= n;
+    if (n > 0 && buf->len > 0) memmove(buf->at, buf->at + n, buf->len);
+}
 #undef PHI__ARENA_ASAN
 #undef PHI__POISON
 #undef PHI__UNPOISON
@@ -1398,7 +1454,11 @@ PHI_API void phi_arena_free(phi_arena *arena) {
 
 /* base.c - statuses, budgets, string views. */
 
+
+#include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes,
                                     size_t new_bytes) {
@@ -1568,388 +1628,52 @@ PHI_API bool phi_str_is(phi_str s, const char *text) {
     return phi__str_is(s, text != NULL ? text : "");
 }
 
-/* ---- src/base/base64.c ---- */
+/* ======== Puts '?' in place of characters that a terminal would act on, as ls does. */
 
-/* base64.c - the encoder works three bytes at a time, the decoder four letters. */
-
-static const char phi__base64_letters[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static void phi__base64_group(char *to, const unsigned char *p, size_t n) {
-    uint32_t bits =
-        (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) | (n > 2 ? (uint32_t)p[2] : 0);
-    to[0] = phi__base64_letters[bits >> 18];
-    to[1] = phi__base64_letters[bits >> 12 & 63];
-    to[2] = n > 1 ? phi__base64_letters[bits >> 6 & 63] : '=';
-    to[3] = n > 2 ? phi__base64_letters[bits & 63] : '=';
+/* Length of the valid sequence at `at`, or 0. */
+static size_t phi__words_sequence(const char *at, size_t left) {
+    unsigned char lead = (unsigned char)*at;
+    size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
 }
 
-PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n) {
-    const unsigned char *p = (const unsigned char *)bytes;
-    char *to = n > SIZE_MAX / 4 * 3 - 3 ? NULL : phi__buf_reserve(out, (n + 2) / 3 * 4);
-    if (to == NULL) {
-        out->failed = true;
-        return;
-    }
-    for (; n > 0; p += 3, to += 4, out->len += 4) {
-        phi__base64_group(to, p, n);
-        n -= phi__min(n, 3);
-    }
+/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
+   A6..). */
+static bool phi__words_bad(const char *at, size_t n) {
+    unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
+    unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
+    if (n == 1) return a < 0x20 || a == 0x7F;
+    if (n == 2) return a == 0xC2 && b < 0xA0;
+    return n == 3 && a == 0xE2 &&
+           ((b == 0x80 && c >= 0xAA && c <= 0xAE) || (b == 0x81 && c >= 0xA6 && c <= 0xA9));
 }
 
-static int phi__base64_value(char c) {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/* Decodes four letters into up to three bytes; how many, or 0 for a bad group. */
-static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
-    size_t pads = last ? (size_t)(four[3] == '=') + (size_t)(four[2] == '=' && four[3] == '=') : 0;
-    uint32_t bits = 0;
-    size_t i;
-    for (i = 0; i < 4; i++) {
-        int value = i >= 4 - pads ? 0 : phi__base64_value(four[i]);
-        if (value < 0) return 0;
-        bits = bits << 6 | (uint32_t)value;
-    }
-    if ((pads == 1 && (bits & 0xFF) != 0) || (pads == 2 && (bits & 0xFFFF) != 0)) return 0;
-    out[0] = (char)(bits >> 16);
-    out[1] = (char)(bits >> 8 & 0xFF);
-    out[2] = (char)(bits & 0xFF);
-    return 3 - pads;
-}
-
-PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
-    size_t before = out->len, i;
-    for (i = 0; i < text.len; i += 4) {
-        char bytes[3];
-        size_t n =
-            text.len - i < 4 ? 0 : phi__base64_ungroup(text.at + i, i + 4 == text.len, bytes);
-        if (n == 0) {
-            out->len = before;
-            return false;
+static size_t phi__words_put(char *at, size_t len, bool line) {
+    size_t i = 0, out = 0, n;
+    while (i < len) {
+        bool stays = !line && (at[i] == '\n' || at[i] == '\t');
+        if (!line && at[i] == '\r' && i + 1 < len && at[i + 1] == '\n') {
+            i++;
+            continue;
         }
-        phi__buf_add(out, bytes, n);
-    }
-    return !out->failed;
-}
-
-/* ---- src/base/buf.c ---- */
-
-/* buf.c - the growing buffer. */
-
-#include <stdarg.h>
-#include <stdio.h>
-
-PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory) {
-    memset(buf, 0, sizeof *buf);
-    buf->memory = memory;
-}
-
-PHI__FN void phi__buf_free(phi__buf *buf) {
-    phi__free(buf->memory, buf->at, buf->cap);
-    phi__buf_init(buf, buf->memory);
-}
-
-PHI__FN void phi__buf_clear(phi__buf *buf) {
-    buf->len = 0;
-    buf->failed = false;
-}
-
-PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more) {
-    if (buf->failed) return NULL;
-    if (buf->at == NULL || more > buf->cap - buf->len) {
-        size_t need = phi__add(buf->len, more);
-        char *at = NULL;
-        if (need != SIZE_MAX)
-            at = (char *)phi__grow(buf->memory, buf->at, &buf->cap, phi__max(need, 64), 1);
-        if (at == NULL) {
-            buf->failed = true;
-            return NULL;
+        n = phi__words_sequence(at + i, len - i);
+        if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
+            at[out++] = '?';
+            i += n > 0 ? n : 1;
+            continue;
         }
-        buf->at = at;
+        memmove(at + out, at + i, n);
+        out += n;
+        i += n;
     }
-    return buf->at + buf->len;
+    return out;
 }
 
-PHI__FN void phi__buf_add(phi__buf *buf, const char *at, size_t len) {
-    char *to = len > 0 ? phi__buf_reserve(buf, len) : NULL;
-    if (to == NULL) return;
-    memcpy(to, at, len);
-    buf->len += len;
-}
+/* ---- for makers of messages ---- */
 
-PHI__FN void phi__buf_text(phi__buf *buf, const char *text) {
-    phi__buf_add(buf, text, strlen(text));
-}
+PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at, len, false); }
 
-PHI__FN void phi__buf_char(phi__buf *buf, char c) {
-    char *to = buf->len < buf->cap && !buf->failed ? buf->at + buf->len : phi__buf_reserve(buf, 1);
-    if (to == NULL) return;
-    *to = c;
-    buf->len++;
-}
-
-PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n) {
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n != 0);
-    phi__buf_add(buf, digits + at, sizeof digits - at);
-}
-
-PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) {
-    va_list args;
-    int n;
-    char *to;
-    va_start(args, format);
-    n = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    to = n < 0 ? NULL : phi__buf_reserve(buf, (size_t)n + 1);
-    if (to == NULL) {
-        buf->failed = true;
-        return;
-    }
-    va_start(args, format);
-    (void)vsnprintf(to, (size_t)n + 1, format, args);
-    va_end(args);
-    buf->len += (size_t)n;
-}
-
-PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
-    PHI_ASSERT(n <= buf->len);
-    buf->len -= n;
-    if (n > 0 && buf->len > 0) memmove(buf->at, buf->at + n, buf->len);
-}
-
-/* ---- src/base/crc32.c ---- */
-
-/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
-   lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
-
-/* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
-   later. */
-static const uint32_t phi__crc32_table[16][16] = {
-    {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
-     0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
-     0x158a1232u, 0xd92012acu},
-    {0x00000000u, 0x7cbb312bu, 0xf9766256u, 0x85cd537du, 0x299dc2edu, 0x5526f3c6u, 0xd0eba0bbu,
-     0xac509190u, 0x533b85dau, 0x2f80b4f1u, 0xaa4de78cu, 0xd6f6d6a7u, 0x7aa64737u, 0x061d761cu,
-     0x83d02561u, 0xff6b144au},
-    {0x00000000u, 0xa6770bb4u, 0x979f1129u, 0x31e81a9du, 0xf44f2413u, 0x52382fa7u, 0x63d0353au,
-     0xc5a73e8eu, 0x33ef4e67u, 0x959845d3u, 0xa4705f4eu, 0x020754fau, 0xc7a06a74u, 0x61d761c0u,
-     0x503f7b5du, 0xf64870e9u},
-    {0x00000000u, 0x67de9cceu, 0xcfbd399cu, 0xa863a552u, 0x440b7579u, 0x23d5e9b7u, 0x8bb64ce5u,
-     0xec68d02bu, 0x8816eaf2u, 0xefc8763cu, 0x47abd36eu, 0x20754fa0u, 0xcc1d9f8bu, 0xabc30345u,
-     0x03a0a617u, 0x647e3ad9u},
-    {0x00000000u, 0xcb5cd3a5u, 0x4dc8a10bu, 0x869472aeu, 0x9b914216u, 0x50cd91b3u, 0xd659e31du,
-     0x1d0530b8u, 0xec53826du, 0x270f51c8u, 0xa19b2366u, 0x6ac7f0c3u, 0x77c2c07bu, 0xbc9e13deu,
-     0x3a0a6170u, 0xf156b2d5u},
-    {0x00000000u, 0x03d6029bu, 0x07ac0536u, 0x047a07adu, 0x0f580a6cu, 0x0c8e08f7u, 0x08f40f5au,
-     0x0b220dc1u, 0x1eb014d8u, 0x1d661643u, 0x191c11eeu, 0x1aca1375u, 0x11e81eb4u, 0x123e1c2fu,
-     0x16441b82u, 0x15921919u},
-    {0x00000000u, 0x3d6029b0u, 0x7ac05360u, 0x47a07ad0u, 0xf580a6c0u, 0xc8e08f70u, 0x8f40f5a0u,
-     0xb220dc10u, 0x30704bc1u, 0x0d106271u, 0x4ab018a1u, 0x77d03111u, 0xc5f0ed01u, 0xf890c4b1u,
-     0xbf30be61u, 0x825097d1u},
-    {0x00000000u, 0x60e09782u, 0xc1c12f04u, 0xa121b886u, 0x58f35849u, 0x3813cfcbu, 0x9932774du,
-     0xf9d2e0cfu, 0xb1e6b092u, 0xd1062710u, 0x70279f96u, 0x10c70814u, 0xe915e8dbu, 0x89f57f59u,
-     0x28d4c7dfu, 0x4834505du},
-    {0x00000000u, 0xb8bc6765u, 0xaa09c88bu, 0x12b5afeeu, 0x8f629757u, 0x37def032u, 0x256b5fdcu,
-     0x9dd738b9u, 0xc5b428efu, 0x7d084f8au, 0x6fbde064u, 0xd7018701u, 0x4ad6bfb8u, 0xf26ad8ddu,
-     0xe0df7733u, 0x58631056u},
-    {0x00000000u, 0x5019579fu, 0xa032af3eu, 0xf02bf8a1u, 0x9b14583du, 0xcb0d0fa2u, 0x3b26f703u,
-     0x6b3fa09cu, 0xed59b63bu, 0xbd40e1a4u, 0x4d6b1905u, 0x1d724e9au, 0x764dee06u, 0x2654b999u,
-     0xd67f4138u, 0x866616a7u},
-    {0x00000000u, 0x01c26a37u, 0x0384d46eu, 0x0246be59u, 0x0709a8dcu, 0x06cbc2ebu, 0x048d7cb2u,
-     0x054f1685u, 0x0e1351b8u, 0x0fd13b8fu, 0x0d9785d6u, 0x0c55efe1u, 0x091af964u, 0x08d89353u,
-     0x0a9e2d0au, 0x0b5c473du},
-    {0x00000000u, 0x1c26a370u, 0x384d46e0u, 0x246be590u, 0x709a8dc0u, 0x6cbc2eb0u, 0x48d7cb20u,
-     0x54f16850u, 0xe1351b80u, 0xfd13b8f0u, 0xd9785d60u, 0xc55efe10u, 0x91af9640u, 0x8d893530u,
-     0xa9e2d0a0u, 0xb5c473d0u},
-    {0x00000000u, 0x191b3141u, 0x32366282u, 0x2b2d53c3u, 0x646cc504u, 0x7d77f445u, 0x565aa786u,
-     0x4f4196c7u, 0xc8d98a08u, 0xd1c2bb49u, 0xfaefe88au, 0xe3f4d9cbu, 0xacb54f0cu, 0xb5ae7e4du,
-     0x9e832d8eu, 0x87981ccfu},
-    {0x00000000u, 0x4ac21251u, 0x958424a2u, 0xdf4636f3u, 0xf0794f05u, 0xbabb5d54u, 0x65fd6ba7u,
-     0x2f3f79f6u, 0x3b83984bu, 0x71418a1au, 0xae07bce9u, 0xe4c5aeb8u, 0xcbfad74eu, 0x8138c51fu,
-     0x5e7ef3ecu, 0x14bce1bdu},
-    {0x00000000u, 0x77073096u, 0xee0e612cu, 0x990951bau, 0x076dc419u, 0x706af48fu, 0xe963a535u,
-     0x9e6495a3u, 0x0edb8832u, 0x79dcb8a4u, 0xe0d5e91eu, 0x97d2d988u, 0x09b64c2bu, 0x7eb17cbdu,
-     0xe7b82d07u, 0x90bf1d91u},
-    {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u, 0x4db26158u,
-     0x5005713cu, 0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu, 0x9b64c2b0u, 0x86d3d2d4u,
-     0xa00ae278u, 0xbdbdf21cu},
-};
-
-static inline uint32_t phi__crc32_word(const unsigned char *at) {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
-/* A word's share, of the eight tables for its half bytes. */
-static inline uint32_t phi__crc32_share(const uint32_t (*t)[16], uint32_t word) {
-    return t[0][word & 15] ^ t[1][word >> 4 & 15] ^ t[2][word >> 8 & 15] ^ t[3][word >> 12 & 15] ^
-           t[4][word >> 16 & 15] ^ t[5][word >> 20 & 15] ^ t[6][word >> 24 & 15] ^ t[7][word >> 28];
-}
-
-PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len) {
-    const uint32_t(*t)[16] = phi__crc32_table;
-    const unsigned char *at = (const unsigned char *)bytes;
-    uint32_t crc = ~before;
-    for (; len >= 8; at += 8, len -= 8)
-        crc = phi__crc32_share(t + 8, phi__crc32_word(at + 4)) ^
-              phi__crc32_share(t, crc ^ phi__crc32_word(at));
-    for (; len > 0; at++, len--) {
-        crc ^= *at;
-        crc = crc >> 8 ^ t[14][crc & 15] ^ t[15][crc >> 4 & 15];
-    }
-    return ~crc;
-}
-
-/* ---- src/base/date.c ---- */
-
-/* date.c - times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
-   that a leap day is a year's last. */
-
-/* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z */
-#define PHI__DATE_FIRST_MS INT64_C(-62167219200000)
-#define PHI__DATE_LAST_MS INT64_C(253402300799999)
-
-typedef struct phi__date {
-    int64_t year, month, day;
-} phi__date;
-
-static int64_t phi__date_days(int64_t y, int64_t m, int64_t d) {
-    int64_t era, of_era, of_year;
-    if (m <= 2) y--;
-    era = (y >= 0 ? y : y - 399) / 400;
-    of_era = y - era * 400;
-    of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-/* Of days since 1970. */
-static phi__date phi__date_of(int64_t days) {
-    int64_t z = days + 719468, era, of_era, y, of_year, m;
-    phi__date date;
-    era = (z >= 0 ? z : z - 146096) / 146097;
-    of_era = z - era * 146097;
-    y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    of_year = of_era - (365 * y + y / 4 - y / 100);
-    m = (5 * of_year + 2) / 153;
-    date.day = of_year - (153 * m + 2) / 5 + 1;
-    date.month = m < 10 ? m + 3 : m - 9;
-    date.year = y + era * 400 + (date.month <= 2 ? 1 : 0);
-    return date;
-}
-
-static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
-    int i;
-    for (i = digits - 1; i >= 0; i--) {
-        at[i] = (char)('0' + value % 10);
-        value /= 10;
-    }
-    at[digits] = after;
-    return at + digits + 1;
-}
-
-/* "dddd-dd..." with d for a digit; T may be small, or a space. */
-static bool phi__date_shaped(const char *at, const char *shape) {
-    for (; *shape != '\0'; at++, shape++) {
-        if (*shape == 'd' ? *at < '0' || *at > '9'
-                          : *at != *shape && !(*shape == 'T' && (*at == 't' || *at == ' ')))
-            return false;
-    }
-    return true;
-}
-
-static int64_t phi__date_number(const char *at, int digits) {
-    int64_t n = 0;
-    while (digits-- > 0) n = n * 10 + (*at++ - '0');
-    return n;
-}
-
-/* The part behind the seconds: a fraction and the offset from UTC. */
-static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minutes) {
-    int64_t unit = 100;
-    size_t at = 0;
-    *fraction_ms = *offset_minutes = 0;
-    if (s.len > 1 && s.at[0] == '.' && phi__date_shaped(s.at + 1, "d"))
-        for (at = 1; at < s.len && phi__date_shaped(s.at + at, "d"); at++, unit /= 10)
-            *fraction_ms += unit * (s.at[at] - '0');
-    if (s.len - at == 1) return s.at[at] == 'Z' || s.at[at] == 'z';
-    if (s.len - at != 6 || (s.at[at] != '+' && s.at[at] != '-')) return false;
-    if (!phi__date_shaped(s.at + at + 1, "dd:dd")) return false;
-    *offset_minutes = phi__date_number(s.at + at + 1, 2) * 60 + phi__date_number(s.at + at + 4, 2);
-    if (s.at[at] == '-') *offset_minutes = -*offset_minutes;
-    return s.at[at + 1] <= '2' && s.at[at + 4] <= '5';
-}
-
-PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
-    int64_t days, rest;
-    phi__date date;
-    char *at = out;
-    if (ms < PHI__DATE_FIRST_MS) ms = PHI__DATE_FIRST_MS;
-    if (ms > PHI__DATE_LAST_MS) ms = PHI__DATE_LAST_MS;
-    days = ms / 86400000;
-    rest = ms % 86400000;
-    if (rest < 0) {
-        rest += 86400000;
-        days--;
-    }
-    date = phi__date_of(days);
-    at = phi__date_digits(at, date.year, 4, '-');
-    at = phi__date_digits(at, date.month, 2, '-');
-    at = phi__date_digits(at, date.day, 2, 'T');
-    at = phi__date_digits(at, rest / 3600000, 2, ':');
-    at = phi__date_digits(at, rest / 60000 % 60, 2, ':');
-    at = phi__date_digits(at, rest / 1000 % 60, 2, '.');
-    if (rest % 1000 != 0) at = phi__date_digits(at, rest % 1000, 3, '.');
-    at[-1] = 'Z'; /* over the last point */
-    *at = '\0';
-    return (size_t)(at - out);
-}
-
-PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
-    int64_t fraction, offset, days, hour, minute, second;
-    phi__date date, real;
-    if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
-    if (!phi__date_rest(phi__str(text.at + 19, text.len - 19), &fraction, &offset)) return false;
-    date.year = phi__date_number(text.at, 4);
-    date.month = phi__date_number(text.at + 5, 2);
-    date.day = phi__date_number(text.at + 8, 2);
-    hour = phi__date_number(text.at + 11, 2);
-    minute = phi__date_number(text.at + 14, 2);
-    second = phi__date_number(text.at + 17, 2);
-    if (date.month < 1 || date.month > 12 || hour > 23 || minute > 59 || second > 60) return false;
-    days = phi__date_days(date.year, date.month, date.day);
-    real = phi__date_of(days); /* another one when the month has no such day */
-    if (real.month != date.month || real.day != date.day) return false;
-    *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
-    return true;
-}
-#undef PHI__DATE_FIRST_MS
-#undef PHI__DATE_LAST_MS
-
-/* ---- src/base/id.c ---- */
-
-/* id.c - UUID version 4, RFC 9562. */
-
-PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
-    static const char hex[] = "0123456789abcdef";
-    size_t i, at = 0;
-    for (i = 0; i < 16; i++) {
-        unsigned byte = random[i];
-        if (i == 6) byte = (byte & 0x0Fu) | 0x40u;
-        if (i == 8) byte = (byte & 0x3Fu) | 0x80u;
-        if (i == 4 || i == 6 || i == 8 || i == 10) out[at++] = '-';
-        out[at++] = hex[byte >> 4];
-        out[at++] = hex[byte & 15u];
-    }
-    out[at] = '\0';
-}
+PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
 
 /* ---- src/base/map.c ---- */
 
@@ -2046,140 +1770,20 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     map->count--;
 }
 
-/* ---- src/base/sha256.c ---- */
+/* ======== Tables behind the value handles: slots never move, and each has one atomic word.
 
-/* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
+   The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
+   generation differs. State 0 is free; the owner defines the other states. Changing a state is a
+   compare-and-swap, so of two threads that attempt the same change exactly one fails. Memory: pages
+   of 64, 128, 256... slots, kept until the table is freed, so a stale handle is answered until
+   then.
+   A word can be changed and its slot marked, so that the pumping thread finds changes by other
+   threads without checking all slots, and without a queue that could be full: a bit a slot, and a
+   count of all marks that were ever set.
+   Threads: a word's changes and marks from any thread that was given a handle; the rest on the
+   pumping thread only. */
 
-static const uint32_t phi__sha256_k[64] = {
-    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u,
-    0xab1c5ed5u, 0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu,
-    0x9bdc06a7u, 0xc19bf174u, 0xe49b69c1u, 0xefbe4786u, 0x0fc19dc6u, 0x240ca1ccu, 0x2de92c6fu,
-    0x4a7484aau, 0x5cb0a9dcu, 0x76f988dau, 0x983e5152u, 0xa831c66du, 0xb00327c8u, 0xbf597fc7u,
-    0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u, 0x27b70a85u, 0x2e1b2138u, 0x4d2c6dfcu,
-    0x53380d13u, 0x650a7354u, 0x766a0abbu, 0x81c2c92eu, 0x92722c85u, 0xa2bfe8a1u, 0xa81a664bu,
-    0xc24b8b70u, 0xc76c51a3u, 0xd192e819u, 0xd6990624u, 0xf40e3585u, 0x106aa070u, 0x19a4c116u,
-    0x1e376c08u, 0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u,
-    0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u,
-    0xc67178f2u};
-
-static uint32_t phi__sha256_turn(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
-
-/* The block's words, and those derived from them. */
-static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
-    size_t i;
-    for (i = 0; i < 16; i++)
-        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
-               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
-    for (; i < 64; i++) {
-        uint32_t a = w[i - 15], b = w[i - 2];
-        a = phi__sha256_turn(a, 7) ^ phi__sha256_turn(a, 18) ^ a >> 3;
-        b = phi__sha256_turn(b, 17) ^ phi__sha256_turn(b, 19) ^ b >> 10;
-        w[i] = w[i - 16] + a + w[i - 7] + b;
-    }
-}
-
-static void phi__sha256_block(uint32_t state[8], const unsigned char *block) {
-    uint32_t w[64], s[8], one, two;
-    size_t i;
-    phi__sha256_schedule(block, w);
-    memcpy(s, state, sizeof s);
-    for (i = 0; i < 64; i++) {
-        one = phi__sha256_turn(s[4], 6) ^ phi__sha256_turn(s[4], 11) ^ phi__sha256_turn(s[4], 25);
-        one += s[7] + (s[6] ^ (s[4] & (s[5] ^ s[6]))) + phi__sha256_k[i] + w[i];
-        two = phi__sha256_turn(s[0], 2) ^ phi__sha256_turn(s[0], 13) ^ phi__sha256_turn(s[0], 22);
-        two += (s[0] & s[1]) | (s[2] & (s[0] | s[1]));
-        s[7] = s[6];
-        s[6] = s[5];
-        s[5] = s[4];
-        s[4] = s[3] + one;
-        s[3] = s[2];
-        s[2] = s[1];
-        s[1] = s[0];
-        s[0] = one + two;
-    }
-    for (i = 0; i < 8; i++) state[i] += s[i];
-}
-
-PHI__FN void phi__sha256_begin(phi__sha256 *sha) {
-    static const uint32_t first[8] = {0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au,
-                                      0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u};
-    memcpy(sha->state, first, sizeof first);
-    sha->bytes = 0;
-}
-
-PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len) {
-    const unsigned char *at = (const unsigned char *)bytes;
-    size_t held = (size_t)(sha->bytes % 64), n;
-    if (len == 0) return;
-    sha->bytes += len;
-    if (held > 0) {
-        n = phi__min(64 - held, len);
-        memcpy(sha->block + held, at, n);
-        at += n;
-        len -= n;
-        if (held + n < 64) return;
-        phi__sha256_block(sha->state, sha->block);
-    }
-    for (; len >= 64; at += 64, len -= 64) phi__sha256_block(sha->state, at);
-    if (len > 0) memcpy(sha->block, at, len);
-}
-
-PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]) {
-    uint64_t bits = sha->bytes * 8;
-    size_t held = (size_t)(sha->bytes % 64), i;
-    sha->block[held++] = 0x80;
-    if (held > 56) {
-        memset(sha->block + held, 0, 64 - held);
-        phi__sha256_block(sha->state, sha->block);
-        held = 0;
-    }
-    memset(sha->block + held, 0, 56 - held);
-    for (i = 0; i < 8; i++) sha->block[56 + i] = (unsigned char)(bits >> (56 - 8 * i) & 0xff);
-    phi__sha256_block(sha->state, sha->block);
-    for (i = 0; i < 32; i++)
-        out[i] = (unsigned char)(sha->state[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
-}
-
-PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]) {
-    phi__sha256 sha;
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, text.at, text.len);
-    phi__sha256_end(&sha, out);
-}
-
-PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]) {
-    unsigned char pad[64], inner[32];
-    phi__sha256 sha;
-    size_t i;
-    memset(pad, 0, sizeof pad);
-    if (key.len > sizeof pad)
-        phi__sha256_of(key, pad);
-    else if (key.len > 0)
-        memcpy(pad, key.at, key.len);
-    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36;
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, pad, sizeof pad);
-    phi__sha256_add(&sha, text.at, text.len);
-    phi__sha256_end(&sha, inner);
-    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36 ^ 0x5c;
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, pad, sizeof pad);
-    phi__sha256_add(&sha, inner, sizeof inner);
-    phi__sha256_end(&sha, out);
-}
-
-PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
-    static const char digits[] = "0123456789abcdef";
-    size_t i;
-    for (i = 0; i < 32; i++) {
-        out[2 * i] = digits[hash[i] >> 4];
-        out[2 * i + 1] = digits[hash[i] & 15];
-    }
-}
-
-/* ---- src/base/slots.c ---- */
-
-/* slots.c - pages that double, so that 22 of them hold more slots than memory has room for. */
+enum { PHI__SLOTS_MARKED_LEAST = 64 };
 
 PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
     memset(slots, 0, sizeof *slots);
@@ -2329,6 +1933,309 @@ PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) 
     return count;
 }
 
+/* ---- src/base/sha256.c ---- */
+
+/* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
+
+/* ======== CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
+   lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
+
+/* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
+   later. */
+static const uint32_t phi__crc32_table[16][16] = {
+    {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
+     0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
+     0x158a1232u, 0xd92012acu},
+    {0x00000000u, 0x7cbb312bu, 0xf9766256u, 0x85cd537du, 0x299dc2edu, 0x5526f3c6u, 0xd0eba0bbu,
+     0xac509190u, 0x533b85dau, 0x2f80b4f1u, 0xaa4de78cu, 0xd6f6d6a7u, 0x7aa64737u, 0x061d761cu,
+     0x83d02561u, 0xff6b144au},
+    {0x00000000u, 0xa6770bb4u, 0x979f1129u, 0x31e81a9du, 0xf44f2413u, 0x52382fa7u, 0x63d0353au,
+     0xc5a73e8eu, 0x33ef4e67u, 0x959845d3u, 0xa4705f4eu, 0x020754fau, 0xc7a06a74u, 0x61d761c0u,
+     0x503f7b5du, 0xf64870e9u},
+    {0x00000000u, 0x67de9cceu, 0xcfbd399cu, 0xa863a552u, 0x440b7579u, 0x23d5e9b7u, 0x8bb64ce5u,
+     0xec68d02bu, 0x8816eaf2u, 0xefc8763cu, 0x47abd36eu, 0x20754fa0u, 0xcc1d9f8bu, 0xabc30345u,
+     0x03a0a617u, 0x647e3ad9u},
+    {0x00000000u, 0xcb5cd3a5u, 0x4dc8a10bu, 0x869472aeu, 0x9b914216u, 0x50cd91b3u, 0xd659e31du,
+     0x1d0530b8u, 0xec53826du, 0x270f51c8u, 0xa19b2366u, 0x6ac7f0c3u, 0x77c2c07bu, 0xbc9e13deu,
+     0x3a0a6170u, 0xf156b2d5u},
+    {0x00000000u, 0x03d6029bu, 0x07ac0536u, 0x047a07adu, 0x0f580a6cu, 0x0c8e08f7u, 0x08f40f5au,
+     0x0b220dc1u, 0x1eb014d8u, 0x1d661643u, 0x191c11eeu, 0x1aca1375u, 0x11e81eb4u, 0x123e1c2fu,
+     0x16441b82u, 0x15921919u},
+    {0x00000000u, 0x3d6029b0u, 0x7ac05360u, 0x47a07ad0u, 0xf580a6c0u, 0xc8e08f70u, 0x8f40f5a0u,
+     0xb220dc10u, 0x30704bc1u, 0x0d106271u, 0x4ab018a1u, 0x77d03111u, 0xc5f0ed01u, 0xf890c4b1u,
+     0xbf30be61u, 0x825097d1u},
+    {0x00000000u, 0x60e09782u, 0xc1c12f04u, 0xa121b886u, 0x58f35849u, 0x3813cfcbu, 0x9932774du,
+     0xf9d2e0cfu, 0xb1e6b092u, 0xd1062710u, 0x70279f96u, 0x10c70814u, 0xe915e8dbu, 0x89f57f59u,
+     0x28d4c7dfu, 0x4834505du},
+    {0x00000000u, 0xb8bc6765u, 0xaa09c88bu, 0x12b5afeeu, 0x8f629757u, 0x37def032u, 0x256b5fdcu,
+     0x9dd738b9u, 0xc5b428efu, 0x7d084f8au, 0x6fbde064u, 0xd7018701u, 0x4ad6bfb8u, 0xf26ad8ddu,
+     0xe0df7733u, 0x58631056u},
+    {0x00000000u, 0x5019579fu, 0xa032af3eu, 0xf02bf8a1u, 0x9b14583du, 0xcb0d0fa2u, 0x3b26f703u,
+     0x6b3fa09cu, 0xed59b63bu, 0xbd40e1a4u, 0x4d6b1905u, 0x1d724e9au, 0x764dee06u, 0x2654b999u,
+     0xd67f4138u, 0x866616a7u},
+    {0x00000000u, 0x01c26a37u, 0x0384d46eu, 0x0246be59u, 0x0709a8dcu, 0x06cbc2ebu, 0x048d7cb2u,
+     0x054f1685u, 0x0e1351b8u, 0x0fd13b8fu, 0x0d9785d6u, 0x0c55efe1u, 0x091af964u, 0x08d89353u,
+     0x0a9e2d0au, 0x0b5c473du},
+    {0x00000000u, 0x1c26a370u, 0x384d46e0u, 0x246be590u, 0x709a8dc0u, 0x6cbc2eb0u, 0x48d7cb20u,
+     0x54f16850u, 0xe1351b80u, 0xfd13b8f0u, 0xd9785d60u, 0xc55efe10u, 0x91af9640u, 0x8d893530u,
+     0xa9e2d0a0u, 0xb5c473d0u},
+    {0x00000000u, 0x191b3141u, 0x32366282u, 0x2b2d53c3u, 0x646cc504u, 0x7d77f445u, 0x565aa786u,
+     0x4f4196c7u, 0xc8d98a08u, 0xd1c2bb49u, 0xfaefe88au, 0xe3f4d9cbu, 0xacb54f0cu, 0xb5ae7e4du,
+     0x9e832d8eu, 0x87981ccfu},
+    {0x00000000u, 0x4ac21251u, 0x958424a2u, 0xdf4636f3u, 0xf0794f05u, 0xbabb5d54u, 0x65fd6ba7u,
+     0x2f3f79f6u, 0x3b83984bu, 0x71418a1au, 0xae07bce9u, 0xe4c5aeb8u, 0xcbfad74eu, 0x8138c51fu,
+     0x5e7ef3ecu, 0x14bce1bdu},
+    {0x00000000u, 0x77073096u, 0xee0e612cu, 0x990951bau, 0x076dc419u, 0x706af48fu, 0xe963a535u,
+     0x9e6495a3u, 0x0edb8832u, 0x79dcb8a4u, 0xe0d5e91eu, 0x97d2d988u, 0x09b64c2bu, 0x7eb17cbdu,
+     0xe7b82d07u, 0x90bf1d91u},
+    {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u, 0x4db26158u,
+     0x5005713cu, 0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu, 0x9b64c2b0u, 0x86d3d2d4u,
+     0xa00ae278u, 0xbdbdf21cu},
+};
+
+static inline uint32_t phi__crc32_word(const unsigned char *at) {
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* A word's share, of the eight tables for its half bytes. */
+static inline uint32_t phi__crc32_share(const uint32_t (*t)[16], uint32_t word) {
+    return t[0][word & 15] ^ t[1][word >> 4 & 15] ^ t[2][word >> 8 & 15] ^ t[3][word >> 12 & 15] ^
+           t[4][word >> 16 & 15] ^ t[5][word >> 20 & 15] ^ t[6][word >> 24 & 15] ^ t[7][word >> 28];
+}
+
+PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len) {
+    const uint32_t(*t)[16] = phi__crc32_table;
+    const unsigned char *at = (const unsigned char *)bytes;
+    uint32_t crc = ~before;
+    for (; len >= 8; at += 8, len -= 8)
+        crc = phi__crc32_share(t + 8, phi__crc32_word(at + 4)) ^
+              phi__crc32_share(t, crc ^ phi__crc32_word(at));
+    for (; len > 0; at++, len--) {
+        crc ^= *at;
+        crc = crc >> 8 ^ t[14][crc & 15] ^ t[15][crc >> 4 & 15];
+    }
+    return ~crc;
+}
+
+/* ======== SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
+   2104).
+
+   phi__sha256_begin(&sha);
+       phi__sha256_add(&sha, bytes, len);   // any number of times
+       phi__sha256_end(&sha, out);          // once; begin again before the next use
+
+   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
+   secrets. */
+
+static const uint32_t phi__sha256_k[64] = {
+    0x428a2f98u, 0x71374491u, 0xb5c0fbcfu, 0xe9b5dba5u, 0x3956c25bu, 0x59f111f1u, 0x923f82a4u,
+    0xab1c5ed5u, 0xd807aa98u, 0x12835b01u, 0x243185beu, 0x550c7dc3u, 0x72be5d74u, 0x80deb1feu,
+    0x9bdc06a7u, 0xc19bf174u, 0xe49b69c1u, 0xefbe4786u, 0x0fc19dc6u, 0x240ca1ccu, 0x2de92c6fu,
+    0x4a7484aau, 0x5cb0a9dcu, 0x76f988dau, 0x983e5152u, 0xa831c66du, 0xb00327c8u, 0xbf597fc7u,
+    0xc6e00bf3u, 0xd5a79147u, 0x06ca6351u, 0x14292967u, 0x27b70a85u, 0x2e1b2138u, 0x4d2c6dfcu,
+    0x53380d13u, 0x650a7354u, 0x766a0abbu, 0x81c2c92eu, 0x92722c85u, 0xa2bfe8a1u, 0xa81a664bu,
+    0xc24b8b70u, 0xc76c51a3u, 0xd192e819u, 0xd6990624u, 0xf40e3585u, 0x106aa070u, 0x19a4c116u,
+    0x1e376c08u, 0x2748774cu, 0x34b0bcb5u, 0x391c0cb3u, 0x4ed8aa4au, 0x5b9cca4fu, 0x682e6ff3u,
+    0x748f82eeu, 0x78a5636fu, 0x84c87814u, 0x8cc70208u, 0x90befffau, 0xa4506cebu, 0xbef9a3f7u,
+    0xc67178f2u};
+
+static uint32_t phi__sha256_turn(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
+
+/* The block's words, and those derived from them. */
+static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
+    size_t i;
+    for (i = 0; i < 16; i++)
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (; i < 64; i++) {
+        uint32_t a = w[i - 15], b = w[i - 2];
+        a = phi__sha256_turn(a, 7) ^ phi__sha256_turn(a, 18) ^ a >> 3;
+        b = phi__sha256_turn(b, 17) ^ phi__sha256_turn(b, 19) ^ b >> 10;
+        w[i] = w[i - 16] + a + w[i - 7] + b;
+    }
+}
+
+static void phi__sha256_block(uint32_t state[8], const unsigned char *block) {
+    uint32_t w[64], s[8], one, two;
+    size_t i;
+    phi__sha256_schedule(block, w);
+    memcpy(s, state, sizeof s);
+    for (i = 0; i < 64; i++) {
+        one = phi__sha256_turn(s[4], 6) ^ phi__sha256_turn(s[4], 11) ^ phi__sha256_turn(s[4], 25);
+        one += s[7] + (s[6] ^ (s[4] & (s[5] ^ s[6]))) + phi__sha256_k[i] + w[i];
+        two = phi__sha256_turn(s[0], 2) ^ phi__sha256_turn(s[0], 13) ^ phi__sha256_turn(s[0], 22);
+        two += (s[0] & s[1]) | (s[2] & (s[0] | s[1]));
+        s[7] = s[6];
+        s[6] = s[5];
+        s[5] = s[4];
+        s[4] = s[3] + one;
+        s[3] = s[2];
+        s[2] = s[1];
+        s[1] = s[0];
+        s[0] = one + two;
+    }
+    for (i = 0; i < 8; i++) state[i] += s[i];
+}
+
+PHI__FN void phi__sha256_begin(phi__sha256 *sha) {
+    static const uint32_t first[8] = {0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au,
+                                      0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u};
+    memcpy(sha->state, first, sizeof first);
+    sha->bytes = 0;
+}
+
+PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len) {
+    const unsigned char *at = (const unsigned char *)bytes;
+    size_t held = (size_t)(sha->bytes % 64), n;
+    if (len == 0) return;
+    sha->bytes += len;
+    if (held > 0) {
+        n = phi__min(64 - held, len);
+        memcpy(sha->block + held, at, n);
+        at += n;
+        len -= n;
+        if (held + n < 64) return;
+        phi__sha256_block(sha->state, sha->block);
+    }
+    for (; len >= 64; at += 64, len -= 64) phi__sha256_block(sha->state, at);
+    if (len > 0) memcpy(sha->block, at, len);
+}
+
+PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]) {
+    uint64_t bits = sha->bytes * 8;
+    size_t held = (size_t)(sha->bytes % 64), i;
+    sha->block[held++] = 0x80;
+    if (held > 56) {
+        memset(sha->block + held, 0, 64 - held);
+        phi__sha256_block(sha->state, sha->block);
+        held = 0;
+    }
+    memset(sha->block + held, 0, 56 - held);
+    for (i = 0; i < 8; i++) sha->block[56 + i] = (unsigned char)(bits >> (56 - 8 * i) & 0xff);
+    phi__sha256_block(sha->state, sha->block);
+    for (i = 0; i < 32; i++)
+        out[i] = (unsigned char)(sha->state[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
+}
+
+PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]) {
+    phi__sha256 sha;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, text.at, text.len);
+    phi__sha256_end(&sha, out);
+}
+
+PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]) {
+    unsigned char pad[64], inner[32];
+    phi__sha256 sha;
+    size_t i;
+    memset(pad, 0, sizeof pad);
+    if (key.len > sizeof pad)
+        phi__sha256_of(key, pad);
+    else if (key.len > 0)
+        memcpy(pad, key.at, key.len);
+    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, pad, sizeof pad);
+    phi__sha256_add(&sha, text.at, text.len);
+    phi__sha256_end(&sha, inner);
+    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36 ^ 0x5c;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, pad, sizeof pad);
+    phi__sha256_add(&sha, inner, sizeof inner);
+    phi__sha256_end(&sha, out);
+}
+
+PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
+    static const char digits[] = "0123456789abcdef";
+    size_t i;
+    for (i = 0; i < 32; i++) {
+        out[2 * i] = digits[hash[i] >> 4];
+        out[2 * i + 1] = digits[hash[i] & 15];
+    }
+}
+
+/* ======== The encoder works three bytes at a time, the decoder four letters. */
+
+static const char phi__base64_letters[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void phi__base64_group(char *to, const unsigned char *p, size_t n) {
+    uint32_t bits =
+        (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) | (n > 2 ? (uint32_t)p[2] : 0);
+    to[0] = phi__base64_letters[bits >> 18];
+    to[1] = phi__base64_letters[bits >> 12 & 63];
+    to[2] = n > 1 ? phi__base64_letters[bits >> 6 & 63] : '=';
+    to[3] = n > 2 ? phi__base64_letters[bits & 63] : '=';
+}
+
+PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n) {
+    const unsigned char *p = (const unsigned char *)bytes;
+    char *to = n > SIZE_MAX / 4 * 3 - 3 ? NULL : phi__buf_reserve(out, (n + 2) / 3 * 4);
+    if (to == NULL) {
+        out->failed = true;
+        return;
+    }
+    for (; n > 0; p += 3, to += 4, out->len += 4) {
+        phi__base64_group(to, p, n);
+        n -= phi__min(n, 3);
+    }
+}
+
+static int phi__base64_value(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* Decodes four letters into up to three bytes; how many, or 0 for a bad group. */
+static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
+    size_t pads = last ? (size_t)(four[3] == '=') + (size_t)(four[2] == '=' && four[3] == '=') : 0;
+    uint32_t bits = 0;
+    size_t i;
+    for (i = 0; i < 4; i++) {
+        int value = i >= 4 - pads ? 0 : phi__base64_value(four[i]);
+        if (value < 0) return 0;
+        bits = bits << 6 | (uint32_t)value;
+    }
+    if ((pads == 1 && (bits & 0xFF) != 0) || (pads == 2 && (bits & 0xFFFF) != 0)) return 0;
+    out[0] = (char)(bits >> 16);
+    out[1] = (char)(bits >> 8 & 0xFF);
+    out[2] = (char)(bits & 0xFF);
+    return 3 - pads;
+}
+
+PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
+    size_t before = out->len, i;
+    for (i = 0; i < text.len; i += 4) {
+        char bytes[3];
+        size_t n =
+            text.len - i < 4 ? 0 : phi__base64_ungroup(text.at + i, i + 4 == text.len, bytes);
+        if (n == 0) {
+            out->len = before;
+            return false;
+        }
+        phi__buf_add(out, bytes, n);
+    }
+    return !out->failed;
+}
+
+/* ======== Ids of agents, sessions and messages. */
+
+PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
+    static const char hex[] = "0123456789abcdef";
+    size_t i, at = 0;
+    for (i = 0; i < 16; i++) {
+        unsigned byte = random[i];
+        if (i == 6) byte = (byte & 0x0Fu) | 0x40u;
+        if (i == 8) byte = (byte & 0x3Fu) | 0x80u;
+        if (i == 4 || i == 6 || i == 8 || i == 10) out[at++] = '-';
+        out[at++] = hex[byte >> 4];
+        out[at++] = hex[byte & 15u];
+    }
+    out[at] = '\0';
+}
+
 /* ---- src/base/utf8.c ---- */
 
 /* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
@@ -2434,64 +2341,137 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
     return 4;
 }
 
-/* ---- src/base/words.c ---- */
+/* ======== Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
+   that a leap day is a year's last. */
 
-/* words.c - puts '?' in place of characters that a terminal would act on, as ls does. */
+/* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z */
+#define PHI__DATE_FIRST_MS INT64_C(-62167219200000)
+#define PHI__DATE_LAST_MS INT64_C(253402300799999)
 
+typedef struct phi__date {
+    int64_t year, month, day;
+} phi__date;
 
-/* Length of the valid sequence at `at`, or 0. */
-static size_t phi__words_sequence(const char *at, size_t left) {
-    unsigned char lead = (unsigned char)*at;
-    size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
+static int64_t phi__date_days(int64_t y, int64_t m, int64_t d) {
+    int64_t era, of_era, of_year;
+    if (m <= 2) y--;
+    era = (y >= 0 ? y : y - 399) / 400;
+    of_era = y - era * 400;
+    of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
-   A6..). */
-static bool phi__words_bad(const char *at, size_t n) {
-    unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
-    unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
-    if (n == 1) return a < 0x20 || a == 0x7F;
-    if (n == 2) return a == 0xC2 && b < 0xA0;
-    return n == 3 && a == 0xE2 &&
-           ((b == 0x80 && c >= 0xAA && c <= 0xAE) || (b == 0x81 && c >= 0xA6 && c <= 0xA9));
+/* Of days since 1970. */
+static phi__date phi__date_of(int64_t days) {
+    int64_t z = days + 719468, era, of_era, y, of_year, m;
+    phi__date date;
+    era = (z >= 0 ? z : z - 146096) / 146097;
+    of_era = z - era * 146097;
+    y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    of_year = of_era - (365 * y + y / 4 - y / 100);
+    m = (5 * of_year + 2) / 153;
+    date.day = of_year - (153 * m + 2) / 5 + 1;
+    date.month = m < 10 ? m + 3 : m - 9;
+    date.year = y + era * 400 + (date.month <= 2 ? 1 : 0);
+    return date;
 }
 
-static size_t phi__words_put(char *at, size_t len, bool line) {
-    size_t i = 0, out = 0, n;
-    while (i < len) {
-        bool stays = !line && (at[i] == '\n' || at[i] == '\t');
-        if (!line && at[i] == '\r' && i + 1 < len && at[i + 1] == '\n') {
-            i++;
-            continue;
-        }
-        n = phi__words_sequence(at + i, len - i);
-        if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
-            at[out++] = '?';
-            i += n > 0 ? n : 1;
-            continue;
-        }
-        memmove(at + out, at + i, n);
-        out += n;
-        i += n;
+static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
+    int i;
+    for (i = digits - 1; i >= 0; i--) {
+        at[i] = (char)('0' + value % 10);
+        value /= 10;
     }
-    return out;
+    at[digits] = after;
+    return at + digits + 1;
 }
 
-/* ---- for makers of messages ---- */
+/* "dddd-dd..." with d for a digit; T may be small, or a space. */
+static bool phi__date_shaped(const char *at, const char *shape) {
+    for (; *shape != '\0'; at++, shape++) {
+        if (*shape == 'd' ? *at < '0' || *at > '9'
+                          : *at != *shape && !(*shape == 'T' && (*at == 't' || *at == ' ')))
+            return false;
+    }
+    return true;
+}
 
-PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at, len, false); }
+static int64_t phi__date_number(const char *at, int digits) {
+    int64_t n = 0;
+    while (digits-- > 0) n = n * 10 + (*at++ - '0');
+    return n;
+}
 
-PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
+/* The part behind the seconds: a fraction and the offset from UTC. */
+static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minutes) {
+    int64_t unit = 100;
+    size_t at = 0;
+    *fraction_ms = *offset_minutes = 0;
+    if (s.len > 1 && s.at[0] == '.' && phi__date_shaped(s.at + 1, "d"))
+        for (at = 1; at < s.len && phi__date_shaped(s.at + at, "d"); at++, unit /= 10)
+            *fraction_ms += unit * (s.at[at] - '0');
+    if (s.len - at == 1) return s.at[at] == 'Z' || s.at[at] == 'z';
+    if (s.len - at != 6 || (s.at[at] != '+' && s.at[at] != '-')) return false;
+    if (!phi__date_shaped(s.at + at + 1, "dd:dd")) return false;
+    *offset_minutes = phi__date_number(s.at + at + 1, 2) * 60 + phi__date_number(s.at + at + 4, 2);
+    if (s.at[at] == '-') *offset_minutes = -*offset_minutes;
+    return s.at[at + 1] <= '2' && s.at[at + 4] <= '5';
+}
+
+PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
+    int64_t days, rest;
+    phi__date date;
+    char *at = out;
+    if (ms < PHI__DATE_FIRST_MS) ms = PHI__DATE_FIRST_MS;
+    if (ms > PHI__DATE_LAST_MS) ms = PHI__DATE_LAST_MS;
+    days = ms / 86400000;
+    rest = ms % 86400000;
+    if (rest < 0) {
+        rest += 86400000;
+        days--;
+    }
+    date = phi__date_of(days);
+    at = phi__date_digits(at, date.year, 4, '-');
+    at = phi__date_digits(at, date.month, 2, '-');
+    at = phi__date_digits(at, date.day, 2, 'T');
+    at = phi__date_digits(at, rest / 3600000, 2, ':');
+    at = phi__date_digits(at, rest / 60000 % 60, 2, ':');
+    at = phi__date_digits(at, rest / 1000 % 60, 2, '.');
+    if (rest % 1000 != 0) at = phi__date_digits(at, rest % 1000, 3, '.');
+    at[-1] = 'Z'; /* over the last point */
+    *at = '\0';
+    return (size_t)(at - out);
+}
+
+PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
+    int64_t fraction, offset, days, hour, minute, second;
+    phi__date date, real;
+    if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
+    if (!phi__date_rest(phi__str(text.at + 19, text.len - 19), &fraction, &offset)) return false;
+    date.year = phi__date_number(text.at, 4);
+    date.month = phi__date_number(text.at + 5, 2);
+    date.day = phi__date_number(text.at + 8, 2);
+    hour = phi__date_number(text.at + 11, 2);
+    minute = phi__date_number(text.at + 14, 2);
+    second = phi__date_number(text.at + 17, 2);
+    if (date.month < 1 || date.month > 12 || hour > 23 || minute > 59 || second > 60) return false;
+    days = phi__date_days(date.year, date.month, date.day);
+    real = phi__date_of(days); /* another one when the month has no such day */
+    if (real.month != date.month || real.day != date.day) return false;
+    *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
+    return true;
+}
+#undef PHI__DATE_FIRST_MS
+#undef PHI__DATE_LAST_MS
 
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x404d221b
+#if PHI__IMP_TEXT != 0xd7d3e4c1
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x404d221b
+#define PHI__IMP_TEXT 0xd7d3e4c1
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2841,40 +2821,104 @@ typedef struct phi__json_text {
 } phi__json_text;
 
 PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text);
+
 /* The type of the value to come; PHI_JSON_NONE: there is none. */
 PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
+
 /* Consume the value and return true: it is entered, and its keys or items are to be pulled until
    false. */
 PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
+
 /* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
+
 /* True: an item is to be consumed next. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
+
 /* Skips the value and returns all of it, as it stands there. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
+
 /* Leave *out as it was unless they return true. */
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
 PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
 PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
+
 /* All of the text was consumed and none of it was bad. */
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
 
 /* Appends the text, unescaped; lone surrogates, wrong escapes and bytes that are not UTF-8 become
    U+FFFD. */
 PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text);
+
 /* The same into the arena, terminated; a text that needs no change is copied too. */
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out);
 
 /* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
 PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain);
+
 static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) {
     if (!text.escaped) return text.len == plain.len && memcmp(text.at, plain.at, plain.len) == 0;
     return phi__json_cursor_text_same(text, plain);
 }
+
+typedef enum phi__json_member_kind {
+    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_I64,
+    PHI__MEMBER_U64,
+    PHI__MEMBER_BOOL,
+    PHI__MEMBER_RAW,    /* phi_str: JSON of any type; empty, where it is broken */
+    PHI__MEMBER_SOME,   /* the same, unless it is null */
+    PHI__MEMBER_OBJECT, /* the same of an object alone */
+    PHI__MEMBER_ARRAY,  /* and of an array */
+    PHI__MEMBER_IN,     /* an object, whose members another table has */
+    PHI__MEMBER_FIRST,  /* an array, of which the first item is such an object */
+    PHI__MEMBER_BY      /* what a function takes: it consumes the value */
+} phi__json_member_kind;
+
+typedef struct phi__json_member {
+    const char *name;
+    const struct phi__json_members *inner; /* IN, FIRST */
+    void (*take)(phi__json_cursor *c, void *at);
+    uint16_t offset;
+    uint8_t len, kind;
+} phi__json_member;
+
+/* At most 32. */
+typedef struct phi__json_members {
+    const phi__json_member *at;
+    size_t count;
+} phi__json_members;
+
+#define PHI__MEMBER(type, field, name, kind)                                                       \
+    { (name), NULL, NULL, (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1), (kind) }
+
+/* An object whose members go into the same struct. */
+#define PHI__MEMBER_INSIDE(name, inner)                                                            \
+    { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_IN }
+#define PHI__MEMBER_INSIDE_FIRST(name, inner)                                                      \
+    { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_FIRST }
+
+/* A function that gets a field's address, or that of the whole struct. */
+#define PHI__MEMBER_TAKE(type, field, name, take)                                                  \
+    {                                                                                              \
+        (name), NULL, (take), (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1),        \
+            PHI__MEMBER_BY                                                                         \
+    }
+#define PHI__MEMBER_TAKE_ALL(name, take)                                                           \
+    { (name), NULL, (take), 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_BY }
+
+/* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
+   table that was there, of whatever type. */
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+                                        void *to);
+
+/* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+                                    uint32_t *seen);
 
 /* ---- src/text/json_fields_in.h ---- */
 
@@ -2927,9 +2971,9 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
-/* ---- src/text/json_index_in.h ---- */
+/* ---- src/text/json_get_in.h ---- */
 
-/* json_index_in.h - the members of a tree's objects by their names: a change takes the same time
+/* json_get_in.h - the members of a tree's objects by their names: a change takes the same time
    however many members its object has.
 
        phi__json_index_init(&index, memory, arena);
@@ -2956,86 +3000,16 @@ PHI__FN void phi__json_index_free(phi__json_index *index); /* twice is harmless 
 /* *found: the member; NULL: there is none. False: no memory. */
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found);
+
 /* Replaces the member in its place, or appends it. The value is in no container. False: no memory,
    which cannot happen to a value that was a member of this name and takes another's place. */
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value);
+
 /* Removes the member, which is then in no container. False: no memory, which cannot happen in an
    object that was used before. */
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
-
-/* Takes `child`, which follows `before`, out of the ring (json_edit.c). */
-PHI__FN void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child);
-
-/* ---- src/text/json_members_in.h ---- */
-
-/* json_members_in.h - the members of an object that a pull scan keeps: a table says which, and
-   where in a struct they go.
-
-       static const phi__json_member list[] = {
-           PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
-           PHI__MEMBER_INSIDE("delta", &delta_members)};
-       static const phi__json_members members = {list, PHI__COUNT(list)};
-
-       memset(&event, 0, sizeof event);
-       good = phi__json_members_read(data, &members, &event, NULL);
-
-   A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
-   of equal names the last one counts. All other members are skipped. A function (BY) reads members
-   that a table cannot describe. */
-
-typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT, /* phi__json_text */
-    PHI__MEMBER_I64,
-    PHI__MEMBER_U64,
-    PHI__MEMBER_BOOL,
-    PHI__MEMBER_RAW,    /* phi_str: JSON of any type; empty, where it is broken */
-    PHI__MEMBER_SOME,   /* the same, unless it is null */
-    PHI__MEMBER_OBJECT, /* the same of an object alone */
-    PHI__MEMBER_ARRAY,  /* and of an array */
-    PHI__MEMBER_IN,     /* an object, whose members another table has */
-    PHI__MEMBER_FIRST,  /* an array, of which the first item is such an object */
-    PHI__MEMBER_BY      /* what a function takes: it consumes the value */
-} phi__json_member_kind;
-
-typedef struct phi__json_member {
-    const char *name;
-    const struct phi__json_members *inner; /* IN, FIRST */
-    void (*take)(phi__json_cursor *c, void *at);
-    uint16_t offset;
-    uint8_t len, kind;
-} phi__json_member;
-
-/* At most 32. */
-typedef struct phi__json_members {
-    const phi__json_member *at;
-    size_t count;
-} phi__json_members;
-
-#define PHI__MEMBER(type, field, name, kind)                                                       \
-    { (name), NULL, NULL, (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1), (kind) }
-/* An object whose members go into the same struct. */
-#define PHI__MEMBER_INSIDE(name, inner)                                                            \
-    { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_IN }
-#define PHI__MEMBER_INSIDE_FIRST(name, inner)                                                      \
-    { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_FIRST }
-/* A function that gets a field's address, or that of the whole struct. */
-#define PHI__MEMBER_TAKE(type, field, name, take)                                                  \
-    {                                                                                              \
-        (name), NULL, (take), (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1),        \
-            PHI__MEMBER_BY                                                                         \
-    }
-#define PHI__MEMBER_TAKE_ALL(name, take)                                                           \
-    { (name), NULL, (take), 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_BY }
-
-/* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
-   table that was there, of whatever type. */
-PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
-                                        void *to);
-/* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
-PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
-                                    uint32_t *seen);
 
 /* ---- src/text/marks_in.h ---- */
 
@@ -3180,57 +3154,6 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
    restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
    PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
-
-#define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
-#define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */
-#define PHI__SCHEMA_MEMO 256u      /* results that are remembered; a power of two */
-#define PHI__SCHEMA_REFS 32u       /* references that are; a power of two */
-#define PHI__SCHEMA_SMALL 16u      /* members or units of work that are not worth remembering */
-
-/* A value that was held against a schema. A newer one may take its place. */
-typedef struct phi__schema_memo {
-    const phi_json *schema, *value;
-    bool fits;
-} phi__schema_memo;
-
-typedef struct phi__schema_ref {
-    const char *ref;
-    const phi_json *target;
-} phi__schema_ref;
-
-typedef struct phi__schema {
-    const phi_json *root;
-    phi_schema_error *error; /* NULL: no words wanted */
-    size_t len;              /* of the message */
-    char place[128];         /* arguments.list[2].name, cut where it is longer */
-    size_t place_len;
-    uint32_t depth, quiet, work;
-    phi_status status; /* of faults that are no mismatch */
-    phi__map names;    /* of members of large objects; memory NULL: there is none */
-    phi__schema_memo memo[PHI__SCHEMA_MEMO];
-    phi__schema_ref refs[PHI__SCHEMA_REFS];
-} phi__schema;
-
-PHI__FN void phi__schema_words_put(phi__schema *c, phi_str text);
-PHI__FN void phi__schema_words_text(phi__schema *c, const char *text);
-/* Begins a message; false: no message is needed. */
-PHI__FN bool phi__schema_words_say(phi__schema *c, const char *text);
-PHI__FN void phi__schema_words_quote(phi__schema *c, phi_str text);
-PHI__FN void phi__schema_words_number(phi__schema *c, const phi_json *node);
-PHI__FN void phi__schema_words_value(phi__schema *c, const phi_json *node);
-/* "a, b or c", or "a, b, c" */
-PHI__FN void phi__schema_words_list(phi__schema *c, const phi_json *list, bool quoted);
-PHI__FN size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
-                                      const char *after);
-PHI__FN size_t phi__schema_words_into_item(phi__schema *c, size_t index);
-PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work);
-PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema);
-/* The member of an object, as phi__json_get_n finds it; NULL: none, or too much work. */
-PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
-                                                 phi_str key);
-/* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
-PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
 
 /* ---- src/text/sse_in.h ---- */
 
@@ -3679,216 +3602,133 @@ PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *ou
     phi__json_cursor_init(&c, found->raw);
     return phi__json_cursor_take_num(&c, out) && phi__json_cursor_done(&c);
 }
-#undef PHI__JSON_UNESCAPE_SLICE
 
-/* ---- src/text/json_edit.c ---- */
+/* ======== The members of an object that a pull scan keeps: a table says which, and
+   where in a struct they go.
 
-/* json_edit.c - building and changing a tree. */
+   static const phi__json_member list[] = {
+           PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
+           PHI__MEMBER_INSIDE("delta", &delta_members)};
+       static const phi__json_members members = {list, PHI__COUNT(list)};
 
-static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
-    phi_json *node = arena != NULL ? (phi_json *)phi_arena_alloc(arena, sizeof *node) : NULL;
-    if (node == NULL) return NULL;
-    memset(node, 0, sizeof *node);
-    node->meta = kind;
-    return node;
+   memset(&event, 0, sizeof event);
+       good = phi__json_members_read(data, &members, &event, NULL);
+
+   A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
+   of equal names the last one counts. All other members are skipped. A function (BY) reads members
+   that a table cannot describe. */
+
+static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
+    if (!wanted)
+        (void)phi__json_cursor_skip(c);
+    else if (!phi__json_cursor_take_raw(c, out))
+        out->len = 0;
 }
 
-/* A value may be put into a container: PHI_OK, or what to answer. */
-static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t kind,
-                                          const phi_json *value) {
-    if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
-    if (value == NULL) return PHI_NO_MEMORY;
-    if (value == container || value->next != NULL) return PHI_MISUSE;
-    if (phi__json_form_of(value) == PHI__JSON_DOCUMENT) return PHI_MISUSE;
-    if (container->len == UINT32_MAX) return PHI_TOO_BIG;
-    return PHI_OK;
+static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
+                                    void *to) {
+    bool first = true;
+    if (!phi__json_cursor_enter_array(c)) return;
+    while (phi__json_cursor_next_item(c)) {
+        if (first)
+            (void)phi__json_members_take(c, members, to);
+        else
+            (void)phi__json_cursor_skip(c);
+        first = false;
+    }
 }
 
-PHI__FN void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
-    before->next = child->next;
-    if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
-    container->len--;
-    child->next = NULL;
+static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
+    void *at = (char *)to + m->offset;
+    switch (m->kind) {
+    case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
+    case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
+    case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
+    case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
+    case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
+    case PHI__MEMBER_SOME:
+        phi__json_members_raw(c, phi__json_cursor_peek(c) != PHI_JSON_NULL, (phi_str *)at);
+        break;
+    case PHI__MEMBER_OBJECT:
+        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
+        break;
+    case PHI__MEMBER_ARRAY:
+        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
+        break;
+    case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
+    case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
+    default: m->take(c, at); break;
+    }
 }
 
-static bool phi__json_edit_named(const phi_json *child, phi_str key) {
-    return phi__json_key_len(child) == key.len &&
-           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
+/* Names are short: a few loads, where memcmp would be a call. */
+static inline bool phi__json_members_same(const char *a, const char *b, size_t n) {
+    uint32_t x[2], y[2];
+    if (n > 8) return memcmp(a, b, n) == 0;
+    if (n < 4) {
+        while (n > 0 && a[n - 1] == b[n - 1]) n--;
+        return n == 0;
+    }
+    memcpy(&x[0], a, 4);
+    memcpy(&y[0], b, 4);
+    memcpy(&x[1], a + n - 4, 4);
+    memcpy(&y[1], b + n - 4, 4);
+    return x[0] == y[0] && x[1] == y[1];
 }
 
-/* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
-static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
-    phi_json *before = object->v.last, *found = NULL;
-    uint32_t left = object->len;
-    for (; left > 0; left--) {
-        phi_json *child = before->next;
-        if (phi__json_edit_named(child, key)) {
-            found = child;
-            if (child != keep) {
-                phi__json_edit_unlink(object, before, child);
-                continue;
+static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
+    return m->len == key->len && phi__json_members_same(m->name, key->at, m->len);
+}
+
+/* The member of that name in [at, end); `end`: there is none. */
+static const phi__json_member *phi__json_members_look(const phi__json_member *at,
+                                                      const phi__json_member *end,
+                                                      const phi__json_text *key) {
+    if (key->escaped)
+        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
+    else
+        while (at < end && !phi__json_members_is(at, key)) at++;
+    return at;
+}
+
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+                                        void *to) {
+    const phi__json_member *first = members->at, *end = first + members->count;
+    const phi__json_member *next = first, *m; /* mostly they come in the table's order */
+    phi__json_text key;
+    uint32_t seen = 0;
+    if (!phi__json_cursor_enter_object(c)) return 0;
+    while (phi__json_cursor_next_key(c, &key)) {
+        m = next;
+        if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
+            m = phi__json_members_look(next, end, &key);
+            if (m == end) {
+                m = phi__json_members_look(first, next, &key);
+                if (m == next) {
+                    (void)phi__json_cursor_skip(c);
+                    continue;
+                }
             }
         }
-        before = child;
+        next = m + 1;
+        seen |= (uint32_t)1 << (m - first);
+        phi__json_members_value(c, m, to);
     }
-    return found;
+    return seen;
 }
 
-/* ---- new nodes ---- */
-
-PHI__FN phi_json *phi__json_edit_null(phi_arena *arena) {
-    return phi__json_edit_make(arena, PHI__JSON_NULL);
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+                                    uint32_t *seen) {
+    phi__json_cursor c;
+    uint32_t found;
+    if (text.len == 0) return false;
+    phi__json_cursor_init(&c, text);
+    if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return false;
+    found = phi__json_members_take(&c, members, to);
+    if (seen != NULL) *seen = found;
+    return phi__json_cursor_done(&c);
 }
-
-PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value) {
-    return phi__json_edit_make(arena, value ? PHI__JSON_TRUE : PHI__JSON_FALSE);
-}
-
-PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value) {
-    phi_json *node = phi__json_edit_make(arena, PHI__JSON_INT);
-    if (node != NULL) node->v.i = value;
-    return node;
-}
-
-PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value) {
-    phi_json *node =
-        phi__json_edit_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
-    if (node != NULL) node->v.u = value;
-    return node;
-}
-
-PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value) {
-    phi_json *node = phi__json_edit_make(arena, PHI__JSON_DOUBLE);
-    if (node != NULL) node->v.d = value;
-    return node;
-}
-
-PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
-    phi_json *node;
-    phi_str copy;
-    if (value.len > UINT32_MAX - 1) return NULL;
-    node = phi__json_edit_make(arena, PHI__JSON_STRING);
-    if (node == NULL || !phi__arena_str(arena, value, &copy)) return NULL;
-    node->v.str = copy.at;
-    node->len = (uint32_t)copy.len;
-    return node;
-}
-
-PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value) {
-    return phi_json_new_str(arena, phi_str_of(value));
-}
-
-PHI_API phi_json *phi_json_new_array(phi_arena *arena) {
-    return phi__json_edit_make(arena, PHI__JSON_ARRAY);
-}
-
-PHI_API phi_json *phi_json_new_object(phi_arena *arena) {
-    return phi__json_edit_make(arena, PHI__JSON_OBJECT);
-}
-
-/* ---- copying ---- */
-
-static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
-    phi_str key = phi__str(from->key, phi__json_key_len(from));
-    if (from->key == NULL) {
-        to->key = NULL;
-        return true;
-    }
-    if (!phi__arena_str(arena, key, &key)) return false;
-    to->key = key.at;
-    to->meta = from->meta;
-    return true;
-}
-
-static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
-    phi_json *to = phi__json_edit_make(arena, from->meta & 0xffu), *child;
-    phi_json_iter it;
-    phi_str text;
-    if (to == NULL) return NULL;
-    switch (phi__json_kind_of(from)) {
-    case PHI__JSON_STRING:
-        if (!phi__arena_str(arena, phi__str(from->v.str, from->len), &text)) return NULL;
-        to->v.str = text.at;
-        to->len = from->len;
-        return to;
-    case PHI__JSON_ARRAY:
-    case PHI__JSON_OBJECT:
-        if (depth == 0) return NULL;
-        it = phi_json_each(from);
-        while (phi_json_next(&it) != NULL) {
-            child = phi__json_edit_copy_at(arena, it.at, depth - 1);
-            if (child == NULL || !phi__json_edit_copy_key(arena, it.at, child)) return NULL;
-            phi__json_append(to, child);
-        }
-        return to;
-    default: to->v = from->v; return to;
-    }
-}
-
-PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
-    phi_json *copy;
-    if (node == NULL) return NULL;
-    copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
-    if (copy != NULL && phi__json_form_of(copy) == PHI__JSON_DOCUMENT) copy->meta &= 0xfu;
-    return copy;
-}
-
-/* ---- changing ---- */
-
-PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
-                                      phi_json *value) {
-    phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
-    phi_json *old, *before;
-    phi_str copy;
-    if (status != PHI_OK) return status;
-    if (key.len > 0xffffffu) return PHI_TOO_BIG;
-    if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
-    value->key = copy.at;
-    value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
-    old = phi__json_get_n(object, copy);
-    if (old == NULL) {
-        phi__json_append(object, value);
-        return PHI_OK;
-    }
-    (void)phi__json_edit_unlink_named(object, copy, old);
-    before = old;
-    while (before->next != old) before = before->next;
-    value->next = before == old ? value : old->next; /* alone in the ring, or not */
-    if (before != old) before->next = value;
-    if (object->v.last == old) object->v.last = value;
-    old->next = NULL;
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
-                                phi_json *value) {
-    if (key == NULL) return PHI_BAD_ARG;
-    return phi__json_edit_set(arena, object, phi_str_of(key), value);
-}
-
-PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
-    phi_status status = phi__json_edit_may_hold(array, PHI__JSON_ARRAY, value);
-    if (status != PHI_OK) return status;
-    value->key = NULL;
-    value->meta &= 0xffu;
-    phi__json_append(array, value);
-    return PHI_OK;
-}
-
-PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
-    if (key == NULL || !phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
-    return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
-}
-
-PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
-    phi_json *before, *child;
-    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
-    before = array->v.last;
-    for (; index > 0; index--) before = before->next;
-    child = before->next;
-    phi__json_edit_unlink(array, before, child);
-    return child;
-}
+#undef PHI__JSON_UNESCAPE_SLICE
 
 /* ---- src/text/json_fields.c ---- */
 
@@ -4182,6 +4022,9 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 /* ---- src/text/json_get.c ---- */
 
 /* json_get.c - looking at a tree: types, values, members, paths, equality. */
+
+#include <errno.h>
+#include <stdio.h>
 
 PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
     if (n->kind == PHI__JSON_INT) {
@@ -4494,13 +4337,373 @@ PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b) {
     return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
 }
 
-/* ---- src/text/json_index.c ---- */
+/* ======== Building and changing a tree. */
 
-/* json_index.c - the members of a tree's objects by their names.
+static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
+    phi_json *node = arena != NULL ? (phi_json *)phi_arena_alloc(arena, sizeof *node) : NULL;
+    if (node == NULL) return NULL;
+    memset(node, 0, sizeof *node);
+    node->meta = kind;
+    return node;
+}
 
-   One table has the members of all objects that were used. An entry knows the node before its own,
-   so that the ring needs no walk. An entry whose node is its object says that all members are in
-   the table. */
+/* A value may be put into a container: PHI_OK, or what to answer. */
+static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t kind,
+                                          const phi_json *value) {
+    if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
+    if (value == NULL) return PHI_NO_MEMORY;
+    if (value == container || value->next != NULL) return PHI_MISUSE;
+    if (phi__json_form_of(value) == PHI__JSON_DOCUMENT) return PHI_MISUSE;
+    if (container->len == UINT32_MAX) return PHI_TOO_BIG;
+    return PHI_OK;
+}
+
+/* Takes `child`, which follows `before`, out of the ring (json_get.c). */
+static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
+    before->next = child->next;
+    if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
+    container->len--;
+    child->next = NULL;
+}
+
+static bool phi__json_edit_named(const phi_json *child, phi_str key) {
+    return phi__json_key_len(child) == key.len &&
+           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
+}
+
+/* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
+static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
+    phi_json *before = object->v.last, *found = NULL;
+    uint32_t left = object->len;
+    for (; left > 0; left--) {
+        phi_json *child = before->next;
+        if (phi__json_edit_named(child, key)) {
+            found = child;
+            if (child != keep) {
+                phi__json_edit_unlink(object, before, child);
+                continue;
+            }
+        }
+        before = child;
+    }
+    return found;
+}
+
+/* ---- new nodes ---- */
+
+PHI__FN phi_json *phi__json_edit_null(phi_arena *arena) {
+    return phi__json_edit_make(arena, PHI__JSON_NULL);
+}
+
+PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value) {
+    return phi__json_edit_make(arena, value ? PHI__JSON_TRUE : PHI__JSON_FALSE);
+}
+
+PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value) {
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_INT);
+    if (node != NULL) node->v.i = value;
+    return node;
+}
+
+PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value) {
+    phi_json *node =
+        phi__json_edit_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
+    if (node != NULL) node->v.u = value;
+    return node;
+}
+
+PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value) {
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_DOUBLE);
+    if (node != NULL) node->v.d = value;
+    return node;
+}
+
+PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
+    phi_json *node;
+    phi_str copy;
+    if (value.len > UINT32_MAX - 1) return NULL;
+    node = phi__json_edit_make(arena, PHI__JSON_STRING);
+    if (node == NULL || !phi__arena_str(arena, value, &copy)) return NULL;
+    node->v.str = copy.at;
+    node->len = (uint32_t)copy.len;
+    return node;
+}
+
+PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value) {
+    return phi_json_new_str(arena, phi_str_of(value));
+}
+
+PHI_API phi_json *phi_json_new_array(phi_arena *arena) {
+    return phi__json_edit_make(arena, PHI__JSON_ARRAY);
+}
+
+PHI_API phi_json *phi_json_new_object(phi_arena *arena) {
+    return phi__json_edit_make(arena, PHI__JSON_OBJECT);
+}
+
+/* ---- copying ---- */
+
+static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
+    phi_str key = phi__str(from->key, phi__json_key_len(from));
+    if (from->key == NULL) {
+        to->key = NULL;
+        return true;
+    }
+    if (!phi__arena_str(arena, key, &key)) return false;
+    to->key = key.at;
+    to->meta = from->meta;
+    return true;
+}
+
+static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
+    phi_json *to = phi__json_edit_make(arena, from->meta & 0xffu), *child;
+    phi_json_iter it;
+    phi_str text;
+    if (to == NULL) return NULL;
+    switch (phi__json_kind_of(from)) {
+    case PHI__JSON_STRING:
+        if (!phi__arena_str(arena, phi__str(from->v.str, from->len), &text)) return NULL;
+        to->v.str = text.at;
+        to->len = from->len;
+        return to;
+    case PHI__JSON_ARRAY:
+    case PHI__JSON_OBJECT:
+        if (depth == 0) return NULL;
+        it = phi_json_each(from);
+        while (phi_json_next(&it) != NULL) {
+            child = phi__json_edit_copy_at(arena, it.at, depth - 1);
+            if (child == NULL || !phi__json_edit_copy_key(arena, it.at, child)) return NULL;
+            phi__json_append(to, child);
+        }
+        return to;
+    default: to->v = from->v; return to;
+    }
+}
+
+PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
+    phi_json *copy;
+    if (node == NULL) return NULL;
+    copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    if (copy != NULL && phi__json_form_of(copy) == PHI__JSON_DOCUMENT) copy->meta &= 0xfu;
+    return copy;
+}
+
+/* ---- changing ---- */
+
+PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
+                                      phi_json *value) {
+    phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
+    phi_json *old, *before;
+    phi_str copy;
+    if (status != PHI_OK) return status;
+    if (key.len > 0xffffffu) return PHI_TOO_BIG;
+    if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
+    value->key = copy.at;
+    value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
+    old = phi__json_get_n(object, copy);
+    if (old == NULL) {
+        phi__json_append(object, value);
+        return PHI_OK;
+    }
+    (void)phi__json_edit_unlink_named(object, copy, old);
+    before = old;
+    while (before->next != old) before = before->next;
+    value->next = before == old ? value : old->next; /* alone in the ring, or not */
+    if (before != old) before->next = value;
+    if (object->v.last == old) object->v.last = value;
+    old->next = NULL;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
+                                phi_json *value) {
+    if (key == NULL) return PHI_BAD_ARG;
+    return phi__json_edit_set(arena, object, phi_str_of(key), value);
+}
+
+PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
+    phi_status status = phi__json_edit_may_hold(array, PHI__JSON_ARRAY, value);
+    if (status != PHI_OK) return status;
+    value->key = NULL;
+    value->meta &= 0xffu;
+    phi__json_append(array, value);
+    return PHI_OK;
+}
+
+PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
+    if (key == NULL || !phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
+    return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
+}
+
+PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
+    phi_json *before, *child;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
+    before = array->v.last;
+    for (; index > 0; index--) before = before->next;
+    child = before->next;
+    phi__json_edit_unlink(array, before, child);
+    return child;
+}
+
+/* ======== A whole JSON text into an arena, or into a document that owns its memory. */
+
+typedef struct phi__json_load_document {
+    phi_memory own;     /* where the caller gave none */
+    phi_memory *memory; /* own, or the caller's */
+    phi_arena arena;
+    phi_json root; /* what the caller holds */
+} phi__json_load_document;
+
+static bool phi__json_load_is(const phi_json *node) {
+    return node != NULL && phi__json_form_of(node) == PHI__JSON_DOCUMENT;
+}
+
+static phi__json_load_document *phi__json_load_of(phi_json *root) {
+    return PHI__OWNER(root, phi__json_load_document, root);
+}
+
+static phi_json *phi__json_load_fail(phi_parse_error *error, phi_status status, const char *what,
+                                     const char *name) {
+    if (error == NULL) return NULL;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    (void)snprintf(error->message, sizeof error->message, "%s%.100s", what, name);
+    return NULL;
+}
+
+/* An empty document. It is not moved while it lives. */
+static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
+    phi__json_load_document *d;
+    phi_memory own;
+    phi_memory_init(&own, NULL, 0);
+    d = (phi__json_load_document *)phi__alloc(memory != NULL ? memory : &own, sizeof *d);
+    if (d == NULL) return NULL;
+    d->own = own;
+    d->memory = memory != NULL ? memory : &d->own;
+    phi_arena_init(&d->arena, d->memory, 0);
+    return d;
+}
+
+static void phi__json_load_free(phi__json_load_document *d) {
+    phi_memory own;
+    phi_arena_free(&d->arena);
+    own = d->own;
+    phi__free(d->memory == &d->own ? &own : d->memory, d, sizeof *d);
+}
+
+#ifndef PHI_NO_FILES
+
+/* Why the file was not read. */
+static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path, int code) {
+    if (code == ENOENT) return phi__json_load_fail(error, PHI_NOT_FOUND, "there is no file ", path);
+    if (code == EISDIR) return phi__json_load_fail(error, PHI_IO, "a directory: ", path);
+    if (code == EACCES) return phi__json_load_fail(error, PHI_IO, "no permission to read ", path);
+    return phi__json_load_fail(error, PHI_IO, "the file cannot be read: ", path);
+}
+
+/* A file to its end. False: *error says why. */
+static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
+                                phi_parse_error *error) {
+    for (;;) {
+        size_t left = (size_t)PHI_JSON_MAX_FILE_BYTES + 1 - text->len;
+        size_t room = phi__min(phi__max(text->len, 4096), left), got;
+        char *to = phi__buf_reserve(text, room);
+        if (to == NULL) {
+            (void)phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the file ", path);
+            return false;
+        }
+        errno = 0;
+        got = fread(to, 1, room, file);
+        phi__buf_add_len(text, got);
+        if (got < room && ferror(file) == 0) return true;
+        if (got < room) (void)phi__json_load_trouble(error, path, errno);
+        if (got == room && got < left) continue;
+        if (got == room)
+            (void)phi__json_load_fail(error, PHI_TOO_BIG, "a file of more than 64 MiB: ", path);
+        return false;
+    }
+}
+
+#endif
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
+                                  phi_parse_error *error) {
+    phi__json_reader reader;
+    phi_arena_mark mark;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    phi__json_read_begin(&reader, arena, text, flags, 0);
+    while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__json_read_result(&reader, out, error);
+    if (status != PHI_OK) phi_arena_reset(arena, mark);
+    return status;
+}
+
+PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
+                                phi_parse_error *error) {
+    phi__json_load_document *d = phi__json_load_new(memory);
+    phi_json *root;
+    if (d == NULL) return phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the tree", "");
+    if (phi_json_parse(&d->arena, text, flags, &root, error) != PHI_OK) {
+        phi__json_load_free(d);
+        return NULL;
+    }
+    d->root = *root;
+    d->root.meta |= (uint32_t)PHI__JSON_DOCUMENT << 4;
+    return &d->root;
+}
+
+PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
+                                     phi_parse_error *error) {
+#ifdef PHI_NO_FILES
+    (void)path;
+    (void)flags;
+    (void)memory;
+    return phi__json_load_fail(error, PHI_UNSUPPORTED, "built with PHI_NO_FILES", "");
+#else
+    phi_json *root = NULL;
+    phi_memory own;
+    phi__buf text;
+    FILE *file;
+    if (path == NULL) return phi__json_load_fail(error, PHI_BAD_ARG, "the path is NULL", "");
+    errno = 0;
+    file = fopen(path, "rb");
+    if (file == NULL) return phi__json_load_trouble(error, path, errno);
+    phi_memory_init(&own, NULL, 0);
+    phi__buf_init(&text, memory != NULL ? memory : &own);
+    if (phi__json_load_read(file, path, &text, error))
+        root =
+            phi_json_load(phi__buf_str(&text), flags & ~(uint32_t)PHI_JSON_BORROW, memory, error);
+    phi__buf_free(&text);
+    (void)fclose(file);
+    return root;
+#endif
+}
+
+PHI_API void phi_json_unload(phi_json *root) {
+    if (phi__json_load_is(root)) phi__json_load_free(phi__json_load_of(root));
+}
+
+PHI_API phi_arena *phi_json_arena(phi_json *root) {
+    return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
+}
+
+/* ======== The members of a tree's objects by their names: a change takes the same time
+   however many members its object has.
+
+   phi__json_index_init(&index, memory, arena);
+       if (phi__json_index_get(&index, object, key, &member)) ...
+       if (phi__json_index_set(&index, object, key, value)) ...
+       phi__json_index_free(&index);
+
+   The first use of an object walks its members once. From then on until the end, only this index
+   may add, replace and remove members of that object; other objects are free. A name that an object
+   has twice is then there once, with its last value.
+   Ownership: the table from `memory`, its entries and the names of new members from the arena of
+   the tree. */
 
 typedef struct phi__json_index_entry {
     phi_json *object, *before, *node;
@@ -4662,272 +4865,6 @@ PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, ph
     if (object->len > 0) phi__json_index_of(index, object, next)->before = entry->before;
     phi__map_drop(&index->map, hash, entry);
     return true;
-}
-
-/* ---- src/text/json_load.c ---- */
-
-/* json_load.c - a whole JSON text into an arena, or into a document that owns its memory. */
-
-#include <errno.h>
-#include <stdio.h>
-
-typedef struct phi__json_load_document {
-    phi_memory own;     /* where the caller gave none */
-    phi_memory *memory; /* own, or the caller's */
-    phi_arena arena;
-    phi_json root; /* what the caller holds */
-} phi__json_load_document;
-
-static bool phi__json_load_is(const phi_json *node) {
-    return node != NULL && phi__json_form_of(node) == PHI__JSON_DOCUMENT;
-}
-
-static phi__json_load_document *phi__json_load_of(phi_json *root) {
-    return PHI__OWNER(root, phi__json_load_document, root);
-}
-
-static phi_json *phi__json_load_fail(phi_parse_error *error, phi_status status, const char *what,
-                                     const char *name) {
-    if (error == NULL) return NULL;
-    memset(error, 0, sizeof *error);
-    error->status = status;
-    (void)snprintf(error->message, sizeof error->message, "%s%.100s", what, name);
-    return NULL;
-}
-
-/* An empty document. It is not moved while it lives. */
-static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
-    phi__json_load_document *d;
-    phi_memory own;
-    phi_memory_init(&own, NULL, 0);
-    d = (phi__json_load_document *)phi__alloc(memory != NULL ? memory : &own, sizeof *d);
-    if (d == NULL) return NULL;
-    d->own = own;
-    d->memory = memory != NULL ? memory : &d->own;
-    phi_arena_init(&d->arena, d->memory, 0);
-    return d;
-}
-
-static void phi__json_load_free(phi__json_load_document *d) {
-    phi_memory own;
-    phi_arena_free(&d->arena);
-    own = d->own;
-    phi__free(d->memory == &d->own ? &own : d->memory, d, sizeof *d);
-}
-
-#ifndef PHI_NO_FILES
-
-/* Why the file was not read. */
-static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path, int code) {
-    if (code == ENOENT) return phi__json_load_fail(error, PHI_NOT_FOUND, "there is no file ", path);
-    if (code == EISDIR) return phi__json_load_fail(error, PHI_IO, "a directory: ", path);
-    if (code == EACCES) return phi__json_load_fail(error, PHI_IO, "no permission to read ", path);
-    return phi__json_load_fail(error, PHI_IO, "the file cannot be read: ", path);
-}
-
-/* A file to its end. False: *error says why. */
-static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
-                                phi_parse_error *error) {
-    for (;;) {
-        size_t left = (size_t)PHI_JSON_MAX_FILE_BYTES + 1 - text->len;
-        size_t room = phi__min(phi__max(text->len, 4096), left), got;
-        char *to = phi__buf_reserve(text, room);
-        if (to == NULL) {
-            (void)phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the file ", path);
-            return false;
-        }
-        errno = 0;
-        got = fread(to, 1, room, file);
-        phi__buf_add_len(text, got);
-        if (got < room && ferror(file) == 0) return true;
-        if (got < room) (void)phi__json_load_trouble(error, path, errno);
-        if (got == room && got < left) continue;
-        if (got == room)
-            (void)phi__json_load_fail(error, PHI_TOO_BIG, "a file of more than 64 MiB: ", path);
-        return false;
-    }
-}
-
-#endif
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
-                                  phi_parse_error *error) {
-    phi__json_reader reader;
-    phi_arena_mark mark;
-    phi_status status;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
-    phi__json_read_begin(&reader, arena, text, flags, 0);
-    while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi__json_read_result(&reader, out, error);
-    if (status != PHI_OK) phi_arena_reset(arena, mark);
-    return status;
-}
-
-PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
-                                phi_parse_error *error) {
-    phi__json_load_document *d = phi__json_load_new(memory);
-    phi_json *root;
-    if (d == NULL) return phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the tree", "");
-    if (phi_json_parse(&d->arena, text, flags, &root, error) != PHI_OK) {
-        phi__json_load_free(d);
-        return NULL;
-    }
-    d->root = *root;
-    d->root.meta |= (uint32_t)PHI__JSON_DOCUMENT << 4;
-    return &d->root;
-}
-
-PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
-                                     phi_parse_error *error) {
-#ifdef PHI_NO_FILES
-    (void)path;
-    (void)flags;
-    (void)memory;
-    return phi__json_load_fail(error, PHI_UNSUPPORTED, "built with PHI_NO_FILES", "");
-#else
-    phi_json *root = NULL;
-    phi_memory own;
-    phi__buf text;
-    FILE *file;
-    if (path == NULL) return phi__json_load_fail(error, PHI_BAD_ARG, "the path is NULL", "");
-    errno = 0;
-    file = fopen(path, "rb");
-    if (file == NULL) return phi__json_load_trouble(error, path, errno);
-    phi_memory_init(&own, NULL, 0);
-    phi__buf_init(&text, memory != NULL ? memory : &own);
-    if (phi__json_load_read(file, path, &text, error))
-        root =
-            phi_json_load(phi__buf_str(&text), flags & ~(uint32_t)PHI_JSON_BORROW, memory, error);
-    phi__buf_free(&text);
-    (void)fclose(file);
-    return root;
-#endif
-}
-
-PHI_API void phi_json_unload(phi_json *root) {
-    if (phi__json_load_is(root)) phi__json_load_free(phi__json_load_of(root));
-}
-
-PHI_API phi_arena *phi_json_arena(phi_json *root) {
-    return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
-}
-
-/* ---- src/text/json_members.c ---- */
-
-/* json_members.c - members of an object into a struct, by a table. */
-
-static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
-    if (!wanted)
-        (void)phi__json_cursor_skip(c);
-    else if (!phi__json_cursor_take_raw(c, out))
-        out->len = 0;
-}
-
-static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
-                                    void *to) {
-    bool first = true;
-    if (!phi__json_cursor_enter_array(c)) return;
-    while (phi__json_cursor_next_item(c)) {
-        if (first)
-            (void)phi__json_members_take(c, members, to);
-        else
-            (void)phi__json_cursor_skip(c);
-        first = false;
-    }
-}
-
-static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
-    void *at = (char *)to + m->offset;
-    switch (m->kind) {
-    case PHI__MEMBER_TEXT: (void)phi__json_cursor_take_text(c, (phi__json_text *)at); break;
-    case PHI__MEMBER_I64: (void)phi__json_cursor_take_i64(c, (int64_t *)at); break;
-    case PHI__MEMBER_U64: (void)phi__json_cursor_take_u64(c, (uint64_t *)at); break;
-    case PHI__MEMBER_BOOL: (void)phi__json_cursor_take_bool(c, (bool *)at); break;
-    case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
-    case PHI__MEMBER_SOME:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) != PHI_JSON_NULL, (phi_str *)at);
-        break;
-    case PHI__MEMBER_OBJECT:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
-        break;
-    case PHI__MEMBER_ARRAY:
-        phi__json_members_raw(c, phi__json_cursor_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
-        break;
-    case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
-    case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
-    default: m->take(c, at); break;
-    }
-}
-
-/* Names are short: a few loads, where memcmp would be a call. */
-static inline bool phi__json_members_same(const char *a, const char *b, size_t n) {
-    uint32_t x[2], y[2];
-    if (n > 8) return memcmp(a, b, n) == 0;
-    if (n < 4) {
-        while (n > 0 && a[n - 1] == b[n - 1]) n--;
-        return n == 0;
-    }
-    memcpy(&x[0], a, 4);
-    memcpy(&y[0], b, 4);
-    memcpy(&x[1], a + n - 4, 4);
-    memcpy(&y[1], b + n - 4, 4);
-    return x[0] == y[0] && x[1] == y[1];
-}
-
-static inline bool phi__json_members_is(const phi__json_member *m, const phi__json_text *key) {
-    return m->len == key->len && phi__json_members_same(m->name, key->at, m->len);
-}
-
-/* The member of that name in [at, end); `end`: there is none. */
-static const phi__json_member *phi__json_members_look(const phi__json_member *at,
-                                                      const phi__json_member *end,
-                                                      const phi__json_text *key) {
-    if (key->escaped)
-        while (at < end && !phi__json_cursor_text_same(*key, phi__str(at->name, at->len))) at++;
-    else
-        while (at < end && !phi__json_members_is(at, key)) at++;
-    return at;
-}
-
-PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
-                                        void *to) {
-    const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first, *m; /* mostly they come in the table's order */
-    phi__json_text key;
-    uint32_t seen = 0;
-    if (!phi__json_cursor_enter_object(c)) return 0;
-    while (phi__json_cursor_next_key(c, &key)) {
-        m = next;
-        if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
-            m = phi__json_members_look(next, end, &key);
-            if (m == end) {
-                m = phi__json_members_look(first, next, &key);
-                if (m == next) {
-                    (void)phi__json_cursor_skip(c);
-                    continue;
-                }
-            }
-        }
-        next = m + 1;
-        seen |= (uint32_t)1 << (m - first);
-        phi__json_members_value(c, m, to);
-    }
-    return seen;
-}
-
-PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
-                                    uint32_t *seen) {
-    phi__json_cursor c;
-    uint32_t found;
-    if (text.len == 0) return false;
-    phi__json_cursor_init(&c, text);
-    if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return false;
-    found = phi__json_members_take(&c, members, to);
-    if (seen != NULL) *seen = found;
-    return phi__json_cursor_done(&c);
 }
 
 /* ---- src/text/json_number.c ---- */
@@ -5462,6 +5399,174 @@ PHI__FN void phi__json_number_put_double(phi__buf *buf, double d) {
 
 #include <ctype.h>
 #include <stdio.h>
+
+/* ======== What readers of JSON strings share: finding the end, UTF-8, escapes. */
+
+PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
+#if defined(__SSE2__)
+    for (; end - at >= 16; at += 16) {
+        int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (end - at >= 8 && !phi__json_special_word(at)) at += 8;
+    while (at < end && phi__json_is_plain(*at)) at++;
+    return at;
+}
+
+/* The first quote or backslash. */
+static const char *phi__json_text_quote_or_escape(const char *at, const char *end) {
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    for (; end - at >= 16; at += 16) {
+        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int mask = _mm_movemask_epi8(
+            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
+        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    for (; end - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        if ((phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
+             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\')) != 0)
+            break;
+    }
+    while (at < end && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
+PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped) {
+    *escaped = false;
+    for (;;) {
+        at = phi__json_text_quote_or_escape(at, end);
+        if (at == end) return NULL;
+        if (*at == '"') return at;
+        *escaped = true;
+        if (end - at < 2) return NULL;
+        at += 2;
+    }
+}
+
+PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
+    const unsigned char *p = (const unsigned char *)at;
+    unsigned char low = 0x80, high = 0xbf;
+    size_t n, left = (size_t)(end - at);
+    if (p[0] < 0x80) return 1;
+    if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
+    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (n > left) return 0;
+    if (p[0] == 0xe0) low = 0xa0;
+    if (p[0] == 0xed) high = 0x9f;
+    if (p[0] == 0xf0) low = 0x90;
+    if (p[0] == 0xf4) high = 0x8f;
+    if (p[1] < low || p[1] > high) return 0;
+    if (n > 2 && (p[2] & 0xc0) != 0x80) return 0;
+    if (n > 3 && (p[3] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
+static uint32_t phi__json_text_hex_digit(char c) {
+    if (c >= '0' && c <= '9') return (uint32_t)(c - '0');
+    if (c >= 'a' && c <= 'f') return (uint32_t)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return (uint32_t)(c - 'A') + 10;
+    return UINT32_MAX;
+}
+
+PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits) {
+    uint32_t code = 0;
+    if ((size_t)(end - at) < digits) return UINT32_MAX;
+    for (; digits > 0; digits--) {
+        uint32_t digit = phi__json_text_hex_digit(*at++);
+        if (digit > 15) return UINT32_MAX;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+/* The code unit of \uXXXX at a backslash, or -1. */
+static int32_t phi__json_text_unit(const char *at, const char *end) {
+    if (end - at < 2 || at[0] != '\\' || at[1] != 'u') return -1;
+    return (int32_t)phi__json_text_hex(at + 2, end, 4);
+}
+
+/* The character of an escape's letter; 0: unknown letter. */
+static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                              "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
+                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\\0\0\0"
+                                              "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
+
+/* That of the escape at a backslash, or 0. */
+static inline char phi__json_text_short_escape(const char *at, const char *end) {
+    return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
+                                                        : '\0';
+}
+
+PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code) {
+    char letter = phi__json_text_short_escape(at, end);
+    int32_t unit, low;
+    if (letter != '\0') {
+        *code = (unsigned char)letter;
+        return 2;
+    }
+    unit = phi__json_text_unit(at, end);
+    if (unit < 0) return 0;
+    *code = (uint32_t)unit;
+    if (unit < 0xd800 || unit > 0xdbff) return 6;
+    low = phi__json_text_unit(at + 6, end);
+    if (low < 0xdc00 || low > 0xdfff) return 6;
+    *code = 0x10000u + (((uint32_t)unit - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
+    return 12;
+}
+
+/* An escape, a UTF-8 sequence, or a bad byte. */
+static const char *phi__json_text_unescape_one(const char *at, const char *end, char **to) {
+    size_t n;
+    if (*at == '\\') {
+        uint32_t code = 0xfffd;
+        n = phi__json_text_escape(at, end, &code);
+        if (n == 0) n = end - at < 2 || (unsigned char)at[1] >= 0x80 ? 1 : 2;
+        *to += phi__utf8_put(*to, code);
+        return at + n;
+    }
+    n = phi__json_text_utf8(at, end);
+    if (n == 0) {
+        n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
+        *to += phi__utf8_put(*to, 0xfffd);
+        return at + n;
+    }
+    memmove(*to, at, n);
+    *to += n;
+    return at + n;
+}
+
+PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
+                                                char **to) {
+    const char *stop = (size_t)(end - at) > most ? at + most : end;
+    while (at < stop) {
+        const char *plain = phi__json_plain_short(at, stop);
+        char letter;
+        if (plain != at) memmove(*to, at, (size_t)(plain - at));
+        *to += plain - at;
+        at = plain;
+        if (at == stop) break;
+        letter = *at == '\\' ? phi__json_text_short_escape(at, end) : '\0';
+        if (letter != '\0') {
+            *(*to)++ = letter;
+            at += 2;
+        } else
+            at = phi__json_text_unescape_one(at, end, to);
+    }
+    return at;
+}
+
+/* ======== Text to tree, in slices.
+
+   Unless strings are borrowed, the text is copied into the arena first and the tree points into
+   that copy: strings are unescaped where they lie, and their closing quotes become terminators.
+   No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
+   ring when it closes. */
 
 enum phi__json_state {
     PHI__JSON_COPYING,
@@ -6047,169 +6152,6 @@ PHI__FN phi_status phi__json_read_result(const phi__json_reader *r, phi_json **o
 #undef PHI__JSON_KEY_MOST
 #undef PHI__JSON_DEPTH
 #undef PHI__JSON_SLAB
-
-/* ---- src/text/json_text.c ---- */
-
-/* json_text.c - what readers of JSON strings share: finding the end, UTF-8, escapes. */
-
-PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
-#if defined(__SSE2__)
-    for (; end - at >= 16; at += 16) {
-        int mask = phi__json_special(_mm_loadu_si128((const __m128i *)(const void *)at));
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
-    }
-#endif
-    while (end - at >= 8 && !phi__json_special_word(at)) at += 8;
-    while (at < end && phi__json_is_plain(*at)) at++;
-    return at;
-}
-
-/* The first quote or backslash. */
-static const char *phi__json_text_quote_or_escape(const char *at, const char *end) {
-#if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    for (; end - at >= 16; at += 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-        int mask = _mm_movemask_epi8(
-            _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
-        if (mask != 0) return at + __builtin_ctz((unsigned)mask);
-    }
-#endif
-    for (; end - at >= 8; at += 8) {
-        uint64_t word;
-        memcpy(&word, at, 8);
-        if ((phi__json_zero_bytes(word ^ PHI__JSON_ONES * '"') |
-             phi__json_zero_bytes(word ^ PHI__JSON_ONES * '\\')) != 0)
-            break;
-    }
-    while (at < end && *at != '"' && *at != '\\') at++;
-    return at;
-}
-
-PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped) {
-    *escaped = false;
-    for (;;) {
-        at = phi__json_text_quote_or_escape(at, end);
-        if (at == end) return NULL;
-        if (*at == '"') return at;
-        *escaped = true;
-        if (end - at < 2) return NULL;
-        at += 2;
-    }
-}
-
-PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
-    const unsigned char *p = (const unsigned char *)at;
-    unsigned char low = 0x80, high = 0xbf;
-    size_t n, left = (size_t)(end - at);
-    if (p[0] < 0x80) return 1;
-    if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
-    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    if (n > left) return 0;
-    if (p[0] == 0xe0) low = 0xa0;
-    if (p[0] == 0xed) high = 0x9f;
-    if (p[0] == 0xf0) low = 0x90;
-    if (p[0] == 0xf4) high = 0x8f;
-    if (p[1] < low || p[1] > high) return 0;
-    if (n > 2 && (p[2] & 0xc0) != 0x80) return 0;
-    if (n > 3 && (p[3] & 0xc0) != 0x80) return 0;
-    return n;
-}
-
-static uint32_t phi__json_text_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return (uint32_t)(c - '0');
-    if (c >= 'a' && c <= 'f') return (uint32_t)(c - 'a') + 10;
-    if (c >= 'A' && c <= 'F') return (uint32_t)(c - 'A') + 10;
-    return UINT32_MAX;
-}
-
-PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits) {
-    uint32_t code = 0;
-    if ((size_t)(end - at) < digits) return UINT32_MAX;
-    for (; digits > 0; digits--) {
-        uint32_t digit = phi__json_text_hex_digit(*at++);
-        if (digit > 15) return UINT32_MAX;
-        code = code << 4 | digit;
-    }
-    return code;
-}
-
-/* The code unit of \uXXXX at a backslash, or -1. */
-static int32_t phi__json_text_unit(const char *at, const char *end) {
-    if (end - at < 2 || at[0] != '\\' || at[1] != 'u') return -1;
-    return (int32_t)phi__json_text_hex(at + 2, end, 4);
-}
-
-/* The character of an escape's letter; 0: unknown letter. */
-static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-                                              "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
-                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-                                              "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\\0\0\0"
-                                              "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
-
-/* That of the escape at a backslash, or 0. */
-static inline char phi__json_text_short_escape(const char *at, const char *end) {
-    return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
-                                                        : '\0';
-}
-
-PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code) {
-    char letter = phi__json_text_short_escape(at, end);
-    int32_t unit, low;
-    if (letter != '\0') {
-        *code = (unsigned char)letter;
-        return 2;
-    }
-    unit = phi__json_text_unit(at, end);
-    if (unit < 0) return 0;
-    *code = (uint32_t)unit;
-    if (unit < 0xd800 || unit > 0xdbff) return 6;
-    low = phi__json_text_unit(at + 6, end);
-    if (low < 0xdc00 || low > 0xdfff) return 6;
-    *code = 0x10000u + (((uint32_t)unit - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
-    return 12;
-}
-
-/* An escape, a UTF-8 sequence, or a bad byte. */
-static const char *phi__json_text_unescape_one(const char *at, const char *end, char **to) {
-    size_t n;
-    if (*at == '\\') {
-        uint32_t code = 0xfffd;
-        n = phi__json_text_escape(at, end, &code);
-        if (n == 0) n = end - at < 2 || (unsigned char)at[1] >= 0x80 ? 1 : 2;
-        *to += phi__utf8_put(*to, code);
-        return at + n;
-    }
-    n = phi__json_text_utf8(at, end);
-    if (n == 0) {
-        n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
-        *to += phi__utf8_put(*to, 0xfffd);
-        return at + n;
-    }
-    memmove(*to, at, n);
-    *to += n;
-    return at + n;
-}
-
-PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
-                                                char **to) {
-    const char *stop = (size_t)(end - at) > most ? at + most : end;
-    while (at < stop) {
-        const char *plain = phi__json_plain_short(at, stop);
-        char letter;
-        if (plain != at) memmove(*to, at, (size_t)(plain - at));
-        *to += plain - at;
-        at = plain;
-        if (at == stop) break;
-        letter = *at == '\\' ? phi__json_text_short_escape(at, end) : '\0';
-        if (letter != '\0') {
-            *(*to)++ = letter;
-            at += 2;
-        } else
-            at = phi__json_text_unescape_one(at, end, to);
-    }
-    return at;
-}
 
 /* ---- src/text/json_write.c ---- */
 
@@ -6827,6 +6769,272 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 /* schema.c - JSON Schema, as far as tool arguments need it. */
 
 
+#define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
+#define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
+#define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */
+#define PHI__SCHEMA_MEMO 256u      /* results that are remembered; a power of two */
+#define PHI__SCHEMA_REFS 32u       /* references that are; a power of two */
+#define PHI__SCHEMA_SMALL 16u      /* members or units of work that are not worth remembering */
+
+/* A value that was held against a schema. A newer one may take its place. */
+typedef struct phi__schema_memo {
+    const phi_json *schema, *value;
+    bool fits;
+} phi__schema_memo;
+
+typedef struct phi__schema_ref {
+    const char *ref;
+    const phi_json *target;
+} phi__schema_ref;
+
+typedef struct phi__schema {
+    const phi_json *root;
+    phi_schema_error *error; /* NULL: no words wanted */
+    size_t len;              /* of the message */
+    char place[128];         /* arguments.list[2].name, cut where it is longer */
+    size_t place_len;
+    uint32_t depth, quiet, work;
+    phi_status status; /* of faults that are no mismatch */
+    phi__map names;    /* of members of large objects; memory NULL: there is none */
+    phi__schema_memo memo[PHI__SCHEMA_MEMO];
+    phi__schema_ref refs[PHI__SCHEMA_REFS];
+} phi__schema;
+
+/* ======== A schema check's messages, paths, work limit and references. */
+
+/* ---- words ---- */
+
+static void phi__schema_words_put(phi__schema *c, phi_str text) {
+    size_t room;
+    if (c->error == NULL) return;
+    room = sizeof c->error->message - 1 - c->len;
+    if (text.len > room) text.len = phi__utf8_cut(text, room);
+    if (text.len > 0) memcpy(c->error->message + c->len, text.at, text.len);
+    c->len += text.len;
+    c->error->message[c->len] = '\0';
+}
+
+static void phi__schema_words_text(phi__schema *c, const char *text) {
+    phi__schema_words_put(c, phi_str_of(text));
+}
+
+/* Begins a message; false: no message is needed. */
+static bool phi__schema_words_say(phi__schema *c, const char *text) {
+    if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
+    c->len = 0;
+    phi__schema_words_put(c, phi__str(c->place, c->place_len));
+    phi__schema_words_text(c, ": ");
+    phi__schema_words_text(c, text);
+    return true;
+}
+
+#define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
+
+static void phi__schema_words_quote(phi__schema *c, phi_str text) {
+    phi__schema_words_text(c, "\"");
+    phi__schema_words_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
+    phi__schema_words_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
+}
+
+static void phi__schema_words_number(phi__schema *c, const phi_json *node) {
+    char digits[32];
+    phi__buf buf;
+    memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
+    buf.at = digits;
+    buf.cap = sizeof digits;
+    if (phi__json_kind_of(node) == PHI__JSON_INT)
+        phi__json_number_put_i64(&buf, node->v.i);
+    else if (phi__json_kind_of(node) == PHI__JSON_UINT)
+        phi__json_number_put_u64(&buf, node->v.u);
+    else
+        phi__json_number_put_double(&buf, node->v.d);
+    phi__schema_words_put(c, phi__buf_str(&buf));
+}
+
+static void phi__schema_words_value(phi__schema *c, const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_STRING: phi__schema_words_quote(c, phi_json_str(node, NULL)); break;
+    case PHI_JSON_NUMBER: phi__schema_words_number(c, node); break;
+    case PHI_JSON_BOOL:
+        phi__schema_words_text(c, phi_json_bool(node, false) ? "true" : "false");
+        break;
+    case PHI_JSON_NULL: phi__schema_words_text(c, "null"); break;
+    case PHI_JSON_ARRAY: phi__schema_words_text(c, "an array"); break;
+    default: phi__schema_words_text(c, "an object"); break;
+    }
+}
+
+/* "a, b or c", or "a, b, c" */
+static void phi__schema_words_list(phi__schema *c, const phi_json *list, bool quoted) {
+    phi_json_iter it = phi_json_each(list);
+    bool first = true;
+    while (phi_json_next(&it) != NULL) {
+        if (!first) phi__schema_words_text(c, quoted || it.left > 0 ? ", " : " or ");
+        first = false;
+        if (quoted)
+            phi__schema_words_value(c, it.at);
+        else
+            phi__schema_words_put(c, phi_json_str(it.at, "?"));
+    }
+}
+
+static size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
+                                     const char *after) {
+    size_t was = c->place_len, room, i;
+    phi_str part[3];
+    part[0] = phi_str_of(before);
+    part[1] = name;
+    part[2] = phi_str_of(after);
+    for (i = 0; i < 3; i++) {
+        room = sizeof c->place - c->place_len;
+        if (part[i].len > room) part[i].len = phi__utf8_cut(part[i], room);
+        if (part[i].len > 0) memcpy(c->place + c->place_len, part[i].at, part[i].len);
+        c->place_len += part[i].len;
+    }
+    return was;
+}
+
+static size_t phi__schema_words_into_item(phi__schema *c, size_t index) {
+    char digits[24], *at = digits + sizeof digits;
+    do {
+        *--at = (char)('0' + index % 10);
+        index /= 10;
+    } while (index > 0);
+    return phi__schema_words_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
+}
+
+/* ---- bounds ---- */
+
+static bool phi__schema_words_spend(phi__schema *c, size_t work) {
+    if (c->status != PHI_OK) return false;
+    if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
+        c->work += (uint32_t)work;
+        return true;
+    }
+    c->quiet = 0;
+    (void)phi__schema_words_say(c, "checking this takes too much work");
+    c->status = PHI_TOO_BIG;
+    return false;
+}
+
+static bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
+    size_t work = phi__mul(PHI__SCHEMA_VISIT, 1 + phi_json_count(schema));
+    if (!phi__schema_words_spend(c, work)) return false;
+    if (c->depth == PHI__SCHEMA_DEPTH) {
+        c->quiet = 0;
+        (void)phi__schema_words_say(c, "nested too deeply to be checked");
+        c->status = PHI_TOO_BIG;
+        return false;
+    }
+    c->depth++;
+    return true;
+}
+
+/* ---- members ---- */
+
+static uint64_t phi__schema_words_hash(const phi__schema *c, const phi_json *object, phi_str key) {
+    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
+    return phi__map_hash((uint64_t)(uintptr_t)c ^ of ^ of >> 32, key);
+}
+
+static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi_str key) {
+    phi_json *member;
+    size_t probe = 0;
+    while ((member = (phi_json *)phi__map_each(&c->names, hash, &probe)) != NULL)
+        if (phi_str_equal(phi__str(member->key, phi__json_key_len(member)), key)) break;
+    return member;
+}
+
+/* Puts the members of an object into the table, of equal names the last one, and the object
+   itself. False: there is no table, or no memory for them. */
+static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
+    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0)), hash;
+    phi_json_iter it = phi_json_each(object);
+    size_t probe = 0;
+    void *item;
+    if (c->names.memory == NULL) return false;
+    while ((item = phi__map_each(&c->names, own, &probe)) != NULL)
+        if (item == (const void *)object) return true;
+    if (!phi__map_reserve(&c->names, phi__add(c->names.count, 1 + it.left)) ||
+        !phi__schema_words_spend(c, it.left))
+        return false;
+    while (phi_json_next(&it) != NULL) {
+        hash = phi__schema_words_hash(c, object, it.key);
+        item = phi__schema_words_look(c, hash, it.key);
+        if (item != NULL) phi__map_drop(&c->names, hash, item);
+        phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
+    }
+    phi__map_add(&c->names, own, (void *)(uintptr_t)object);
+    return true;
+}
+
+/* The member of an object, as phi__json_get_n finds it; NULL: none, or too much work. */
+static const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
+                                                phi_str key) {
+    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
+        phi__schema_words_know(c, object)) {
+        return phi__schema_words_spend(c, 1)
+                   ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
+                   : NULL;
+    }
+    if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
+    return phi__json_get_n(object, key);
+}
+
+/* ---- references ---- */
+
+/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+static bool phi__schema_words_same_step(phi_str key, phi_str step) {
+    size_t k = 0, s = 0;
+    while (k < key.len && s < step.len) {
+        char want = step.at[s++];
+        if (want == '~' && s < step.len) want = step.at[s++] == '1' ? '/' : '~';
+        if (key.at[k++] != want) return false;
+    }
+    return k == key.len && s == step.len;
+}
+
+static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *from, phi_str step) {
+    const phi_json *found = NULL;
+    phi_json_iter it = phi_json_each(from);
+    uint64_t index = 0; /* gcc -Os does not see that it is set */
+    if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
+    if (phi_json_is(from, PHI_JSON_ARRAY))
+        return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
+                                                                : NULL;
+    while (phi_json_next(&it) != NULL)
+        if (phi__schema_words_same_step(it.key, step)) found = it.at;
+    return found;
+}
+
+static const phi_json *phi__schema_words_follow(phi__schema *c, phi_str ref) {
+    const phi_json *at = c->root;
+    if (ref.len == 0 || ref.at[0] != '#') return NULL;
+    ref = phi__str(ref.at + 1, ref.len - 1);
+    while (ref.len > 0 && at != NULL) {
+        size_t end = phi__str_find(ref, 1, "/");
+        if (ref.at[0] != '/') return NULL;
+        if (end == SIZE_MAX) end = ref.len;
+        at = phi__schema_words_step(c, at, phi__str(ref.at + 1, end - 1));
+        ref = phi__str(ref.at + end, ref.len - end);
+    }
+    return at;
+}
+
+/* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
+static const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
+    phi__schema_ref *known =
+        &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
+    if (ref.at == NULL || known->ref != ref.at) {
+        known->target = phi__schema_words_follow(c, ref);
+        known->ref = ref.at;
+    }
+    return known->target;
+}
+
+/* ======== Shared by the checks of values and of schemas: paths, messages, work limit; and a
+   check that may take memory. */
+
 /* ---- the check ---- */
 
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
@@ -7353,237 +7561,12 @@ PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *valu
                                     phi_schema_error *error) {
     return phi__schema_check(NULL, schema, value, name, error);
 }
-
-/* ---- src/text/schema_words.c ---- */
-
-/* schema_words.c - a schema check's messages, paths, work limit and references. */
-
-
-/* ---- words ---- */
-
-PHI__FN void phi__schema_words_put(phi__schema *c, phi_str text) {
-    size_t room;
-    if (c->error == NULL) return;
-    room = sizeof c->error->message - 1 - c->len;
-    if (text.len > room) text.len = phi__utf8_cut(text, room);
-    if (text.len > 0) memcpy(c->error->message + c->len, text.at, text.len);
-    c->len += text.len;
-    c->error->message[c->len] = '\0';
-}
-
-PHI__FN void phi__schema_words_text(phi__schema *c, const char *text) {
-    phi__schema_words_put(c, phi_str_of(text));
-}
-
-PHI__FN bool phi__schema_words_say(phi__schema *c, const char *text) {
-    if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
-    c->len = 0;
-    phi__schema_words_put(c, phi__str(c->place, c->place_len));
-    phi__schema_words_text(c, ": ");
-    phi__schema_words_text(c, text);
-    return true;
-}
-
-#define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
-
-PHI__FN void phi__schema_words_quote(phi__schema *c, phi_str text) {
-    phi__schema_words_text(c, "\"");
-    phi__schema_words_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
-    phi__schema_words_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
-}
-
-PHI__FN void phi__schema_words_number(phi__schema *c, const phi_json *node) {
-    char digits[32];
-    phi__buf buf;
-    memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
-    buf.at = digits;
-    buf.cap = sizeof digits;
-    if (phi__json_kind_of(node) == PHI__JSON_INT)
-        phi__json_number_put_i64(&buf, node->v.i);
-    else if (phi__json_kind_of(node) == PHI__JSON_UINT)
-        phi__json_number_put_u64(&buf, node->v.u);
-    else
-        phi__json_number_put_double(&buf, node->v.d);
-    phi__schema_words_put(c, phi__buf_str(&buf));
-}
-
-PHI__FN void phi__schema_words_value(phi__schema *c, const phi_json *node) {
-    switch (phi_json_type_of(node)) {
-    case PHI_JSON_STRING: phi__schema_words_quote(c, phi_json_str(node, NULL)); break;
-    case PHI_JSON_NUMBER: phi__schema_words_number(c, node); break;
-    case PHI_JSON_BOOL:
-        phi__schema_words_text(c, phi_json_bool(node, false) ? "true" : "false");
-        break;
-    case PHI_JSON_NULL: phi__schema_words_text(c, "null"); break;
-    case PHI_JSON_ARRAY: phi__schema_words_text(c, "an array"); break;
-    default: phi__schema_words_text(c, "an object"); break;
-    }
-}
-
-PHI__FN void phi__schema_words_list(phi__schema *c, const phi_json *list, bool quoted) {
-    phi_json_iter it = phi_json_each(list);
-    bool first = true;
-    while (phi_json_next(&it) != NULL) {
-        if (!first) phi__schema_words_text(c, quoted || it.left > 0 ? ", " : " or ");
-        first = false;
-        if (quoted)
-            phi__schema_words_value(c, it.at);
-        else
-            phi__schema_words_put(c, phi_json_str(it.at, "?"));
-    }
-}
-
-PHI__FN size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
-                                      const char *after) {
-    size_t was = c->place_len, room, i;
-    phi_str part[3];
-    part[0] = phi_str_of(before);
-    part[1] = name;
-    part[2] = phi_str_of(after);
-    for (i = 0; i < 3; i++) {
-        room = sizeof c->place - c->place_len;
-        if (part[i].len > room) part[i].len = phi__utf8_cut(part[i], room);
-        if (part[i].len > 0) memcpy(c->place + c->place_len, part[i].at, part[i].len);
-        c->place_len += part[i].len;
-    }
-    return was;
-}
-
-PHI__FN size_t phi__schema_words_into_item(phi__schema *c, size_t index) {
-    char digits[24], *at = digits + sizeof digits;
-    do {
-        *--at = (char)('0' + index % 10);
-        index /= 10;
-    } while (index > 0);
-    return phi__schema_words_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
-}
-
-/* ---- bounds ---- */
-
-PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work) {
-    if (c->status != PHI_OK) return false;
-    if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
-        c->work += (uint32_t)work;
-        return true;
-    }
-    c->quiet = 0;
-    (void)phi__schema_words_say(c, "checking this takes too much work");
-    c->status = PHI_TOO_BIG;
-    return false;
-}
-
-PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
-    size_t work = phi__mul(PHI__SCHEMA_VISIT, 1 + phi_json_count(schema));
-    if (!phi__schema_words_spend(c, work)) return false;
-    if (c->depth == PHI__SCHEMA_DEPTH) {
-        c->quiet = 0;
-        (void)phi__schema_words_say(c, "nested too deeply to be checked");
-        c->status = PHI_TOO_BIG;
-        return false;
-    }
-    c->depth++;
-    return true;
-}
-
-/* ---- members ---- */
-
-static uint64_t phi__schema_words_hash(const phi__schema *c, const phi_json *object, phi_str key) {
-    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
-    return phi__map_hash((uint64_t)(uintptr_t)c ^ of ^ of >> 32, key);
-}
-
-static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi_str key) {
-    phi_json *member;
-    size_t probe = 0;
-    while ((member = (phi_json *)phi__map_each(&c->names, hash, &probe)) != NULL)
-        if (phi_str_equal(phi__str(member->key, phi__json_key_len(member)), key)) break;
-    return member;
-}
-
-/* Puts the members of an object into the table, of equal names the last one, and the object
-   itself. False: there is no table, or no memory for them. */
-static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
-    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0)), hash;
-    phi_json_iter it = phi_json_each(object);
-    size_t probe = 0;
-    void *item;
-    if (c->names.memory == NULL) return false;
-    while ((item = phi__map_each(&c->names, own, &probe)) != NULL)
-        if (item == (const void *)object) return true;
-    if (!phi__map_reserve(&c->names, phi__add(c->names.count, 1 + it.left)) ||
-        !phi__schema_words_spend(c, it.left))
-        return false;
-    while (phi_json_next(&it) != NULL) {
-        hash = phi__schema_words_hash(c, object, it.key);
-        item = phi__schema_words_look(c, hash, it.key);
-        if (item != NULL) phi__map_drop(&c->names, hash, item);
-        phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
-    }
-    phi__map_add(&c->names, own, (void *)(uintptr_t)object);
-    return true;
-}
-
-PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
-                                                 phi_str key) {
-    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
-        phi__schema_words_know(c, object)) {
-        return phi__schema_words_spend(c, 1)
-                   ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
-                   : NULL;
-    }
-    if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
-    return phi__json_get_n(object, key);
-}
-
-/* ---- references ---- */
-
-/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
-static bool phi__schema_words_same_step(phi_str key, phi_str step) {
-    size_t k = 0, s = 0;
-    while (k < key.len && s < step.len) {
-        char want = step.at[s++];
-        if (want == '~' && s < step.len) want = step.at[s++] == '1' ? '/' : '~';
-        if (key.at[k++] != want) return false;
-    }
-    return k == key.len && s == step.len;
-}
-
-static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *from, phi_str step) {
-    const phi_json *found = NULL;
-    phi_json_iter it = phi_json_each(from);
-    uint64_t index = 0; /* gcc -Os does not see that it is set */
-    if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
-    if (phi_json_is(from, PHI_JSON_ARRAY))
-        return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
-                                                                : NULL;
-    while (phi_json_next(&it) != NULL)
-        if (phi__schema_words_same_step(it.key, step)) found = it.at;
-    return found;
-}
-
-static const phi_json *phi__schema_words_follow(phi__schema *c, phi_str ref) {
-    const phi_json *at = c->root;
-    if (ref.len == 0 || ref.at[0] != '#') return NULL;
-    ref = phi__str(ref.at + 1, ref.len - 1);
-    while (ref.len > 0 && at != NULL) {
-        size_t end = phi__str_find(ref, 1, "/");
-        if (ref.at[0] != '/') return NULL;
-        if (end == SIZE_MAX) end = ref.len;
-        at = phi__schema_words_step(c, at, phi__str(ref.at + 1, end - 1));
-        ref = phi__str(ref.at + end, ref.len - end);
-    }
-    return at;
-}
-
-PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
-    phi__schema_ref *known =
-        &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
-    if (ref.at == NULL || known->ref != ref.at) {
-        known->target = phi__schema_words_follow(c, ref);
-        known->ref = ref.at;
-    }
-    return known->target;
-}
+#undef PHI__SCHEMA_DEPTH
+#undef PHI__SCHEMA_WORK
+#undef PHI__SCHEMA_VISIT
+#undef PHI__SCHEMA_MEMO
+#undef PHI__SCHEMA_REFS
+#undef PHI__SCHEMA_SMALL
 #undef PHI__SCHEMA_QUOTE
 
 /* ---- src/text/sse.c ---- */
@@ -7889,11 +7872,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xaecd1ee1
+#if PHI__IMP_FORMATS != 0x990b21fb
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xaecd1ee1
+#define PHI__IMP_FORMATS 0x990b21fb
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -8016,7 +7999,7 @@ typedef struct phi__toml_name {
     uint32_t how : 3;
 } phi__toml_name;
 
-/* ---- toml_text.c: errors, characters, lines, room ---- */
+/* ---- toml_read.c: errors, characters, lines, room ---- */
 
 PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
 PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
@@ -8048,7 +8031,7 @@ static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *a
     return (uint32_t)(at - r->line_at) + 1;
 }
 
-/* ---- toml_names.c ---- */
+/* ---- toml_read.c ---- */
 
 /* The member of that table, or NULL. */
 PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
@@ -8057,7 +8040,7 @@ PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const ph
 PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
 
-/* ---- toml_date.c ---- */
+/* ---- toml_read.c ---- */
 
 /* Whether a text begins like a date or a time. */
 PHI__FN bool phi__toml_date_begins(phi_str text);
@@ -8066,14 +8049,14 @@ PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
 /* Its canonical text, terminated; returns the length. */
 PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
 
-/* ---- toml_number.c ---- */
+/* ---- toml_read.c ---- */
 
 /* What a bare value is: a kind of json_in.h with *value, or 0 and *what, why it is none. `room` has
    room for as many bytes as the text and a terminator. */
 PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
                                        const char **what);
 
-/* ---- toml_tree.c: tables, keys, values ---- */
+/* ---- toml_read.c: tables, keys, values ---- */
 
 /* The root; false: no memory. */
 PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
@@ -8099,7 +8082,7 @@ PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
 /* The state behind a value. */
 PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
-/* ---- toml_string.c ---- */
+/* ---- toml_read.c ---- */
 
 /* A quote at r->at, of a value or of a key. */
 PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key);
@@ -8139,7 +8122,7 @@ PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uin
 /* A member with its header or headers, the path being that of the table around it. */
 PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
-/* ---- toml_change.c: places in a text, and pieces of it that are replaced ---- */
+/* ---- toml_edit.c: places in a text, and pieces of it that are replaced ---- */
 
 /* A piece of the text, and the new bytes for it in `texts`. */
 typedef struct phi__toml_piece {
@@ -8177,7 +8160,7 @@ PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size
 /* The changed text. False: no memory. */
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 
-/* ---- toml_array.c: items of an array in brackets ---- */
+/* ---- toml_edit.c: items of an array in brackets ---- */
 
 /* New items behind one at [last_from, last_to); written by `w` into c->texts. */
 PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
@@ -8356,7 +8339,7 @@ typedef struct phi__yaml_name {
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
-/* ---- yaml_text.c: errors, bytes, lines, room ---- */
+/* ---- yaml_tree.c: errors, bytes, lines, room ---- */
 
 PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
 PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
@@ -8403,7 +8386,7 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
     return (uint32_t)(at - r->line_at);
 }
 
-/* ---- yaml_names.c ---- */
+/* ---- yaml_tree.c ---- */
 
 PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
 /* The name in that scope, or NULL. */
@@ -8415,7 +8398,7 @@ PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *a
 /* Removes the newest until so many are left. */
 PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
 
-/* ---- yaml_core.c: the core schema ---- */
+/* ---- yaml_tree.c: the core schema ---- */
 
 /* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
    number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
@@ -8445,7 +8428,7 @@ PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char 
 PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
 PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
-/* ---- yaml_props.c: anchors, tags, directives ---- */
+/* ---- yaml_tree.c: anchors, tags, directives ---- */
 
 /* An anchor or a tag at r->at. */
 PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
@@ -8456,7 +8439,7 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
-/* ---- yaml_scalar.c: plain and quoted ---- */
+/* ---- yaml_read.c: plain and quoted ---- */
 
 /* A node begins at r->at: remembers where. */
 PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style);
@@ -8468,19 +8451,19 @@ PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_block.c: literal and folded ---- */
+/* ---- yaml_read.c: literal and folded ---- */
 
 PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
 PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_flow.c ---- */
+/* ---- yaml_read.c ---- */
 
 /* "[" or "{" at r->at. */
 PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
 PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_lines.c: block content ---- */
+/* ---- yaml_read.c: block content ---- */
 
 PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
@@ -8534,140 +8517,14 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
     return PHI_NO_MEMORY;
 }
 
-/* ---- src/formats/toml_array.c ---- */
+/* ---- src/formats/toml_edit.c ---- */
 
-/* toml_array.c - items of an array in brackets that come, in the style of those there, and go. */
+/* toml_edit.c - the pieces of a text to replace so that it reads as another tree.
 
-/* The next comma or bracket, comments not counted. */
-static size_t phi__toml_array_token(const phi__toml_change *c, size_t at) {
-    while (at < c->text.len && c->text.at[at] != ',' && c->text.at[at] != ']') {
-        if (c->text.at[at] == '#')
-            at = phi__toml_change_next(c, at);
-        else
-            at++;
-    }
-    return at;
-}
+   The old tree is walked with the new one beside it. Changes deep inside come first, so that of
+   two new texts at one place that of the inner table precedes the header of another one. */
 
-/* Where the line of an offset ends, its break not counted. */
-static size_t phi__toml_array_line_end(const phi__toml_change *c, size_t at) {
-    size_t end = phi__toml_change_next(c, at);
-    if (end > at && c->text.at[end - 1] == '\n') end--;
-    if (end > at && c->text.at[end - 1] == '\r') end--;
-    return end;
-}
-
-/* How many spaces and tabs are behind an offset. */
-static size_t phi__toml_array_blanks(const phi__toml_change *c, size_t at) {
-    size_t end = at;
-    while (end < c->text.len && (c->text.at[end] == ' ' || c->text.at[end] == '\t')) end++;
-    return end - at;
-}
-
-/* Whether nothing but white space is between the start of its line and an offset. */
-static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
-    while (at > 0 && (c->text.at[at - 1] == ' ' || c->text.at[at - 1] == '\t')) at--;
-    return at == 0 || c->text.at[at - 1] == '\n';
-}
-
-/* Whether white space, or a comment, is all that is left of the line. */
-static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at) {
-    at += phi__toml_array_blanks(c, at);
-    return at == c->text.len || strchr("\r\n#", c->text.at[at]) != NULL;
-}
-
-static void phi__toml_array_items(phi__toml_change *c, phi__toml_writer *w, const phi_json *first,
-                                  size_t count, uint32_t depth, const char *before, phi_str indent,
-                                  const char *behind) {
-    for (; count > 0; count--, first = first->next) {
-        phi__buf_text(&c->texts, before);
-        phi__buf_add_str(&c->texts, indent);
-        phi__toml_write_value(w, first, depth, false);
-        phi__buf_text(&c->texts, behind);
-    }
-}
-
-PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
-                                    size_t last_to, const phi_json *first, size_t count,
-                                    uint32_t depth) {
-    bool own_line = phi__toml_array_is_first(c, last_from);
-    phi_str indent = own_line ? phi__toml_change_indent(c, last_from) : phi__str("", 0);
-    size_t token = phi__toml_array_token(c, last_to), at = c->texts.len;
-    size_t line = own_line ? phi__toml_array_line_end(c, last_to) : last_to;
-    bool comma = token < line && c->text.at[token] == ',';
-    if (own_line && comma && phi__toml_array_is_last(c, token + 1)) {
-        /* "item, # comment": lines of their own behind it */
-        phi__toml_array_items(c, w, first, count, depth, "\n", indent, ",");
-        phi__toml_change_add(c, line, line, at);
-    } else if (own_line && token > line && c->text.at[token] == ']') { /* a comma is missing */
-        phi__buf_char(&c->texts, ',');
-        phi__toml_change_add(c, last_to, last_to, at);
-        at = c->texts.len;
-        phi__toml_array_items(c, w, first, 1, depth, "\n", indent, "");
-        phi__toml_array_items(c, w, first->next, count - 1, depth, ",\n", indent, "");
-        phi__toml_change_add(c, line, line, at);
-    } else {
-        phi__toml_array_items(c, w, first, count, depth, own_line ? ",\n" : ", ", indent, "");
-        phi__toml_change_add(c, last_to, last_to, at);
-    }
-}
-
-PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
-                                     size_t at, const phi_json *first, size_t count,
-                                     uint32_t depth) {
-    size_t text = c->texts.len;
-    if (phi__toml_array_is_first(c, at)) {
-        phi_str indent = phi__toml_change_indent(c, at);
-        phi__toml_array_items(c, w, first, count, depth, "", indent, ",\n");
-        at = phi__toml_change_above(c, at, open);
-    } else
-        phi__toml_array_items(c, w, first, count, depth, "", phi__str("", 0), ", ");
-    phi__toml_change_add(c, at, at, text);
-}
-
-/* Items at [from, to), which no line break separates, go with the comma behind them; lines that
-   hold nothing else go whole, with their comments. Returns whether there was a comma. */
-static bool phi__toml_array_drop_line(phi__toml_change *c, size_t from, size_t to, bool first) {
-    size_t token = phi__toml_array_token(c, to);
-    bool comma = c->text.at[token] == ',', own_line = phi__toml_array_is_first(c, from);
-    if (comma) to = token + 1;
-    if (phi__toml_array_is_last(c, to)) {
-        if (own_line) {
-            phi__toml_change_drop(c, from, to, false);
-            return comma;
-        }
-        first = false;
-    }
-    if (first || own_line)
-        to += phi__toml_array_blanks(c, to);
-    else
-        while (c->text.at[from - 1] == ' ' || c->text.at[from - 1] == '\t') from--;
-    phi__toml_change_add(c, from, to, c->texts.len);
-    return comma;
-}
-
-PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
-                                  const phi_json *before, size_t count, bool first) {
-    const phi_json *item = before;
-    size_t from, to, next;
-    bool comma = true;
-    while (count > 0) {
-        next = from = phi__marks_at(marks, item->next)->from;
-        do {
-            item = item->next;
-            to = phi__marks_at(marks, item)->to;
-            if (--count > 0) next = phi__marks_at(marks, item->next)->from;
-        } while (count > 0 && memchr(c->text.at + to, '\n', next - to) == NULL);
-        comma = phi__toml_array_drop_line(c, from, to, first);
-    }
-    if (comma || first) return;
-    next = phi__toml_array_token(c, phi__marks_at(marks, before)->to);
-    phi__toml_change_add(c, next, next + 1, c->texts.len);
-}
-
-/* ---- src/formats/toml_change.c ---- */
-
-/* toml_change.c - a text with pieces of it replaced; and its lines. */
+/* ======== A text with pieces of it replaced; and its lines. */
 
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text) {
     const char *first = text.len > 0 ? (const char *)memchr(text.at, '\n', text.len) : NULL;
@@ -8818,154 +8675,136 @@ PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
     return !out->failed;
 }
 
-/* ---- src/formats/toml_date.c ---- */
+/* ======== Items of an array in brackets that come, in the style of those there, and go. */
 
-/* toml_date.c - dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
-   offset. */
-
-enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
-
-/* "dddd-dd" with d for a digit. */
-static bool phi__toml_date_shaped(phi_str s, const char *shape) {
-    size_t i;
-    for (i = 0; shape[i] != '\0'; i++)
-        if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
-            return false;
-    return true;
+/* The next comma or bracket, comments not counted. */
+static size_t phi__toml_array_token(const phi__toml_change *c, size_t at) {
+    while (at < c->text.len && c->text.at[at] != ',' && c->text.at[at] != ']') {
+        if (c->text.at[at] == '#')
+            at = phi__toml_change_next(c, at);
+        else
+            at++;
+    }
+    return at;
 }
 
-PHI__FN bool phi__toml_date_begins(phi_str text) {
-    return phi__toml_date_shaped(text, "dddd-") || phi__toml_date_shaped(text, "dd:");
+/* Where the line of an offset ends, its break not counted. */
+static size_t phi__toml_array_line_end(const phi__toml_change *c, size_t at) {
+    size_t end = phi__toml_change_next(c, at);
+    if (end > at && c->text.at[end - 1] == '\n') end--;
+    if (end > at && c->text.at[end - 1] == '\r') end--;
+    return end;
 }
 
-static int32_t phi__toml_date_number(const char *at, int digits) {
-    int32_t n = 0;
-    while (digits-- > 0) n = n * 10 + (*at++ - '0');
-    return n;
+/* How many spaces and tabs are behind an offset. */
+static size_t phi__toml_array_blanks(const phi__toml_change *c, size_t at) {
+    size_t end = at;
+    while (end < c->text.len && (c->text.at[end] == ' ' || c->text.at[end] == '\t')) end++;
+    return end - at;
 }
 
-static int32_t phi__toml_date_days(int32_t year, int32_t month) {
-    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return month == 2 && leap ? 29 : days[month - 1];
+/* Whether nothing but white space is between the start of its line and an offset. */
+static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
+    while (at > 0 && (c->text.at[at - 1] == ' ' || c->text.at[at - 1] == '\t')) at--;
+    return at == 0 || c->text.at[at - 1] == '\n';
 }
 
-/* Past a date at the start of *s. */
-static bool phi__toml_date_day(phi_str *s, phi_toml_date *out) {
-    if (!phi__toml_date_shaped(*s, "dddd-dd-dd")) return false;
-    out->year = phi__toml_date_number(s->at, 4);
-    out->month = phi__toml_date_number(s->at + 5, 2);
-    out->day = phi__toml_date_number(s->at + 8, 2);
-    *s = phi__str(s->at + 10, s->len - 10);
-    return out->month >= 1 && out->month <= 12 && out->day >= 1 &&
-           out->day <= phi__toml_date_days(out->year, out->month);
+/* Whether white space, or a comment, is all that is left of the line. */
+static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at) {
+    at += phi__toml_array_blanks(c, at);
+    return at == c->text.len || strchr("\r\n#", c->text.at[at]) != NULL;
 }
 
-static bool phi__toml_date_time(phi_str *s, phi_toml_date *out) {
-    int32_t unit = 100000000;
-    size_t i = 8;
-    if (!phi__toml_date_shaped(*s, "dd:dd:dd")) return false;
-    out->hour = phi__toml_date_number(s->at, 2);
-    out->minute = phi__toml_date_number(s->at + 3, 2);
-    out->second = phi__toml_date_number(s->at + 6, 2);
-    if (phi__toml_date_shaped(phi__str(s->at + 8, s->len - 8), ".d"))
-        for (i = 9; i < s->len && s->at[i] >= '0' && s->at[i] <= '9'; i++, unit /= 10)
-            out->nanosecond += (s->at[i] - '0') * unit;
-    *s = phi__str(s->at + i, s->len - i);
-    return out->hour <= 23 && out->minute <= 59 && out->second <= 60;
+static void phi__toml_array_items(phi__toml_change *c, phi__toml_writer *w, const phi_json *first,
+                                  size_t count, uint32_t depth, const char *before, phi_str indent,
+                                  const char *behind) {
+    for (; count > 0; count--, first = first->next) {
+        phi__buf_text(&c->texts, before);
+        phi__buf_add_str(&c->texts, indent);
+        phi__toml_write_value(w, first, depth, false);
+        phi__buf_text(&c->texts, behind);
+    }
 }
 
-/* All that is left: an offset. */
-static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
-    int32_t hours, minutes;
-    if (s.len == 1 && (*s.at == 'Z' || *s.at == 'z')) return true;
-    if (s.len != 6 || (*s.at != '+' && *s.at != '-')) return false;
-    if (!phi__toml_date_shaped(phi__str(s.at + 1, 5), "dd:dd")) return false;
-    hours = phi__toml_date_number(s.at + 1, 2);
-    minutes = phi__toml_date_number(s.at + 4, 2);
-    out->offset_minutes = (*s.at == '-' ? -1 : 1) * (hours * 60 + minutes);
-    return hours <= 23 && minutes <= 59;
+PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
+                                    size_t last_to, const phi_json *first, size_t count,
+                                    uint32_t depth) {
+    bool own_line = phi__toml_array_is_first(c, last_from);
+    phi_str indent = own_line ? phi__toml_change_indent(c, last_from) : phi__str("", 0);
+    size_t token = phi__toml_array_token(c, last_to), at = c->texts.len;
+    size_t line = own_line ? phi__toml_array_line_end(c, last_to) : last_to;
+    bool comma = token < line && c->text.at[token] == ',';
+    if (own_line && comma && phi__toml_array_is_last(c, token + 1)) {
+        /* "item, # comment": lines of their own behind it */
+        phi__toml_array_items(c, w, first, count, depth, "\n", indent, ",");
+        phi__toml_change_add(c, line, line, at);
+    } else if (own_line && token > line && c->text.at[token] == ']') { /* a comma is missing */
+        phi__buf_char(&c->texts, ',');
+        phi__toml_change_add(c, last_to, last_to, at);
+        at = c->texts.len;
+        phi__toml_array_items(c, w, first, 1, depth, "\n", indent, "");
+        phi__toml_array_items(c, w, first->next, count - 1, depth, ",\n", indent, "");
+        phi__toml_change_add(c, line, line, at);
+    } else {
+        phi__toml_array_items(c, w, first, count, depth, own_line ? ",\n" : ", ", indent, "");
+        phi__toml_change_add(c, last_to, last_to, at);
+    }
 }
 
-PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
-    phi_toml_date date;
-    memset(&date, 0, sizeof date);
-    date.type = PHI_TOML_LOCAL_TIME;
-    if (phi__toml_date_shaped(s, "dddd-")) {
-        if (!phi__toml_date_day(&s, &date)) return false;
-        date.type = s.len == 0 ? PHI_TOML_LOCAL_DATE : PHI_TOML_LOCAL_DATETIME;
-        if (s.len > 0) {
-            if (*s.at != 'T' && *s.at != 't' && *s.at != ' ') return false;
-            s = phi__str(s.at + 1, s.len - 1);
+PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
+                                     size_t at, const phi_json *first, size_t count,
+                                     uint32_t depth) {
+    size_t text = c->texts.len;
+    if (phi__toml_array_is_first(c, at)) {
+        phi_str indent = phi__toml_change_indent(c, at);
+        phi__toml_array_items(c, w, first, count, depth, "", indent, ",\n");
+        at = phi__toml_change_above(c, at, open);
+    } else
+        phi__toml_array_items(c, w, first, count, depth, "", phi__str("", 0), ", ");
+    phi__toml_change_add(c, at, at, text);
+}
+
+/* Items at [from, to), which no line break separates, go with the comma behind them; lines that
+   hold nothing else go whole, with their comments. Returns whether there was a comma. */
+static bool phi__toml_array_drop_line(phi__toml_change *c, size_t from, size_t to, bool first) {
+    size_t token = phi__toml_array_token(c, to);
+    bool comma = c->text.at[token] == ',', own_line = phi__toml_array_is_first(c, from);
+    if (comma) to = token + 1;
+    if (phi__toml_array_is_last(c, to)) {
+        if (own_line) {
+            phi__toml_change_drop(c, from, to, false);
+            return comma;
         }
+        first = false;
     }
-    if (date.type != PHI_TOML_LOCAL_DATE && !phi__toml_date_time(&s, &date)) return false;
-    if (date.type == PHI_TOML_LOCAL_DATETIME && s.len > 0) {
-        if (!phi__toml_date_offset(s, &date)) return false;
-        date.type = PHI_TOML_OFFSET_DATETIME;
-        s.len = 0;
-    }
-    if (s.len > 0) return false;
-    *out = date;
-    return true;
+    if (first || own_line)
+        to += phi__toml_array_blanks(c, to);
+    else
+        while (c->text.at[from - 1] == ' ' || c->text.at[from - 1] == '\t') from--;
+    phi__toml_change_add(c, from, to, c->texts.len);
+    return comma;
 }
 
-PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
-    size_t i, n = 0, digits = 0;
-    bool fraction = false;
-    for (i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
-        char c = text.at[i];
-        fraction = c == '.' || (fraction && c >= '0' && c <= '9');
-        if (fraction && digits++ > PHI__TOML_FRACTION) continue;
-        out[n++] = (char)(c == 't' || c == ' ' ? 'T' : c == 'z' ? 'Z' : c);
+PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
+                                  const phi_json *before, size_t count, bool first) {
+    const phi_json *item = before;
+    size_t from, to, next;
+    bool comma = true;
+    while (count > 0) {
+        next = from = phi__marks_at(marks, item->next)->from;
+        do {
+            item = item->next;
+            to = phi__marks_at(marks, item)->to;
+            if (--count > 0) next = phi__marks_at(marks, item->next)->from;
+        } while (count > 0 && memchr(c->text.at + to, '\n', next - to) == NULL);
+        comma = phi__toml_array_drop_line(c, from, to, first);
     }
-    out[n] = '\0';
-    return n;
+    if (comma || first) return;
+    next = phi__toml_array_token(c, phi__marks_at(marks, before)->to);
+    phi__toml_change_add(c, next, next + 1, c->texts.len);
 }
 
-static phi_toml_type phi__toml_date_type(const phi_json *node) {
-    switch (phi_json_type_of(node)) {
-    case PHI_JSON_BOOL: return PHI_TOML_BOOL;
-    case PHI_JSON_NUMBER:
-        return phi__json_kind_of(node) == PHI__JSON_DOUBLE ? PHI_TOML_FLOAT : PHI_TOML_INTEGER;
-    case PHI_JSON_STRING: break;
-    case PHI_JSON_ARRAY: return PHI_TOML_ARRAY;
-    case PHI_JSON_OBJECT: return PHI_TOML_TABLE;
-    default: return PHI_TOML_NONE;
-    }
-    switch (phi__json_form_of(node)) {
-    case PHI__JSON_OFFSET_DATETIME: return PHI_TOML_OFFSET_DATETIME;
-    case PHI__JSON_LOCAL_DATETIME: return PHI_TOML_LOCAL_DATETIME;
-    case PHI__JSON_LOCAL_DATE: return PHI_TOML_LOCAL_DATE;
-    case PHI__JSON_LOCAL_TIME: return PHI_TOML_LOCAL_TIME;
-    default: return PHI_TOML_STRING;
-    }
-}
-
-/* ---- public ---- */
-
-PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date) {
-    phi_toml_type type = phi__toml_date_type(node);
-    if (date != NULL && type >= PHI_TOML_OFFSET_DATETIME && type <= PHI_TOML_LOCAL_TIME)
-        (void)phi__toml_date_read(phi__json_text_of(node), date);
-    return type;
-}
-
-PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
-    char canonical[PHI__TOML_DATE_MOST];
-    phi_toml_date date;
-    phi_json *node;
-    if (arena == NULL || !phi__toml_date_read(text, &date)) return NULL;
-    node = phi_json_new_str(arena, phi__str(canonical, phi__toml_date_put(text, canonical)));
-    if (node != NULL)
-        node->meta |= (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME)
-                      << 4;
-    return node;
-}
-
-/* ---- src/formats/toml_edit.c ---- */
-
-/* toml_edit.c - the pieces of a text to replace so that it reads as another tree.
+/* ======== The pieces of a text to replace so that it reads as another tree.
 
    The old tree is walked with the new one beside it. Changes deep inside come first, so that of
    two new texts at one place that of the inner table precedes the header of another one. */
@@ -9547,9 +9386,261 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     return status;
 }
 
-/* ---- src/formats/toml_names.c ---- */
+/* ======== One value of a text, by its path: changed in the tree, and then in the text. */
 
-/* toml_names.c - the members of all tables, by table and key; at most three quarters of the slots
+/* The next step of a path, *path moving behind it. False: it is malformed. */
+static bool phi__toml_set_step(const char **path, phi__json_step *step) {
+    const char *at = *path + (**path == '.'), *end;
+    if (*at != '"' && *at != '\'') return phi__json_get_path_step(path, step);
+    end = strchr(at + 1, *at);
+    if (end == NULL) return false;
+    step->is_index = false;
+    step->index = 0;
+    step->key = phi__str(at + 1, (size_t)(end - at) - 1);
+    *path = end + 1;
+    return end[1] == '\0' || end[1] == '.' || end[1] == '[';
+}
+
+/* The node of a step, or NULL. */
+static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
+    return step->is_index ? phi_json_at(node, step->index) : phi__json_get_n(node, step->key);
+}
+
+static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
+    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
+}
+
+/* A new node where a step leads; node: of the right kind. */
+static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
+                                    phi_json *value) {
+    if (!step->is_index) return phi__json_edit_set(arena, node, step->key, value);
+    return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
+}
+
+/* `node` keeps its place and its key, and is `value` from now on: it borrows text and children, as
+   the tree is only read from here. */
+static void phi__toml_set_become(phi_json *node, const phi_json *value) {
+    node->v = value->v;
+    node->len = value->len;
+    node->meta = (node->meta & ~0xffu) | (value->meta & 0xffu);
+}
+
+static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
+                                       const phi__json_step *step) {
+    phi_str key;
+    if (step->is_index)
+        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+    if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
+    return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
+}
+
+static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
+                                     const phi_json *value) {
+    phi_json *child = phi__toml_set_child(node, step);
+    phi_status status = PHI_OK;
+    if (value == NULL) return phi__toml_set_remove(arena, node, step);
+    if (child == NULL) {
+        child = phi__json_edit_null(arena);
+        status = phi__toml_set_add(arena, node, step, child);
+    }
+    if (status == PHI_OK) phi__toml_set_become(child, value);
+    return status;
+}
+
+/* Walks the path, making missing tables and arrays unless a value is to be removed. */
+static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const char *path,
+                                     const phi_json *value) {
+    phi__json_step step;
+    phi_json *child;
+    phi_status status = PHI_OK;
+    for (;;) {
+        if (!phi__toml_set_step(&path, &step) || !phi__toml_set_fits(node, &step))
+            return PHI_BAD_ARG;
+        if (*path == '\0') return phi__toml_set_last(arena, node, &step, value);
+        child = phi__toml_set_child(node, &step);
+        if (child == NULL && value == NULL) return PHI_NOT_FOUND;
+        if (child == NULL) {
+            child = *path == '[' ? phi_json_new_array(arena) : phi_json_new_object(arena);
+            status = phi__toml_set_add(arena, node, &step, child);
+        }
+        if (status != PHI_OK) return status;
+        node = child;
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
+                                const phi_json *value, uint32_t flags, phi_str *out,
+                                phi_parse_error *error) {
+    phi_toml_desc options = PHI_ZERO;
+    phi_arena scratch;
+    phi_json *root;
+    phi_status status;
+    if (arena == NULL || out == NULL || path == NULL) return PHI_BAD_ARG;
+    options.max_depth = PHI_JSON_MAX_DEPTH;
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi_toml_parse(&scratch, text, &options, &root, error);
+    if (status == PHI_OK) status = phi__toml_set_walk(&scratch, root, path, value);
+    if (status == PHI_OK) status = phi_toml_edit(arena, text, root, flags, out, NULL);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- src/formats/toml_read.c ---- */
+
+/* toml_read.c - the reader: its states in turn. */
+
+#include <stdio.h>
+
+/* ======== Errors, characters, lines, and room for the text of keys and strings. */
+
+enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
+
+/* ---- errors ---- */
+
+static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
+                                const char *message) {
+    if (r->status != PHI_BUSY) return;
+    r->status = r->error.status = status;
+    r->error.line = r->line;
+    r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
+    r->error.offset = (size_t)(at - r->text);
+    (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+}
+
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
+    char message[sizeof r->error.message];
+    unsigned char c = at < r->end ? (unsigned char)*at : 0;
+    if (at >= r->end)
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
+    else if (phi__toml_text_at_break(r, at))
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
+    else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
+        (void)snprintf(message, sizeof message,
+                       "expected %s, found a curly quote: write a straight one, \" or '", what);
+    else if (c > 0x20 && c < 0x7f)
+        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
+    else if (c == ' ' || c == '\t')
+        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
+                       c == ' ' ? "a space" : "a tab");
+    else
+        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
+    phi__toml_text_fail(r, at, PHI_PARSE, message);
+}
+
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
+    phi__toml_text_fail(r, at, PHI_PARSE, what);
+}
+
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
+    char message[sizeof r->error.message];
+    size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
+    if (r->status != PHI_BUSY) return;
+    while (most < r->key.len && most > 0 && ((unsigned char)r->key.at[most] & 0xc0) == 0x80) most--;
+    memcpy(message, before, n);
+    for (i = 0; i < most; i++) {
+        unsigned char c = (unsigned char)r->key.at[i];
+        message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
+    }
+    (void)snprintf(message + n, sizeof message - n, "%s%s", most < r->key.len ? "..." : "", behind);
+    phi__toml_text_fail(r, r->places.key_at, PHI_PARSE, message);
+    r->error.line = r->places.key_line;
+    r->error.column = r->places.key_column;
+}
+
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
+    phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
+}
+
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
+    phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+}
+
+/* ---- characters ---- */
+
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
+    unsigned char c = (unsigned char)*at;
+    size_t n;
+    if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
+    if (c == '\r') {
+        phi__toml_text_wrong(r, at, "a carriage return without a line feed behind it");
+        return 0;
+    }
+    if (c < 0x80) {
+        phi__toml_text_wrong(r, at,
+                             "a control character, which must be an escape in a string in double "
+                             "quotes");
+        return 0;
+    }
+    n = phi__json_text_utf8(at, r->end);
+    if (n == 0) phi__toml_text_wrong(r, at, "a byte that is not UTF-8");
+    return n;
+}
+
+/* ---- lines ---- */
+
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
+    while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
+    return r->at < stop || r->at == r->end;
+}
+
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
+    if (at >= r->end) return false;
+    return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
+}
+
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
+    r->at += *r->at == '\r' ? 2 : 1;
+    r->line++;
+    r->line_at = r->at;
+}
+
+/* ---- room ---- */
+
+/* Room for `more` bytes and a terminator. Text never grows by its escapes. */
+static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
+    size_t have, bytes;
+    char *room;
+    if (r->string == NULL) r->string = r->to = r->room;
+    if ((size_t)(r->room_end - r->to) > more) return true;
+    have = (size_t)(r->to - r->string);
+    bytes = phi__add(phi__add(have, more), 1);
+    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
+    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    if (room == NULL) {
+        phi__toml_text_no_memory(r);
+        return false;
+    }
+    if (have > 0) memcpy(room, r->string, have);
+    r->room = r->string = room;
+    r->room_end = room + bytes;
+    r->to = room + have;
+    return true;
+}
+
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
+    if (!phi__toml_text_room(r, len)) return false;
+    if (len > 0) memcpy(r->to, at, len);
+    r->to += len;
+    return true;
+}
+
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
+    phi_str text = phi__str("", 0);
+    if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
+    *r->to = '\0';
+    text = phi__str(r->string, (size_t)(r->to - r->string));
+    r->room = r->to + 1;
+    r->string = r->to = NULL;
+    return text;
+}
+
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
+    if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
+}
+
+/* ======== The members of all tables, by table and key; at most three quarters of the slots
    are in use. They stay for the whole text, since a later header may come back to any table. */
 
 enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
@@ -9620,9 +9711,323 @@ PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi
     return true;
 }
 
-/* ---- src/formats/toml_number.c ---- */
+/* ======== Tables, the walk of headers and dotted keys, and values that join them. */
 
-/* toml_number.c - values that are neither strings nor dates: booleans, integers, floats. */
+enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
+
+static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
+    phi_json *node;
+    if (r->spare == r->spare_end) {
+        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
+        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
+        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
+        if (r->spare == NULL) {
+            phi__toml_text_no_memory(r);
+            return NULL;
+        }
+    }
+    node = r->spare++;
+    memset(node, 0, sizeof *node);
+    node->meta = meta;
+    return node;
+}
+
+/* ---- places ---- */
+
+/* The place of a value, or of a header, that begins at `value_at`. */
+static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
+    entry = phi__marks_at(r->marks, node);
+    if (entry == NULL) return;
+    entry->from = (uint32_t)(r->places.value_at - r->text);
+    entry->to = (uint32_t)(end - r->text);
+}
+
+static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
+    entry = phi__marks_at(r->marks, node);
+    if (entry != NULL && !r->in_header)
+        entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
+}
+
+/* The place of a header whose table is r->table. */
+static void phi__toml_tree_mark_header(phi__toml_reader *r) {
+    const phi__marks_entry *before;
+    phi__marks_entry *entry;
+    phi__toml_tree_mark(r, r->table, r->at);
+    if (r->marks == NULL) return;
+    before = phi__marks_at(r->marks, r->section);
+    entry = phi__marks_at(r->marks, r->table);
+    if (before != NULL && entry != NULL) entry->key_from = before->to;
+}
+
+/* A value ended at `end`: so does, for now, the section it is in. */
+static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    entry = phi__marks_at(r->marks, node);
+    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
+    if (r->top != NULL) return;
+    entry = phi__marks_at(r->marks, r->section);
+    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
+}
+
+/* ---- tables ---- */
+
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
+    r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
+    if (r->root == NULL) return false;
+    r->section = r->table = r->root;
+    r->section_depth = r->table_depth = 1;
+    r->places.value_at = r->at;
+    r->places.value_line = r->places.value_column = 1;
+    phi__toml_tree_mark(r, r->root, r->at);
+    return true;
+}
+
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
+    r->in_header = true;
+    r->table = r->root;
+    r->table_depth = 1;
+    r->state = PHI__TOML_KEY;
+}
+
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
+    r->in_header = false;
+    r->table = r->top != NULL ? r->top->node : r->section;
+    r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
+    r->places.line_key_at = r->at;
+    r->state = PHI__TOML_KEY;
+}
+
+static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
+    if (depth <= r->max_depth) return true;
+    phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
+    return false;
+}
+
+/* A new member of `table` under the part that was read. NULL: an error was set. */
+static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
+    phi_json *node = phi__toml_tree_node(r, meta);
+    if (node == NULL) return NULL;
+    node->key = r->key.at;
+    node->meta |= (uint32_t)r->key.len << 8;
+    if (!phi__toml_names_add(r, r->table, node, how)) return NULL;
+    phi__json_append(r->table, node);
+    phi__toml_tree_mark_key(r, node);
+    return node;
+}
+
+static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
+    r->table = table;
+    r->table_depth += deeper;
+    (void)phi__toml_tree_deeper(r, r->table_depth);
+}
+
+/* The way of a header through a member that is there. */
+static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
+    if (name->how == PHI__TOML_FIXED)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 phi__json_kind_of(name->node) == PHI__JSON_OBJECT
+                                     ? "\" is an inline table, which is complete"
+                                     : "\" is a value already, and no table");
+    else if (name->how == PHI__TOML_LIST)
+        phi__toml_tree_enter(r, name->node->v.last, 2);
+    else
+        phi__toml_tree_enter(r, name->node, 1);
+}
+
+/* The way of a dotted key: only through tables that dotted keys of this section made, or that have
+   no definition yet. */
+static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
+    bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
+    if (name->how == PHI__TOML_FIXED) {
+        phi__toml_tree_pass(r, name);
+        return;
+    }
+    if (!own && name->how != PHI__TOML_IMPLICIT) {
+        phi__toml_text_wrong_key(r, "the table \"",
+                                 "\" is defined already: a dotted key cannot add to it");
+        return;
+    }
+    name->how = PHI__TOML_DOTTED;
+    name->section = r->section_number & PHI__TOML_SECTIONS;
+    phi__toml_tree_enter(r, name->node, 1);
+}
+
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
+    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    phi_json *node;
+    if (name == NULL) {
+        node = phi__toml_tree_member(r, PHI__JSON_OBJECT,
+                                     r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
+        if (node == NULL) return;
+        if (!r->in_header) {
+            r->places.value_at = r->places.line_key_at;
+            r->places.value_line = r->places.key_line;
+            r->places.value_column = r->places.key_column;
+        }
+        phi__toml_tree_mark(r, node, r->places.value_at);
+        phi__toml_tree_enter(r, node, 1);
+        return;
+    }
+    if (r->in_header)
+        phi__toml_tree_pass(r, name);
+    else
+        phi__toml_tree_pass_dotted(r, name);
+    if (r->status == PHI_BUSY) phi__toml_text_drop(r, r->key);
+}
+
+/* Another table at the end of an array of tables. */
+static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
+    phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
+    if (node == NULL) return;
+    phi__json_append(list, node);
+    phi__toml_tree_enter(r, node, 2);
+}
+
+static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
+    phi_json *list =
+        name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
+                                             PHI__TOML_LIST)
+                     : name->node;
+    if (list == NULL) return;
+    if (name == NULL)
+        phi__toml_tree_mark(r, list, r->at);
+    else if (name->how == PHI__TOML_LIST)
+        phi__toml_text_drop(r, r->key);
+    else if (name->how == PHI__TOML_FIXED)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 phi__json_kind_of(list) == PHI__JSON_ARRAY
+                                     ? "\" is an array in brackets, which is complete"
+                                     : "\" is a value already, and no array of tables");
+    else
+        phi__toml_text_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
+    if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
+}
+
+static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
+    phi_json *node;
+    if (name == NULL) {
+        node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
+    } else {
+        node = name->node;
+        if (name->how == PHI__TOML_LIST)
+            phi__toml_text_wrong_key(r, "the key \"", "\" is an array of tables already");
+        else if (name->how == PHI__TOML_FIXED)
+            phi__toml_text_wrong_key(r, "the key \"", "\" has a value already");
+        else if (name->how != PHI__TOML_IMPLICIT)
+            phi__toml_text_wrong_key(r, "the table \"",
+                                     "\" is defined already: put all its keys under one header");
+        name->how = PHI__TOML_EXPLICIT;
+        if (r->status == PHI_BUSY) {
+            phi__toml_tree_mark_key(r, node);
+            phi__toml_text_drop(r, r->key);
+        }
+    }
+    if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
+}
+
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
+    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    if (r->tables_header)
+        phi__toml_tree_list(r, name);
+    else
+        phi__toml_tree_table(r, name);
+    if (r->status != PHI_BUSY) return;
+    phi__toml_tree_mark_header(r);
+    r->section = r->table;
+    r->section_depth = r->table_depth;
+    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
+    if (r->section_number == 0) r->first_header = (uint32_t)(r->places.value_at - r->text);
+    r->section_number++;
+    r->state = PHI__TOML_REST;
+}
+
+/* ---- values ---- */
+
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
+    const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    if (name != NULL)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 "\" is in this table already: keep one of the two");
+    r->state = PHI__TOML_VALUE;
+}
+
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
+    r->places.value_at = r->at;
+    r->places.value_line = r->line;
+    r->places.value_column = phi__toml_column(r, r->at);
+}
+
+static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
+    return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
+}
+
+/* A new value in its table or array. */
+static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
+    phi_json *node;
+    if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
+    node = phi__toml_tree_node(r, meta);
+    if (node != NULL) phi__json_append(r->top->node, node);
+    return node;
+}
+
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
+    if (r->top == NULL) return PHI__TOML_REST;
+    return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
+}
+
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
+    phi_json *node = phi__toml_tree_join(r, meta);
+    if (node == NULL) return NULL;
+    phi__toml_tree_mark(r, node, at);
+    phi__toml_tree_mark_end(r, node, at);
+    r->state = phi__toml_tree_after(r);
+    return node;
+}
+
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
+    uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
+    uint32_t meta =
+        table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
+    phi__toml_frame *frame = r->unused;
+    phi_json *node;
+    if (!phi__toml_tree_deeper(r, depth)) return;
+    node = phi__toml_tree_join(r, meta);
+    if (node == NULL) return;
+    phi__toml_tree_mark(r, node, r->at + 1);
+    if (frame != NULL)
+        r->unused = frame->up;
+    else
+        frame = (phi__toml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
+    if (frame == NULL) {
+        phi__toml_text_no_memory(r);
+        return;
+    }
+    frame->up = r->top;
+    frame->node = node;
+    frame->depth = depth;
+    r->top = frame;
+    r->at++;
+    r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
+}
+
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
+    phi__toml_frame *frame = r->top;
+    r->at++;
+    r->top = frame->up;
+    frame->up = r->unused;
+    r->unused = frame;
+    phi__toml_tree_mark_end(r, frame->node, r->at);
+    r->state = phi__toml_tree_after(r);
+}
+
+/* ======== Values that are neither strings nor dates: booleans, integers, floats. */
 
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
 static const char phi__toml_bad_number[] =
@@ -9756,9 +10161,314 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
     return phi__toml_number_decimal(room, len, value, what);
 }
 
-/* ---- src/formats/toml_read.c ---- */
+/* ======== Dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
+   offset. */
 
-/* toml_read.c - the reader: its states in turn. */
+enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
+
+/* "dddd-dd" with d for a digit. */
+static bool phi__toml_date_shaped(phi_str s, const char *shape) {
+    size_t i;
+    for (i = 0; shape[i] != '\0'; i++)
+        if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
+            return false;
+    return true;
+}
+
+PHI__FN bool phi__toml_date_begins(phi_str text) {
+    return phi__toml_date_shaped(text, "dddd-") || phi__toml_date_shaped(text, "dd:");
+}
+
+static int32_t phi__toml_date_number(const char *at, int digits) {
+    int32_t n = 0;
+    while (digits-- > 0) n = n * 10 + (*at++ - '0');
+    return n;
+}
+
+static int32_t phi__toml_date_days(int32_t year, int32_t month) {
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
+/* Past a date at the start of *s. */
+static bool phi__toml_date_day(phi_str *s, phi_toml_date *out) {
+    if (!phi__toml_date_shaped(*s, "dddd-dd-dd")) return false;
+    out->year = phi__toml_date_number(s->at, 4);
+    out->month = phi__toml_date_number(s->at + 5, 2);
+    out->day = phi__toml_date_number(s->at + 8, 2);
+    *s = phi__str(s->at + 10, s->len - 10);
+    return out->month >= 1 && out->month <= 12 && out->day >= 1 &&
+           out->day <= phi__toml_date_days(out->year, out->month);
+}
+
+static bool phi__toml_date_time(phi_str *s, phi_toml_date *out) {
+    int32_t unit = 100000000;
+    size_t i = 8;
+    if (!phi__toml_date_shaped(*s, "dd:dd:dd")) return false;
+    out->hour = phi__toml_date_number(s->at, 2);
+    out->minute = phi__toml_date_number(s->at + 3, 2);
+    out->second = phi__toml_date_number(s->at + 6, 2);
+    if (phi__toml_date_shaped(phi__str(s->at + 8, s->len - 8), ".d"))
+        for (i = 9; i < s->len && s->at[i] >= '0' && s->at[i] <= '9'; i++, unit /= 10)
+            out->nanosecond += (s->at[i] - '0') * unit;
+    *s = phi__str(s->at + i, s->len - i);
+    return out->hour <= 23 && out->minute <= 59 && out->second <= 60;
+}
+
+/* All that is left: an offset. */
+static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
+    int32_t hours, minutes;
+    if (s.len == 1 && (*s.at == 'Z' || *s.at == 'z')) return true;
+    if (s.len != 6 || (*s.at != '+' && *s.at != '-')) return false;
+    if (!phi__toml_date_shaped(phi__str(s.at + 1, 5), "dd:dd")) return false;
+    hours = phi__toml_date_number(s.at + 1, 2);
+    minutes = phi__toml_date_number(s.at + 4, 2);
+    out->offset_minutes = (*s.at == '-' ? -1 : 1) * (hours * 60 + minutes);
+    return hours <= 23 && minutes <= 59;
+}
+
+PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
+    phi_toml_date date;
+    memset(&date, 0, sizeof date);
+    date.type = PHI_TOML_LOCAL_TIME;
+    if (phi__toml_date_shaped(s, "dddd-")) {
+        if (!phi__toml_date_day(&s, &date)) return false;
+        date.type = s.len == 0 ? PHI_TOML_LOCAL_DATE : PHI_TOML_LOCAL_DATETIME;
+        if (s.len > 0) {
+            if (*s.at != 'T' && *s.at != 't' && *s.at != ' ') return false;
+            s = phi__str(s.at + 1, s.len - 1);
+        }
+    }
+    if (date.type != PHI_TOML_LOCAL_DATE && !phi__toml_date_time(&s, &date)) return false;
+    if (date.type == PHI_TOML_LOCAL_DATETIME && s.len > 0) {
+        if (!phi__toml_date_offset(s, &date)) return false;
+        date.type = PHI_TOML_OFFSET_DATETIME;
+        s.len = 0;
+    }
+    if (s.len > 0) return false;
+    *out = date;
+    return true;
+}
+
+PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
+    size_t i, n = 0, digits = 0;
+    bool fraction = false;
+    for (i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
+        char c = text.at[i];
+        fraction = c == '.' || (fraction && c >= '0' && c <= '9');
+        if (fraction && digits++ > PHI__TOML_FRACTION) continue;
+        out[n++] = (char)(c == 't' || c == ' ' ? 'T' : c == 'z' ? 'Z' : c);
+    }
+    out[n] = '\0';
+    return n;
+}
+
+static phi_toml_type phi__toml_date_type(const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_BOOL: return PHI_TOML_BOOL;
+    case PHI_JSON_NUMBER:
+        return phi__json_kind_of(node) == PHI__JSON_DOUBLE ? PHI_TOML_FLOAT : PHI_TOML_INTEGER;
+    case PHI_JSON_STRING: break;
+    case PHI_JSON_ARRAY: return PHI_TOML_ARRAY;
+    case PHI_JSON_OBJECT: return PHI_TOML_TABLE;
+    default: return PHI_TOML_NONE;
+    }
+    switch (phi__json_form_of(node)) {
+    case PHI__JSON_OFFSET_DATETIME: return PHI_TOML_OFFSET_DATETIME;
+    case PHI__JSON_LOCAL_DATETIME: return PHI_TOML_LOCAL_DATETIME;
+    case PHI__JSON_LOCAL_DATE: return PHI_TOML_LOCAL_DATE;
+    case PHI__JSON_LOCAL_TIME: return PHI_TOML_LOCAL_TIME;
+    default: return PHI_TOML_STRING;
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date) {
+    phi_toml_type type = phi__toml_date_type(node);
+    if (date != NULL && type >= PHI_TOML_OFFSET_DATETIME && type <= PHI_TOML_LOCAL_TIME)
+        (void)phi__toml_date_read(phi__json_text_of(node), date);
+    return type;
+}
+
+PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
+    char canonical[PHI__TOML_DATE_MOST];
+    phi_toml_date date;
+    phi_json *node;
+    if (arena == NULL || !phi__toml_date_read(text, &date)) return NULL;
+    node = phi_json_new_str(arena, phi__str(canonical, phi__toml_date_put(text, canonical)));
+    if (node != NULL)
+        node->meta |= (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME)
+                      << 4;
+    return node;
+}
+
+/* ======== The four styles of strings, in slices.
+
+   Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
+   of two bytes begins the copy. */
+
+static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
+    return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
+}
+
+static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
+    return r->style >= PHI__TOML_MULTI_BASIC;
+}
+
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
+    char quote = *r->at;
+    bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
+    if (is_key && multi) {
+        phi__toml_text_wrong(r, r->at, "a key cannot be a string of several lines");
+        return;
+    }
+    r->style = quote == '"' ? PHI__TOML_BASIC : PHI__TOML_LITERAL;
+    if (multi) r->style = quote == '"' ? PHI__TOML_MULTI_BASIC : PHI__TOML_MULTI_LITERAL;
+    r->at += multi ? 3 : 1;
+    if (multi && phi__toml_text_at_break(r, r->at)) phi__toml_text_newline(r);
+    r->mark = r->at;
+    r->is_key = is_key;
+    r->state = PHI__TOML_STRING_TEXT;
+}
+
+/* The text ends at `at`; the value is complete at `behind`. */
+static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
+    phi_str text = phi__toml_text_end(r, at);
+    phi_json *node;
+    if (r->status != PHI_BUSY) return;
+    r->at = behind;
+    if (r->is_key) {
+        r->key = text;
+        r->state = PHI__TOML_KEY_AFTER;
+        if (text.len > PHI__TOML_KEY_MOST)
+            phi__toml_text_too_big(r, at, "a key of more than 16 MiB");
+        return;
+    }
+    node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
+    if (node == NULL) return;
+    node->v.str = text.at;
+    node->len = (uint32_t)text.len;
+}
+
+/* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
+static void phi__toml_string_quotes(phi__toml_reader *r) {
+    const char *at = r->at;
+    size_t n = 0, left = (size_t)(r->end - at);
+    if (!phi__toml_string_is_multi(r)) {
+        phi__toml_string_done(r, at, at + 1);
+        return;
+    }
+    while (n < 5 && n < left && at[n] == *at) n++;
+    if (n >= 3)
+        phi__toml_string_done(r, at + n - 3, at + n);
+    else
+        r->at += n;
+}
+
+static void phi__toml_string_break(phi__toml_reader *r) {
+    if (!phi__toml_string_is_multi(r)) {
+        phi__toml_text_wrong(r, r->at,
+                             r->is_key ? "a key must end on its line"
+                                       : "a string must end on its line, unless it is in three "
+                                         "quotes");
+        return;
+    }
+    if (*r->at == '\r') {
+        if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+        r->mark = r->at + 1;
+    }
+    phi__toml_text_newline(r);
+}
+
+/* ---- escapes ---- */
+
+/* The character of an escape's letter, or UINT32_MAX. */
+static uint32_t phi__toml_string_letter(char c) {
+    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
+    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
+    return found == NULL ? UINT32_MAX : (uint32_t)(unsigned char)codes[found - letters];
+}
+
+/* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
+static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
+    uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
+    if (code == UINT32_MAX)
+        phi__toml_text_wrong(r, r->at,
+                             digits == 4 ? "\\u takes four hexadecimal digits"
+                                         : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+    else if (code > 0x10ffff)
+        phi__toml_text_wrong(r, r->at, "\\U takes eight hexadecimal digits, at most 0010FFFF");
+    else if (code >= 0xd800 && code <= 0xdfff)
+        phi__toml_text_wrong(r, r->at, "an escape of half of a surrogate pair");
+    return r->status == PHI_BUSY ? code : UINT32_MAX;
+}
+
+static void phi__toml_string_escape(phi__toml_reader *r) {
+    char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
+    size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    uint32_t code;
+    if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+    if (phi__toml_string_is_multi(r) &&
+        (c == ' ' || c == '\t' || phi__toml_text_at_break(r, r->at + 1))) {
+        r->at++;
+        r->joined = false;
+        r->state = PHI__TOML_STRING_JOIN;
+        return;
+    }
+    code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
+    if (r->status != PHI_BUSY) return;
+    if (code == UINT32_MAX) {
+        phi__toml_text_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
+        return;
+    }
+    if (!phi__toml_text_add(r, bytes, phi__utf8_put(bytes, code))) return;
+    r->at += 2 + digits;
+    r->mark = r->at;
+}
+
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
+    if (!phi__toml_text_space(r, stop)) return;
+    if (phi__toml_text_at_break(r, r->at)) {
+        phi__toml_text_newline(r);
+        r->joined = true;
+    } else if (!r->joined)
+        phi__toml_text_expected(r, r->at, "the end of the line after the backslash");
+    else {
+        r->mark = r->at;
+        r->state = PHI__TOML_STRING_TEXT;
+    }
+}
+
+/* ---- text ---- */
+
+/* Past the characters that need no look. */
+static const char *phi__toml_string_run(const char *at, const char *stop, char quote) {
+    char escape = quote == '"' ? '\\' : quote;
+    while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape) at++;
+    return at;
+}
+
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
+    char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
+    while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
+        r->at = phi__toml_string_run(r->at, stop, quote);
+        if (r->at == stop) break;
+        if (*r->at == quote)
+            phi__toml_string_quotes(r);
+        else if (*r->at == '\\' && quote == '"')
+            phi__toml_string_escape(r);
+        else if (phi__toml_text_at_break(r, r->at))
+            phi__toml_string_break(r);
+        else
+            r->at += phi__toml_text_char(r, r->at);
+    }
+    if (r->at >= r->end && r->state == PHI__TOML_STRING_TEXT)
+        phi__toml_text_expected(r, r->at, "the closing quote of a string");
+}
+
+/* ======== The reader: its states in turn. */
 
 enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
@@ -10130,744 +10840,6 @@ PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
     return &r->head;
 }
 
-/* ---- src/formats/toml_set.c ---- */
-
-/* toml_set.c - one value of a text, by its path: changed in the tree, and then in the text. */
-
-/* The next step of a path, *path moving behind it. False: it is malformed. */
-static bool phi__toml_set_step(const char **path, phi__json_step *step) {
-    const char *at = *path + (**path == '.'), *end;
-    if (*at != '"' && *at != '\'') return phi__json_get_path_step(path, step);
-    end = strchr(at + 1, *at);
-    if (end == NULL) return false;
-    step->is_index = false;
-    step->index = 0;
-    step->key = phi__str(at + 1, (size_t)(end - at) - 1);
-    *path = end + 1;
-    return end[1] == '\0' || end[1] == '.' || end[1] == '[';
-}
-
-/* The node of a step, or NULL. */
-static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_at(node, step->index) : phi__json_get_n(node, step->key);
-}
-
-static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
-}
-
-/* A new node where a step leads; node: of the right kind. */
-static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
-                                    phi_json *value) {
-    if (!step->is_index) return phi__json_edit_set(arena, node, step->key, value);
-    return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
-}
-
-/* `node` keeps its place and its key, and is `value` from now on: it borrows text and children, as
-   the tree is only read from here. */
-static void phi__toml_set_become(phi_json *node, const phi_json *value) {
-    node->v = value->v;
-    node->len = value->len;
-    node->meta = (node->meta & ~0xffu) | (value->meta & 0xffu);
-}
-
-static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
-                                       const phi__json_step *step) {
-    phi_str key;
-    if (step->is_index)
-        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
-    if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
-    return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
-}
-
-static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
-                                     const phi_json *value) {
-    phi_json *child = phi__toml_set_child(node, step);
-    phi_status status = PHI_OK;
-    if (value == NULL) return phi__toml_set_remove(arena, node, step);
-    if (child == NULL) {
-        child = phi__json_edit_null(arena);
-        status = phi__toml_set_add(arena, node, step, child);
-    }
-    if (status == PHI_OK) phi__toml_set_become(child, value);
-    return status;
-}
-
-/* Walks the path, making missing tables and arrays unless a value is to be removed. */
-static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const char *path,
-                                     const phi_json *value) {
-    phi__json_step step;
-    phi_json *child;
-    phi_status status = PHI_OK;
-    for (;;) {
-        if (!phi__toml_set_step(&path, &step) || !phi__toml_set_fits(node, &step))
-            return PHI_BAD_ARG;
-        if (*path == '\0') return phi__toml_set_last(arena, node, &step, value);
-        child = phi__toml_set_child(node, &step);
-        if (child == NULL && value == NULL) return PHI_NOT_FOUND;
-        if (child == NULL) {
-            child = *path == '[' ? phi_json_new_array(arena) : phi_json_new_object(arena);
-            status = phi__toml_set_add(arena, node, &step, child);
-        }
-        if (status != PHI_OK) return status;
-        node = child;
-    }
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
-                                const phi_json *value, uint32_t flags, phi_str *out,
-                                phi_parse_error *error) {
-    phi_toml_desc options = PHI_ZERO;
-    phi_arena scratch;
-    phi_json *root;
-    phi_status status;
-    if (arena == NULL || out == NULL || path == NULL) return PHI_BAD_ARG;
-    options.max_depth = PHI_JSON_MAX_DEPTH;
-    phi_arena_init(&scratch, arena->memory, 0);
-    status = phi_toml_parse(&scratch, text, &options, &root, error);
-    if (status == PHI_OK) status = phi__toml_set_walk(&scratch, root, path, value);
-    if (status == PHI_OK) status = phi_toml_edit(arena, text, root, flags, out, NULL);
-    phi_arena_free(&scratch);
-    return status;
-}
-
-/* ---- src/formats/toml_string.c ---- */
-
-/* toml_string.c - the four styles of strings, in slices.
-
-   Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
-   of two bytes begins the copy. */
-
-static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
-    return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
-}
-
-static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
-    return r->style >= PHI__TOML_MULTI_BASIC;
-}
-
-PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
-    char quote = *r->at;
-    bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
-    if (is_key && multi) {
-        phi__toml_text_wrong(r, r->at, "a key cannot be a string of several lines");
-        return;
-    }
-    r->style = quote == '"' ? PHI__TOML_BASIC : PHI__TOML_LITERAL;
-    if (multi) r->style = quote == '"' ? PHI__TOML_MULTI_BASIC : PHI__TOML_MULTI_LITERAL;
-    r->at += multi ? 3 : 1;
-    if (multi && phi__toml_text_at_break(r, r->at)) phi__toml_text_newline(r);
-    r->mark = r->at;
-    r->is_key = is_key;
-    r->state = PHI__TOML_STRING_TEXT;
-}
-
-/* The text ends at `at`; the value is complete at `behind`. */
-static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
-    phi_str text = phi__toml_text_end(r, at);
-    phi_json *node;
-    if (r->status != PHI_BUSY) return;
-    r->at = behind;
-    if (r->is_key) {
-        r->key = text;
-        r->state = PHI__TOML_KEY_AFTER;
-        if (text.len > PHI__TOML_KEY_MOST)
-            phi__toml_text_too_big(r, at, "a key of more than 16 MiB");
-        return;
-    }
-    node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
-    if (node == NULL) return;
-    node->v.str = text.at;
-    node->len = (uint32_t)text.len;
-}
-
-/* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
-static void phi__toml_string_quotes(phi__toml_reader *r) {
-    const char *at = r->at;
-    size_t n = 0, left = (size_t)(r->end - at);
-    if (!phi__toml_string_is_multi(r)) {
-        phi__toml_string_done(r, at, at + 1);
-        return;
-    }
-    while (n < 5 && n < left && at[n] == *at) n++;
-    if (n >= 3)
-        phi__toml_string_done(r, at + n - 3, at + n);
-    else
-        r->at += n;
-}
-
-static void phi__toml_string_break(phi__toml_reader *r) {
-    if (!phi__toml_string_is_multi(r)) {
-        phi__toml_text_wrong(r, r->at,
-                             r->is_key ? "a key must end on its line"
-                                       : "a string must end on its line, unless it is in three "
-                                         "quotes");
-        return;
-    }
-    if (*r->at == '\r') {
-        if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
-        r->mark = r->at + 1;
-    }
-    phi__toml_text_newline(r);
-}
-
-/* ---- escapes ---- */
-
-/* The character of an escape's letter, or UINT32_MAX. */
-static uint32_t phi__toml_string_letter(char c) {
-    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
-    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
-    return found == NULL ? UINT32_MAX : (uint32_t)(unsigned char)codes[found - letters];
-}
-
-/* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
-static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
-    uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
-    if (code == UINT32_MAX)
-        phi__toml_text_wrong(r, r->at,
-                             digits == 4 ? "\\u takes four hexadecimal digits"
-                                         : "\\U takes eight hexadecimal digits, at most 0010FFFF");
-    else if (code > 0x10ffff)
-        phi__toml_text_wrong(r, r->at, "\\U takes eight hexadecimal digits, at most 0010FFFF");
-    else if (code >= 0xd800 && code <= 0xdfff)
-        phi__toml_text_wrong(r, r->at, "an escape of half of a surrogate pair");
-    return r->status == PHI_BUSY ? code : UINT32_MAX;
-}
-
-static void phi__toml_string_escape(phi__toml_reader *r) {
-    char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
-    size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    uint32_t code;
-    if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
-    if (phi__toml_string_is_multi(r) &&
-        (c == ' ' || c == '\t' || phi__toml_text_at_break(r, r->at + 1))) {
-        r->at++;
-        r->joined = false;
-        r->state = PHI__TOML_STRING_JOIN;
-        return;
-    }
-    code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
-    if (r->status != PHI_BUSY) return;
-    if (code == UINT32_MAX) {
-        phi__toml_text_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
-        return;
-    }
-    if (!phi__toml_text_add(r, bytes, phi__utf8_put(bytes, code))) return;
-    r->at += 2 + digits;
-    r->mark = r->at;
-}
-
-PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
-    if (!phi__toml_text_space(r, stop)) return;
-    if (phi__toml_text_at_break(r, r->at)) {
-        phi__toml_text_newline(r);
-        r->joined = true;
-    } else if (!r->joined)
-        phi__toml_text_expected(r, r->at, "the end of the line after the backslash");
-    else {
-        r->mark = r->at;
-        r->state = PHI__TOML_STRING_TEXT;
-    }
-}
-
-/* ---- text ---- */
-
-/* Past the characters that need no look. */
-static const char *phi__toml_string_run(const char *at, const char *stop, char quote) {
-    char escape = quote == '"' ? '\\' : quote;
-    while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape) at++;
-    return at;
-}
-
-PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
-    char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
-    while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
-        r->at = phi__toml_string_run(r->at, stop, quote);
-        if (r->at == stop) break;
-        if (*r->at == quote)
-            phi__toml_string_quotes(r);
-        else if (*r->at == '\\' && quote == '"')
-            phi__toml_string_escape(r);
-        else if (phi__toml_text_at_break(r, r->at))
-            phi__toml_string_break(r);
-        else
-            r->at += phi__toml_text_char(r, r->at);
-    }
-    if (r->at >= r->end && r->state == PHI__TOML_STRING_TEXT)
-        phi__toml_text_expected(r, r->at, "the closing quote of a string");
-}
-
-/* ---- src/formats/toml_text.c ---- */
-
-/* toml_text.c - errors, characters, lines, and room for the text of keys and strings. */
-
-#include <stdio.h>
-
-enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
-
-/* ---- errors ---- */
-
-static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
-                                const char *message) {
-    if (r->status != PHI_BUSY) return;
-    r->status = r->error.status = status;
-    r->error.line = r->line;
-    r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
-    r->error.offset = (size_t)(at - r->text);
-    (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
-}
-
-PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
-    char message[sizeof r->error.message];
-    unsigned char c = at < r->end ? (unsigned char)*at : 0;
-    if (at >= r->end)
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__toml_text_at_break(r, at))
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
-    else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
-        (void)snprintf(message, sizeof message,
-                       "expected %s, found a curly quote: write a straight one, \" or '", what);
-    else if (c > 0x20 && c < 0x7f)
-        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
-    else if (c == ' ' || c == '\t')
-        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
-                       c == ' ' ? "a space" : "a tab");
-    else
-        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__toml_text_fail(r, at, PHI_PARSE, message);
-}
-
-PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_text_fail(r, at, PHI_PARSE, what);
-}
-
-PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
-    char message[sizeof r->error.message];
-    size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
-    if (r->status != PHI_BUSY) return;
-    while (most < r->key.len && most > 0 && ((unsigned char)r->key.at[most] & 0xc0) == 0x80) most--;
-    memcpy(message, before, n);
-    for (i = 0; i < most; i++) {
-        unsigned char c = (unsigned char)r->key.at[i];
-        message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
-    }
-    (void)snprintf(message + n, sizeof message - n, "%s%s", most < r->key.len ? "..." : "", behind);
-    phi__toml_text_fail(r, r->places.key_at, PHI_PARSE, message);
-    r->error.line = r->places.key_line;
-    r->error.column = r->places.key_column;
-}
-
-PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
-}
-
-PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
-    phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
-}
-
-/* ---- characters ---- */
-
-PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
-    unsigned char c = (unsigned char)*at;
-    size_t n;
-    if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
-    if (c == '\r') {
-        phi__toml_text_wrong(r, at, "a carriage return without a line feed behind it");
-        return 0;
-    }
-    if (c < 0x80) {
-        phi__toml_text_wrong(r, at,
-                             "a control character, which must be an escape in a string in double "
-                             "quotes");
-        return 0;
-    }
-    n = phi__json_text_utf8(at, r->end);
-    if (n == 0) phi__toml_text_wrong(r, at, "a byte that is not UTF-8");
-    return n;
-}
-
-/* ---- lines ---- */
-
-PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
-    while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
-    return r->at < stop || r->at == r->end;
-}
-
-PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
-    if (at >= r->end) return false;
-    return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
-}
-
-PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
-    r->at += *r->at == '\r' ? 2 : 1;
-    r->line++;
-    r->line_at = r->at;
-}
-
-/* ---- room ---- */
-
-/* Room for `more` bytes and a terminator. Text never grows by its escapes. */
-static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
-    size_t have, bytes;
-    char *room;
-    if (r->string == NULL) r->string = r->to = r->room;
-    if ((size_t)(r->room_end - r->to) > more) return true;
-    have = (size_t)(r->to - r->string);
-    bytes = phi__add(phi__add(have, more), 1);
-    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
-    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
-    if (room == NULL) {
-        phi__toml_text_no_memory(r);
-        return false;
-    }
-    if (have > 0) memcpy(room, r->string, have);
-    r->room = r->string = room;
-    r->room_end = room + bytes;
-    r->to = room + have;
-    return true;
-}
-
-PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
-    if (!phi__toml_text_room(r, len)) return false;
-    if (len > 0) memcpy(r->to, at, len);
-    r->to += len;
-    return true;
-}
-
-PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
-    phi_str text = phi__str("", 0);
-    if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
-    *r->to = '\0';
-    text = phi__str(r->string, (size_t)(r->to - r->string));
-    r->room = r->to + 1;
-    r->string = r->to = NULL;
-    return text;
-}
-
-PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
-    if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
-}
-
-/* ---- src/formats/toml_tree.c ---- */
-
-/* toml_tree.c - tables, the walk of headers and dotted keys, and values that join them. */
-
-enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
-
-static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
-    phi_json *node;
-    if (r->spare == r->spare_end) {
-        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
-        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
-        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
-        if (r->spare == NULL) {
-            phi__toml_text_no_memory(r);
-            return NULL;
-        }
-    }
-    node = r->spare++;
-    memset(node, 0, sizeof *node);
-    node->meta = meta;
-    return node;
-}
-
-/* ---- places ---- */
-
-/* The place of a value, or of a header, that begins at `value_at`. */
-static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
-    phi__marks_entry *entry;
-    if (r->marks == NULL) return;
-    phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
-    entry = phi__marks_at(r->marks, node);
-    if (entry == NULL) return;
-    entry->from = (uint32_t)(r->places.value_at - r->text);
-    entry->to = (uint32_t)(end - r->text);
-}
-
-static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
-    phi__marks_entry *entry;
-    if (r->marks == NULL) return;
-    phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
-    entry = phi__marks_at(r->marks, node);
-    if (entry != NULL && !r->in_header)
-        entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
-}
-
-/* The place of a header whose table is r->table. */
-static void phi__toml_tree_mark_header(phi__toml_reader *r) {
-    const phi__marks_entry *before;
-    phi__marks_entry *entry;
-    phi__toml_tree_mark(r, r->table, r->at);
-    if (r->marks == NULL) return;
-    before = phi__marks_at(r->marks, r->section);
-    entry = phi__marks_at(r->marks, r->table);
-    if (before != NULL && entry != NULL) entry->key_from = before->to;
-}
-
-/* A value ended at `end`: so does, for now, the section it is in. */
-static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
-    phi__marks_entry *entry;
-    if (r->marks == NULL) return;
-    entry = phi__marks_at(r->marks, node);
-    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
-    if (r->top != NULL) return;
-    entry = phi__marks_at(r->marks, r->section);
-    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
-}
-
-/* ---- tables ---- */
-
-PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
-    r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
-    if (r->root == NULL) return false;
-    r->section = r->table = r->root;
-    r->section_depth = r->table_depth = 1;
-    r->places.value_at = r->at;
-    r->places.value_line = r->places.value_column = 1;
-    phi__toml_tree_mark(r, r->root, r->at);
-    return true;
-}
-
-PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
-    r->in_header = true;
-    r->table = r->root;
-    r->table_depth = 1;
-    r->state = PHI__TOML_KEY;
-}
-
-PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
-    r->in_header = false;
-    r->table = r->top != NULL ? r->top->node : r->section;
-    r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
-    r->places.line_key_at = r->at;
-    r->state = PHI__TOML_KEY;
-}
-
-static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
-    if (depth <= r->max_depth) return true;
-    phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
-    return false;
-}
-
-/* A new member of `table` under the part that was read. NULL: an error was set. */
-static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
-    phi_json *node = phi__toml_tree_node(r, meta);
-    if (node == NULL) return NULL;
-    node->key = r->key.at;
-    node->meta |= (uint32_t)r->key.len << 8;
-    if (!phi__toml_names_add(r, r->table, node, how)) return NULL;
-    phi__json_append(r->table, node);
-    phi__toml_tree_mark_key(r, node);
-    return node;
-}
-
-static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
-    r->table = table;
-    r->table_depth += deeper;
-    (void)phi__toml_tree_deeper(r, r->table_depth);
-}
-
-/* The way of a header through a member that is there. */
-static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
-    if (name->how == PHI__TOML_FIXED)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 phi__json_kind_of(name->node) == PHI__JSON_OBJECT
-                                     ? "\" is an inline table, which is complete"
-                                     : "\" is a value already, and no table");
-    else if (name->how == PHI__TOML_LIST)
-        phi__toml_tree_enter(r, name->node->v.last, 2);
-    else
-        phi__toml_tree_enter(r, name->node, 1);
-}
-
-/* The way of a dotted key: only through tables that dotted keys of this section made, or that have
-   no definition yet. */
-static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
-    bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
-    if (name->how == PHI__TOML_FIXED) {
-        phi__toml_tree_pass(r, name);
-        return;
-    }
-    if (!own && name->how != PHI__TOML_IMPLICIT) {
-        phi__toml_text_wrong_key(r, "the table \"",
-                                 "\" is defined already: a dotted key cannot add to it");
-        return;
-    }
-    name->how = PHI__TOML_DOTTED;
-    name->section = r->section_number & PHI__TOML_SECTIONS;
-    phi__toml_tree_enter(r, name->node, 1);
-}
-
-PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
-    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    phi_json *node;
-    if (name == NULL) {
-        node = phi__toml_tree_member(r, PHI__JSON_OBJECT,
-                                     r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
-        if (node == NULL) return;
-        if (!r->in_header) {
-            r->places.value_at = r->places.line_key_at;
-            r->places.value_line = r->places.key_line;
-            r->places.value_column = r->places.key_column;
-        }
-        phi__toml_tree_mark(r, node, r->places.value_at);
-        phi__toml_tree_enter(r, node, 1);
-        return;
-    }
-    if (r->in_header)
-        phi__toml_tree_pass(r, name);
-    else
-        phi__toml_tree_pass_dotted(r, name);
-    if (r->status == PHI_BUSY) phi__toml_text_drop(r, r->key);
-}
-
-/* Another table at the end of an array of tables. */
-static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
-    phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
-    if (node == NULL) return;
-    phi__json_append(list, node);
-    phi__toml_tree_enter(r, node, 2);
-}
-
-static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
-    phi_json *list =
-        name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
-                                             PHI__TOML_LIST)
-                     : name->node;
-    if (list == NULL) return;
-    if (name == NULL)
-        phi__toml_tree_mark(r, list, r->at);
-    else if (name->how == PHI__TOML_LIST)
-        phi__toml_text_drop(r, r->key);
-    else if (name->how == PHI__TOML_FIXED)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 phi__json_kind_of(list) == PHI__JSON_ARRAY
-                                     ? "\" is an array in brackets, which is complete"
-                                     : "\" is a value already, and no array of tables");
-    else
-        phi__toml_text_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
-    if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
-}
-
-static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
-    phi_json *node;
-    if (name == NULL) {
-        node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
-    } else {
-        node = name->node;
-        if (name->how == PHI__TOML_LIST)
-            phi__toml_text_wrong_key(r, "the key \"", "\" is an array of tables already");
-        else if (name->how == PHI__TOML_FIXED)
-            phi__toml_text_wrong_key(r, "the key \"", "\" has a value already");
-        else if (name->how != PHI__TOML_IMPLICIT)
-            phi__toml_text_wrong_key(r, "the table \"",
-                                     "\" is defined already: put all its keys under one header");
-        name->how = PHI__TOML_EXPLICIT;
-        if (r->status == PHI_BUSY) {
-            phi__toml_tree_mark_key(r, node);
-            phi__toml_text_drop(r, r->key);
-        }
-    }
-    if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
-}
-
-PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
-    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    if (r->tables_header)
-        phi__toml_tree_list(r, name);
-    else
-        phi__toml_tree_table(r, name);
-    if (r->status != PHI_BUSY) return;
-    phi__toml_tree_mark_header(r);
-    r->section = r->table;
-    r->section_depth = r->table_depth;
-    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
-    if (r->section_number == 0) r->first_header = (uint32_t)(r->places.value_at - r->text);
-    r->section_number++;
-    r->state = PHI__TOML_REST;
-}
-
-/* ---- values ---- */
-
-PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
-    const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    if (name != NULL)
-        phi__toml_text_wrong_key(r, "the key \"",
-                                 "\" is in this table already: keep one of the two");
-    r->state = PHI__TOML_VALUE;
-}
-
-PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
-    r->places.value_at = r->at;
-    r->places.value_line = r->line;
-    r->places.value_column = phi__toml_column(r, r->at);
-}
-
-static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
-    return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
-}
-
-/* A new value in its table or array. */
-static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
-    phi_json *node;
-    if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
-    node = phi__toml_tree_node(r, meta);
-    if (node != NULL) phi__json_append(r->top->node, node);
-    return node;
-}
-
-PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
-    if (r->top == NULL) return PHI__TOML_REST;
-    return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
-}
-
-PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
-    phi_json *node = phi__toml_tree_join(r, meta);
-    if (node == NULL) return NULL;
-    phi__toml_tree_mark(r, node, at);
-    phi__toml_tree_mark_end(r, node, at);
-    r->state = phi__toml_tree_after(r);
-    return node;
-}
-
-PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
-    uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
-    uint32_t meta =
-        table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
-    phi__toml_frame *frame = r->unused;
-    phi_json *node;
-    if (!phi__toml_tree_deeper(r, depth)) return;
-    node = phi__toml_tree_join(r, meta);
-    if (node == NULL) return;
-    phi__toml_tree_mark(r, node, r->at + 1);
-    if (frame != NULL)
-        r->unused = frame->up;
-    else
-        frame = (phi__toml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
-    if (frame == NULL) {
-        phi__toml_text_no_memory(r);
-        return;
-    }
-    frame->up = r->top;
-    frame->node = node;
-    frame->depth = depth;
-    r->top = frame;
-    r->at++;
-    r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
-}
-
-PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
-    phi__toml_frame *frame = r->top;
-    r->at++;
-    r->top = frame->up;
-    frame->up = r->unused;
-    r->unused = frame;
-    phi__toml_tree_mark_end(r, frame->node, r->at);
-    r->state = phi__toml_tree_after(r);
-}
-
 /* ---- src/formats/toml_write.c ---- */
 
 /* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
@@ -11153,9 +11125,329 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     return status;
 }
 
-/* ---- src/formats/yaml_block.c ---- */
+/* ---- src/formats/yaml_read.c ---- */
 
-/* yaml_block.c - literal and folded scalars. */
+/* yaml_read.c - the reader: its states in turn. */
+
+/* ======== Plain and quoted scalars, line by line.
+
+   Text that is the same in the value stays where it is, from `mark` on; the first line break or
+   escape begins the copy. */
+
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
+    phi__yaml_scalar *s = &r->scalar;
+    memset(s, 0, sizeof *s);
+    s->at = r->inner.at != NULL ? r->inner.at : r->at;
+    s->line_at = r->line_at;
+    s->line = r->inner.at != NULL ? r->inner.line : r->line;
+    s->mark = s->last = r->at;
+    s->style = style;
+}
+
+/* Line breaks between two lines of text: one is a space, more are one less. */
+static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
+    if (!phi__yaml_text_room(r, breaks)) return;
+    if (breaks == 1)
+        *r->scalar.to++ = ' ';
+    else {
+        memset(r->scalar.to, '\n', breaks - 1);
+        r->scalar.to += breaks - 1;
+    }
+}
+
+/* The state behind a node. */
+static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
+    return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+}
+
+/* ---- plain ---- */
+
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
+    const char *at = r->at;
+    static const char never[] = ",[]{}#&*!|>'\"%@`";
+    if (*at == '@' || *at == '`')
+        phi__yaml_text_wrong(r, at, "text that begins with '@' or '`' must be quoted");
+    else if (*at == '%')
+        phi__yaml_text_wrong(r, at, "text that begins with '%' must be quoted");
+    else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
+        phi__yaml_text_expected(r, at, "a value");
+    else if (memchr(never, *at, sizeof never - 1) != NULL)
+        phi__yaml_text_expected(r, at, "a value");
+    phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
+    r->state = PHI__YAML_PLAIN;
+    if (*at == '-' || *at == '?' || *at == ':') r->at++;
+}
+
+/* The text of this line ended at `at`, white space not counted. */
+static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
+    while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
+    r->scalar.last = at;
+    if (r->scalar.text != NULL) {
+        (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+        r->scalar.mark = at;
+    }
+}
+
+/* Past the characters that neither end a plain scalar nor need a look. */
+static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, bool flow) {
+    for (; at < stop; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (c == ':' || c == '#' || c < 0x20 || c >= 0x7f) {
+            if (c == '\t') continue;
+            break;
+        }
+        if (flow && (c == ',' || c == '[' || c == ']' || c == '{' || c == '}')) break;
+    }
+    return at;
+}
+
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    bool flow = r->flow_depth > 0;
+    while (at < stop) {
+        size_t n = 1;
+        at = phi__yaml_scalar_plain_run(at, stop, flow);
+        if (at == stop) break;
+        if (phi__yaml_is_break(*at)) {
+            r->at = at;
+            phi__yaml_scalar_plain_trim(r, at);
+            r->scalar.breaks = 0;
+            r->state = PHI__YAML_PLAIN_BREAK;
+            return;
+        }
+        if ((*at == ':' && phi__yaml_is_over(r, at + 1)) ||
+            (*at == '#' && phi__yaml_is_space(at[-1])) || (flow && phi__yaml_is_bracket(*at))) {
+            r->at = at;
+            phi__yaml_scalar_plain_trim(r, at);
+            r->state = phi__yaml_scalar_after(r);
+            return;
+        }
+        if ((unsigned char)*at >= 0x7f || (unsigned char)*at < 0x20)
+            n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return;
+        at += n;
+    }
+    r->at = at;
+    if (at < r->end) return;
+    phi__yaml_scalar_plain_trim(r, at);
+    r->state = phi__yaml_scalar_after(r);
+}
+
+/* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
+static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
+    const char *at = r->at;
+    if (at == r->end || *at == '#' || r->indent < r->need) return false;
+    if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
+    if (r->flow_depth == 0) return true;
+    return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
+}
+
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
+    phi__yaml_scalar *s = &r->scalar;
+    bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
+    if (is_key && s->breaks == 0) { /* a key ends with its line */
+        r->state = PHI__YAML_AFTER;
+        return;
+    }
+    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_text_newline(r);
+        s->breaks++;
+    }
+    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_goes_on(r)) {
+        r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
+        if (r->flow_depth == 0) phi__yaml_tree_value(r);
+        return;
+    }
+    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    phi__yaml_scalar_fold(r, s->breaks);
+    s->mark = r->at;
+    r->fresh = false;
+    r->state = PHI__YAML_PLAIN;
+}
+
+/* ---- quoted ---- */
+
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
+    bool single = *r->at == '\'';
+    phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
+    r->at++;
+    r->scalar.mark = r->at;
+    r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
+}
+
+/* Copies the bytes between the mark and `at`. */
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
+    bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    r->scalar.mark = at;
+    return good;
+}
+
+static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
+    r->scalar.last = at;
+    r->at = at + 1;
+    if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
+    r->state = phi__yaml_scalar_after(r);
+}
+
+/* A line ends at `at`. White space before it does not count; escapes are copied already. */
+static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
+    phi__yaml_scalar *s = &r->scalar;
+    const char *last = at;
+    while (last > s->mark && phi__yaml_is_space(last[-1])) last--;
+    if (!phi__yaml_scalar_flush(r, last)) return;
+    s->breaks = 0;
+    s->started = true;
+    r->at = at;
+    r->state = PHI__YAML_QUOTED_BREAK;
+}
+
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop && r->status == PHI_BUSY) {
+        while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
+        if (at == stop) break;
+        if (phi__yaml_is_break(*at)) {
+            phi__yaml_scalar_line_end(r, at);
+            return;
+        }
+        if (*at == '\'') {
+            if (at + 1 == r->end || at[1] != '\'') {
+                phi__yaml_scalar_close(r, at);
+                return;
+            }
+            if (!phi__yaml_scalar_flush(r, at + 1)) return;
+            r->scalar.mark = at + 2;
+            at += 2;
+        } else
+            at += phi__yaml_text_char(r, at, true);
+    }
+    r->at = at;
+    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+}
+
+/* ---- escapes ---- */
+
+/* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
+   one. Returns its bytes; 0: an error was set. */
+static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
+    size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
+    uint32_t low;
+    *code = phi__json_text_hex(at + 2, r->end, digits);
+    if (*code > 0x10ffff) {
+        phi__yaml_text_wrong(r, at,
+                             digits == 2 ? "\\x takes two hexadecimal digits"
+                             : digits == 4
+                                 ? "\\u takes four hexadecimal digits"
+                                 : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        return 0;
+    }
+    if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
+    low = digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
+              ? phi__json_text_hex(at + 8, r->end, 4)
+              : UINT32_MAX;
+    if (low < 0xdc00 || low > 0xdfff) {
+        phi__yaml_text_wrong(r, at, "half of a surrogate pair");
+        return 0;
+    }
+    *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+    return 12;
+}
+
+/* An escape of one character: \n, \t, ... ; UINT32_MAX: none. */
+static uint32_t phi__yaml_scalar_short(char c) {
+    static const char names[] = "0abtnvfre \"/\\\tN_LP";
+    static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,
+                                     ' ', '"', '/', '\\', 9,  0x85, 0xa0, 0x2028, 0x2029};
+    const char *found = c == '\0' ? NULL : (const char *)memchr(names, c, sizeof names - 1);
+    return found == NULL ? UINT32_MAX : codes[found - names];
+}
+
+/* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
+static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
+    phi__yaml_scalar *s = &r->scalar;
+    uint32_t code;
+    size_t n = 2;
+    char bytes[4];
+    if (!phi__yaml_scalar_flush(r, at)) return false;
+    if (at + 1 == r->end) {
+        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        return false;
+    }
+    if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
+        s->mark = at + 1;
+        s->breaks = 0;
+        s->started = false;
+        r->at = at + 1;
+        r->state = PHI__YAML_QUOTED_BREAK;
+        return false;
+    }
+    code = phi__yaml_scalar_short(at[1]);
+    if (code == UINT32_MAX && (at[1] == 'x' || at[1] == 'u' || at[1] == 'U')) {
+        n = phi__yaml_scalar_code(r, at, &code);
+        if (n == 0) return false;
+    }
+    if (code == UINT32_MAX) {
+        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        return false;
+    }
+    if (!phi__yaml_text_add(r, bytes, phi__utf8_put(bytes, code))) return false;
+    *next = s->mark = at + n;
+    return true;
+}
+
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop && r->status == PHI_BUSY) {
+        at = phi__json_text_plain_end(at, stop);
+        if (at == stop) break;
+        if (*at == '"') {
+            phi__yaml_scalar_close(r, at);
+            return;
+        }
+        if (*at == '\\') {
+            if (!phi__yaml_scalar_escape(r, at, &at)) return;
+        } else if (phi__yaml_is_break(*at)) {
+            phi__yaml_scalar_line_end(r, at);
+            return;
+        } else
+            at += phi__yaml_text_char(r, at, true);
+    }
+    r->at = at;
+    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+}
+
+/* Between the lines of a quoted scalar. */
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
+    phi__yaml_scalar *s = &r->scalar;
+    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_text_newline(r);
+        s->breaks++;
+    }
+    if (r->at >= stop && stop < r->end) return;
+    if (r->at == r->end)
+        phi__yaml_text_expected(r, r->at, "the closing quote of a string");
+    else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
+        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of a string");
+    else if (r->indent < r->need)
+        phi__yaml_text_wrong(r, r->at,
+                             "a line of a string must be indented more than the block around it");
+    if (r->status != PHI_BUSY) return;
+    if (s->started)
+        phi__yaml_scalar_fold(r, s->breaks);
+    else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
+        if (!phi__yaml_text_room(r, s->breaks)) return;
+        memset(s->to, '\n', s->breaks - 1);
+        s->to += s->breaks - 1;
+    }
+    s->mark = r->at;
+    r->fresh = false;
+    r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
+}
+
+/* ======== Literal and folded scalars. */
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
@@ -11290,185 +11582,7 @@ PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
-/* ---- src/formats/yaml_core.c ---- */
-
-/* yaml_core.c - the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
-
-#include <math.h>
-
-#define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
-
-static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
-                                     const char *upper) {
-    return phi__str_is(s, lower) || phi__str_is(s, title) || phi__str_is(s, upper);
-}
-
-static bool phi__yaml_core_is_null(phi_str s) {
-    return s.len == 0 || phi__str_is(s, "~") || phi__yaml_core_is_one_of(s, "null", "Null", "NULL");
-}
-
-static uint32_t phi__yaml_core_bool(phi_str s) {
-    if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
-    if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
-    return 0;
-}
-
-static int phi__yaml_core_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return 16;
-}
-
-/* 0o17, 0x1F. */
-static uint32_t phi__yaml_core_based(phi_str s, phi__json_value *value) {
-    int base = s.at[1] == 'x' ? 16 : 8;
-    uint64_t n = 0;
-    bool large = false;
-    size_t i;
-    if (s.len < 3) return 0;
-    for (i = 2; i < s.len; i++) {
-        int digit = phi__yaml_core_digit(s.at[i]);
-        if (digit >= base) return 0;
-        large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
-        if (!large) n = n * (uint64_t)base + (uint64_t)digit;
-    }
-    if (large) return PHI__YAML_TOO_LARGE;
-    value->u = n;
-    return n > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT;
-}
-
-/* Past the digits. */
-static size_t phi__yaml_core_digits(phi_str s, size_t i) {
-    while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
-    return i;
-}
-
-/* The parts of a decimal number: [sign] whole [. fraction] [exponent]. */
-typedef struct phi__yaml_decimal {
-    size_t whole, point, fraction, exponent; /* where they begin, or where they would */
-} phi__yaml_decimal;
-
-static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
-    size_t i = s.len > 0 && (s.at[0] == '+' || s.at[0] == '-') ? 1 : 0, end;
-    d->whole = i;
-    d->point = phi__yaml_core_digits(s, i);
-    d->fraction = d->point;
-    if (d->point < s.len && s.at[d->point] == '.') d->fraction++;
-    d->exponent = phi__yaml_core_digits(s, d->fraction);
-    if (d->point == d->whole && d->exponent == d->fraction) return false;
-    if (d->point == d->fraction && d->exponent != d->point) return false;
-    if (d->exponent == s.len) return true;
-    i = d->exponent;
-    if (s.at[i] != 'e' && s.at[i] != 'E') return false;
-    i++;
-    if (i < s.len && (s.at[i] == '+' || s.at[i] == '-')) i++;
-    end = phi__yaml_core_digits(s, i);
-    return end > i && end == s.len;
-}
-
-/* The same number as JSON writes it: no plus, no zeros in front, digits around the point. */
-static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
-                                         phi__json_value *value) {
-    char text[PHI__YAML_NUMBER_MOST + 8];
-    phi__json_number number;
-    const char *bad;
-    size_t n = 0, from = d->whole;
-    if (s.len > PHI__YAML_NUMBER_MOST) return PHI__YAML_TOO_LARGE;
-    while (from + 1 < d->point && s.at[from] == '0') from++;
-    if (s.at[0] == '-') text[n++] = '-';
-    if (from == d->point) text[n++] = '0';
-    memcpy(text + n, s.at + from, d->point - from);
-    n += d->point - from;
-    if (d->fraction > d->point) {
-        text[n++] = '.';
-        memcpy(text + n, s.at + d->fraction, d->exponent - d->fraction);
-        n += d->exponent - d->fraction;
-        if (d->exponent == d->fraction) text[n++] = '0';
-    }
-    memcpy(text + n, s.at + d->exponent, s.len - d->exponent);
-    n += s.len - d->exponent;
-    if (phi__json_number_read(text, text + n, &number, &bad) != text + n)
-        return PHI__YAML_TOO_LARGE;
-    *value = number.v;
-    return number.kind;
-}
-
-static uint32_t phi__yaml_core_special(phi_str s, phi__json_value *value) {
-    bool sign = s.at[0] == '-' || s.at[0] == '+';
-    phi_str rest = phi__str(s.at + (sign ? 1 : 0), s.len - (sign ? 1 : 0));
-    if (phi__yaml_core_is_one_of(rest, ".inf", ".Inf", ".INF")) {
-        value->d = s.at[0] == '-' ? -(double)INFINITY : (double)INFINITY;
-        return PHI__JSON_DOUBLE;
-    }
-    if (sign || !phi__yaml_core_is_one_of(s, ".nan", ".NaN", ".NAN")) return 0;
-    value->d = (double)NAN;
-    return PHI__JSON_DOUBLE;
-}
-
-/* A number's kind, or 0. */
-static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
-    phi__json_number number;
-    phi__yaml_decimal d;
-    const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* mostly as in JSON */
-        const char *end = s.at + phi__min(s.len, 65536);
-        if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
-            *value = number.v;
-            return number.kind;
-        }
-    }
-    if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x'))
-        return phi__yaml_core_based(s, value);
-    if (phi__yaml_core_parts(s, &d)) return phi__yaml_core_rewritten(s, &d, value);
-    return phi__yaml_core_special(s, value);
-}
-
-static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
-    char c = s.len > 0 ? s.at[0] : '~';
-    uint32_t kind = 0;
-    if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.')
-        kind = phi__yaml_core_number(s, value);
-    else if (c == 't' || c == 'T' || c == 'f' || c == 'F')
-        kind = phi__yaml_core_bool(s);
-    else if ((c == '~' || c == 'n' || c == 'N') && phi__yaml_core_is_null(s))
-        kind = PHI__JSON_NULL;
-    if (kind == 0) kind = PHI__JSON_STRING;
-    return kind;
-}
-
-/* What the text is under a tag that is not str: the tag's kind, or 0. */
-static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *value) {
-    uint32_t kind = phi__yaml_core_plain(s, value);
-    bool number = kind == PHI__JSON_INT || kind == PHI__JSON_UINT || kind == PHI__JSON_DOUBLE;
-    if (tag == PHI__YAML_TAG_NULL) return kind == PHI__JSON_NULL ? kind : 0;
-    if (tag == PHI__YAML_TAG_BOOL)
-        return kind == PHI__JSON_TRUE || kind == PHI__JSON_FALSE ? kind : 0;
-    if (kind == PHI__YAML_TOO_LARGE) return kind;
-    if (tag == PHI__YAML_TAG_INT) {
-        phi__yaml_decimal d;
-        bool based = s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x');
-        if (!number) return 0;
-        return based || (phi__yaml_core_parts(s, &d) && d.point == s.len) ? kind : 0;
-    }
-    if (tag != PHI__YAML_TAG_FLOAT || !number) return 0;
-    if (kind == PHI__JSON_INT) value->d = (double)value->i;
-    if (kind == PHI__JSON_UINT) value->d = (double)value->u;
-    return PHI__JSON_DOUBLE;
-}
-
-PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
-                                        phi__json_value *value) {
-    value->u = 0;
-    if (tag == PHI__YAML_TAG_NONE && plain) return phi__yaml_core_plain(text, value);
-    if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
-    return phi__yaml_core_tagged(text, tag, value);
-}
-#undef PHI__YAML_NUMBER_MOST
-
-/* ---- src/formats/yaml_flow.c ---- */
-
-/* yaml_flow.c - flow collections, token by token. */
+/* ======== Flow collections, token by token. */
 
 PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
@@ -11702,9 +11816,7 @@ PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         phi__yaml_flow_map(r);
 }
 
-/* ---- src/formats/yaml_lines.c ---- */
-
-/* yaml_lines.c - block content: what a line begins, continues and closes. */
+/* ======== Block content: what a line begins, continues and closes. */
 
 /* ---- closing ---- */
 
@@ -12056,397 +12168,7 @@ PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
                    : PHI__YAML_LINE;
 }
 
-/* ---- src/formats/yaml_names.c ---- */
-
-/* yaml_names.c - texts by hash: the keys of the mappings that are open, and the anchors.
-
-   Names are a stack with a hash table of places in it. The newest leave first, so a table with
-   linear probing needs no marks of removed names: the newest is the last of every chain. */
-
-/* The address of the table's owner makes the places differ from run to run, so that no text can
-   be made in advance whose names collide. */
-PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
-    uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
-    return (uint32_t)(phi__map_hash(seed, text) >> 32);
-}
-
-static bool phi__yaml_names_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
-                                 uint32_t scope) {
-    return name->hash == hash && name->scope == scope && name->len == text.len &&
-           (text.len == 0 || memcmp(name->at, text.at, text.len) == 0);
-}
-
-/* A table holds indices from 1; 0 is free. */
-static void phi__yaml_names_place(phi__yaml_names *names, uint32_t index) {
-    uint32_t mask = names->table_cap - 1, place = names->at[index].hash & mask;
-    while (names->table[place] != 0) place = (place + 1) & mask;
-    names->table[place] = index + 1;
-    names->at[index].place = place;
-}
-
-static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
-    uint32_t cap = names->cap == 0 ? 16 : names->cap * 2, i;
-    phi__yaml_name *at;
-    uint32_t *table;
-    if (names->cap >= UINT32_MAX / 8) return false;
-    at = (phi__yaml_name *)phi_arena_alloc(arena, phi__mul(cap, sizeof *at));
-    table = (uint32_t *)phi_arena_alloc(arena, phi__mul(cap, 2 * sizeof *table));
-    if (at == NULL || table == NULL) return false;
-    if (names->count > 0) memcpy(at, names->at, names->count * sizeof *at);
-    memset(table, 0, cap * 2 * sizeof *table);
-    names->at = at;
-    names->table = table;
-    names->cap = cap;
-    names->table_cap = cap * 2;
-    for (i = 0; i < names->count; i++) phi__yaml_names_place(names, i); /* the oldest first */
-    return true;
-}
-
-PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope, uint32_t hash) {
-    uint32_t mask, place;
-    if (names->count == 0) return NULL;
-    mask = names->table_cap - 1;
-    for (place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
-        phi__yaml_name *name = &names->at[names->table[place] - 1];
-        if (phi__yaml_names_same(name, hash, text, scope)) return name;
-    }
-    return NULL;
-}
-
-PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope, uint32_t hash) {
-    phi__yaml_name *name;
-    if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
-    name = &names->at[names->count];
-    memset(name, 0, sizeof *name);
-    name->at = text.at;
-    name->len = (uint32_t)text.len;
-    name->hash = hash;
-    name->scope = scope;
-    phi__yaml_names_place(names, names->count++);
-    return name;
-}
-
-PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
-    while (names->count > count) names->table[names->at[--names->count].place] = 0;
-}
-
-/* ---- src/formats/yaml_props.c ---- */
-
-/* yaml_props.c - properties before a node or a document: anchors, tags, directives. */
-
-#define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
-#define PHI__YAML_HANDLES_MOST 64u
-
-struct phi__yaml_handle {
-    struct phi__yaml_handle *next;
-    phi_str handle, prefix; /* "!e!", "tag:example.com,2000:" */
-};
-
-/* ---- names ---- */
-
-/* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
-static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
-    const char *start = at;
-    while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
-        size_t n = phi__yaml_text_char(r, at, false);
-        if (n == 0) return NULL;
-        at += n;
-        if ((size_t)(at - start) > PHI__YAML_NAME_MOST) {
-            phi__yaml_text_too_big(r, "the name of an anchor or a tag of more than 1024 bytes");
-            return NULL;
-        }
-    }
-    return at;
-}
-
-static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
-    if (r->inner.at != NULL) return;
-    r->inner.at = at;
-    r->inner.line = r->line;
-    r->inner.column = phi__yaml_column(r, at);
-}
-
-/* ---- tags ---- */
-
-static uint8_t phi__yaml_props_core_tag(phi_str name) {
-    static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
-    return PHI__YAML_TAG_NONE;
-}
-
-/* The core tag that prefix and rest make together. */
-static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
-    char whole[32];
-    static const char core[] = "tag:yaml.org,2002:";
-    size_t n = sizeof core - 1, len = prefix.len + rest.len;
-    if (len <= n || len > sizeof whole) return PHI__YAML_TAG_NONE;
-    memcpy(whole, prefix.at, prefix.len);
-    if (rest.len > 0) memcpy(whole + prefix.len, rest.at, rest.len);
-    if (memcmp(whole, core, n) != 0) return PHI__YAML_TAG_NONE;
-    return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
-}
-
-static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
-                                                             phi_str handle) {
-    const struct phi__yaml_handle *at = r->handles;
-    while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
-    return at;
-}
-
-/* "!", "!!" or "!name!" at the start. */
-static size_t phi__yaml_props_handle_len(phi_str tag) {
-    size_t i;
-    for (i = 1; i < tag.len; i++) {
-        char c = tag.at[i];
-        if (c == '!') return i + 1;
-        if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-              (c >= 'A' && c <= 'Z')))
-            break;
-    }
-    return 1;
-}
-
-static bool phi__yaml_props_is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/* Whether these are characters of a tag: those of a URI, "!" apart. */
-static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
-    static const char more[] = "-#;/?:@&=+$_.~*'()%";
-    size_t i;
-    for (i = 0; i < s.len; i++) {
-        char c = s.at[i];
-        if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
-                          phi__yaml_props_is_hex(s.at[i + 2])))
-            return false;
-        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
-        if (memchr(more, c, sizeof more - 1) != NULL) continue;
-        if (in_brackets && (c == ',' || c == '[' || c == ']' || c == '!')) continue;
-        return false;
-    }
-    return true;
-}
-
-/* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
-static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    size_t n = phi__yaml_props_handle_len(tag);
-    phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
-    const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
-    if (!phi__yaml_props_is_uri(rest, false)) {
-        phi__yaml_text_wrong(r, tag.at, "a tag with a character that tags do not have");
-        return false;
-    }
-    if (n > 1 && rest.len == 0) {
-        phi__yaml_text_expected(r, tag.at + n, "a tag's name after its handle");
-        return false;
-    }
-    if (declared != NULL)
-        *out = phi__yaml_props_whole(declared->prefix, rest);
-    else if (n == 2)
-        *out = phi__yaml_props_core_tag(rest);
-    else if (n > 2) {
-        phi__yaml_text_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
-        return false;
-    }
-    if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
-    return true;
-}
-
-/* The tag of a text like "!<tag:yaml.org,2002:str>". */
-static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    phi_str whole;
-    if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
-        phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
-        return false;
-    }
-    whole = phi__str(tag.at + 2, tag.len - 3);
-    if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
-        phi__yaml_text_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
-        return false;
-    }
-    *out = phi__yaml_props_whole(whole, phi__str("", 0));
-    return true;
-}
-
-static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
-    bool verbatim = at + 1 < r->end && at[1] == '<', good;
-    const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
-    const char *close;
-    uint8_t tag = PHI__YAML_TAG_NONE;
-    if (end == NULL) return;
-    if (verbatim) {
-        close = (const char *)memchr(at, '>', (size_t)(end - at));
-        if (close != NULL && phi__yaml_is_over(r, close + 1)) end = close + 1;
-    }
-    if (r->inner.tag != 0) {
-        phi__yaml_text_wrong(r, at, "a second tag for one node");
-        return;
-    }
-    good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
-                    : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
-    if (!good) return;
-    if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
-        phi__yaml_text_wrong(r, at,
-                             "a tag that is not of the core schema (!!str, !!int, !!float, "
-                             "!!bool, !!null, !!seq, !!map)");
-        return;
-    }
-    phi__yaml_props_mark(r, at);
-    r->inner.tag = tag;
-    r->at = end;
-}
-
-/* ---- anchors ---- */
-
-static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
-    const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
-    if (end == NULL) return;
-    if (end == at + 1) {
-        phi__yaml_text_expected(r, end, "the name of an anchor");
-        return;
-    }
-    if (r->inner.anchor_at != NULL) {
-        phi__yaml_text_wrong(r, at, "a second anchor for one node");
-        return;
-    }
-    phi__yaml_props_mark(r, at);
-    r->inner.anchor_at = at;
-    r->inner.anchor = phi__str(at + 1, (size_t)(end - at - 1));
-    r->at = end;
-}
-
-PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
-    const char *at = r->at;
-    if (*at == '&')
-        phi__yaml_props_anchor(r, at);
-    else
-        phi__yaml_props_tag(r, at);
-    if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
-        phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
-}
-
-PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
-    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
-    if (inner->at == NULL) return;
-    if (outer->at == NULL)
-        *outer = *inner;
-    else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
-             (inner->tag != 0 && outer->tag != 0))
-        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
-                                "a second anchor or tag for one node");
-    else if (inner->anchor_at != NULL) {
-        outer->anchor = inner->anchor;
-        outer->anchor_at = inner->anchor_at;
-    } else
-        outer->tag = inner->tag;
-    memset(inner, 0, sizeof *inner);
-}
-
-PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
-    const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
-    if (end == NULL) return;
-    if (end == at + 1) {
-        phi__yaml_text_expected(r, end, "the name of an anchor after '*'");
-        return;
-    }
-    if (r->inner.at != NULL) {
-        phi__yaml_text_wrong(r, at, "an alias cannot have an anchor or a tag");
-        return;
-    }
-    r->at = end;
-    phi__yaml_tree_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
-}
-
-/* ---- directives ---- */
-
-/* The next word of the line: empty at its end or before a comment. */
-static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
-    const char *at = r->at, *end;
-    while (at < r->end && phi__yaml_is_space(*at)) at++;
-    r->at = at;
-    if (at < r->end && *at == '#') return phi__str(at, 0);
-    end = phi__yaml_props_name(r, at, false);
-    if (end != NULL) r->at = end;
-    return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
-}
-
-static void phi__yaml_props_version(phi__yaml_reader *r) {
-    phi_str word = phi__yaml_props_word(r);
-    size_t i, points = 0;
-    if (r->status != PHI_BUSY) return;
-    for (i = 0; i < word.len; i++) {
-        if (word.at[i] == '.' && i > 0 && i + 1 < word.len && points == 0)
-            points++;
-        else if (word.at[i] < '0' || word.at[i] > '9')
-            break;
-    }
-    if (r->has_version)
-        phi__yaml_text_wrong(r, word.at, "a second %YAML directive");
-    else if (i < word.len || points == 0)
-        phi__yaml_text_expected(r, word.at, "a version like 1.2 after %YAML");
-    else if (!phi__str_starts(word, "1."))
-        phi__yaml_text_wrong(r, word.at, "a version of YAML other than 1");
-    r->has_version = true;
-}
-
-static bool phi__yaml_props_is_handle(phi_str s) {
-    if (s.len == 0 || s.at[0] != '!') return false;
-    return phi__yaml_props_handle_len(s) == s.len;
-}
-
-static void phi__yaml_props_declare(phi__yaml_reader *r) {
-    phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
-    struct phi__yaml_handle *declared;
-    if (r->status != PHI_BUSY) return;
-    if (!phi__yaml_props_is_handle(handle)) {
-        phi__yaml_text_expected(r, handle.at, "a handle like !name! after %TAG");
-        return;
-    }
-    if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
-        phi__yaml_text_expected(r, prefix.at, "a prefix of tags after the handle");
-        return;
-    }
-    if (phi__yaml_props_handle(r, handle) != NULL) {
-        phi__yaml_text_wrong(r, handle.at, "a second %TAG directive of this handle");
-        return;
-    }
-    if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
-        phi__yaml_text_too_big(r, "more than 64 %TAG directives");
-        return;
-    }
-    declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
-    if (declared == NULL) {
-        phi__yaml_text_no_memory(r);
-        return;
-    }
-    declared->handle = handle;
-    declared->prefix = prefix;
-    declared->next = r->handles;
-    r->handles = declared;
-}
-
-PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
-    phi_str name;
-    r->at++;
-    name = phi__yaml_props_word(r);
-    if (r->status != PHI_BUSY) return;
-    if (phi__str_is(name, "YAML"))
-        phi__yaml_props_version(r);
-    else if (phi__str_is(name, "TAG"))
-        phi__yaml_props_declare(r);
-    else
-        r->state = PHI__YAML_COMMENT; /* reserved: skipped */
-}
-#undef PHI__YAML_NAME_MOST
-#undef PHI__YAML_HANDLES_MOST
-
-/* ---- src/formats/yaml_read.c ---- */
-
-/* yaml_read.c - the reader: its states in turn. */
+/* ======== The reader: its states in turn. */
 
 #define PHI__YAML_DEPTH 512u          /* by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
@@ -12595,331 +12317,14 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
 #undef PHI__YAML_ALIAS_NODES
 #undef PHI__YAML_ALIAS_BYTES
 
-/* ---- src/formats/yaml_scalar.c ---- */
+/* ---- src/formats/yaml_tree.c ---- */
 
-/* yaml_scalar.c - plain and quoted scalars, line by line.
+/* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
 
-   Text that is the same in the value stays where it is, from `mark` on; the first line break or
-   escape begins the copy. */
-
-PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
-    phi__yaml_scalar *s = &r->scalar;
-    memset(s, 0, sizeof *s);
-    s->at = r->inner.at != NULL ? r->inner.at : r->at;
-    s->line_at = r->line_at;
-    s->line = r->inner.at != NULL ? r->inner.line : r->line;
-    s->mark = s->last = r->at;
-    s->style = style;
-}
-
-/* Line breaks between two lines of text: one is a space, more are one less. */
-static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
-    if (!phi__yaml_text_room(r, breaks)) return;
-    if (breaks == 1)
-        *r->scalar.to++ = ' ';
-    else {
-        memset(r->scalar.to, '\n', breaks - 1);
-        r->scalar.to += breaks - 1;
-    }
-}
-
-/* The state behind a node. */
-static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
-    return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
-}
-
-/* ---- plain ---- */
-
-PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
-    const char *at = r->at;
-    static const char never[] = ",[]{}#&*!|>'\"%@`";
-    if (*at == '@' || *at == '`')
-        phi__yaml_text_wrong(r, at, "text that begins with '@' or '`' must be quoted");
-    else if (*at == '%')
-        phi__yaml_text_wrong(r, at, "text that begins with '%' must be quoted");
-    else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
-        phi__yaml_text_expected(r, at, "a value");
-    else if (memchr(never, *at, sizeof never - 1) != NULL)
-        phi__yaml_text_expected(r, at, "a value");
-    phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
-    r->state = PHI__YAML_PLAIN;
-    if (*at == '-' || *at == '?' || *at == ':') r->at++;
-}
-
-/* The text of this line ended at `at`, white space not counted. */
-static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
-    while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
-    r->scalar.last = at;
-    if (r->scalar.text != NULL) {
-        (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-        r->scalar.mark = at;
-    }
-}
-
-/* Past the characters that neither end a plain scalar nor need a look. */
-static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, bool flow) {
-    for (; at < stop; at++) {
-        unsigned char c = (unsigned char)*at;
-        if (c == ':' || c == '#' || c < 0x20 || c >= 0x7f) {
-            if (c == '\t') continue;
-            break;
-        }
-        if (flow && (c == ',' || c == '[' || c == ']' || c == '{' || c == '}')) break;
-    }
-    return at;
-}
-
-PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    bool flow = r->flow_depth > 0;
-    while (at < stop) {
-        size_t n = 1;
-        at = phi__yaml_scalar_plain_run(at, stop, flow);
-        if (at == stop) break;
-        if (phi__yaml_is_break(*at)) {
-            r->at = at;
-            phi__yaml_scalar_plain_trim(r, at);
-            r->scalar.breaks = 0;
-            r->state = PHI__YAML_PLAIN_BREAK;
-            return;
-        }
-        if ((*at == ':' && phi__yaml_is_over(r, at + 1)) ||
-            (*at == '#' && phi__yaml_is_space(at[-1])) || (flow && phi__yaml_is_bracket(*at))) {
-            r->at = at;
-            phi__yaml_scalar_plain_trim(r, at);
-            r->state = phi__yaml_scalar_after(r);
-            return;
-        }
-        if ((unsigned char)*at >= 0x7f || (unsigned char)*at < 0x20)
-            n = phi__yaml_text_char(r, at, false);
-        if (n == 0) return;
-        at += n;
-    }
-    r->at = at;
-    if (at < r->end) return;
-    phi__yaml_scalar_plain_trim(r, at);
-    r->state = phi__yaml_scalar_after(r);
-}
-
-/* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
-static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
-    const char *at = r->at;
-    if (at == r->end || *at == '#' || r->indent < r->need) return false;
-    if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
-    if (r->flow_depth == 0) return true;
-    return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
-}
-
-PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
-    phi__yaml_scalar *s = &r->scalar;
-    bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
-    if (is_key && s->breaks == 0) { /* a key ends with its line */
-        r->state = PHI__YAML_AFTER;
-        return;
-    }
-    while (r->at < stop && phi__yaml_text_space(r, stop)) {
-        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_text_newline(r);
-        s->breaks++;
-    }
-    if (r->at >= stop && stop < r->end) return;
-    if (!phi__yaml_scalar_goes_on(r)) {
-        r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
-        if (r->flow_depth == 0) phi__yaml_tree_value(r);
-        return;
-    }
-    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
-    phi__yaml_scalar_fold(r, s->breaks);
-    s->mark = r->at;
-    r->fresh = false;
-    r->state = PHI__YAML_PLAIN;
-}
-
-/* ---- quoted ---- */
-
-PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
-    bool single = *r->at == '\'';
-    phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
-    r->at++;
-    r->scalar.mark = r->at;
-    r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
-}
-
-/* Copies the bytes between the mark and `at`. */
-static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
-    bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-    r->scalar.mark = at;
-    return good;
-}
-
-static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
-    r->scalar.last = at;
-    r->at = at + 1;
-    if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
-    r->state = phi__yaml_scalar_after(r);
-}
-
-/* A line ends at `at`. White space before it does not count; escapes are copied already. */
-static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
-    phi__yaml_scalar *s = &r->scalar;
-    const char *last = at;
-    while (last > s->mark && phi__yaml_is_space(last[-1])) last--;
-    if (!phi__yaml_scalar_flush(r, last)) return;
-    s->breaks = 0;
-    s->started = true;
-    r->at = at;
-    r->state = PHI__YAML_QUOTED_BREAK;
-}
-
-PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    while (at < stop && r->status == PHI_BUSY) {
-        while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
-        if (at == stop) break;
-        if (phi__yaml_is_break(*at)) {
-            phi__yaml_scalar_line_end(r, at);
-            return;
-        }
-        if (*at == '\'') {
-            if (at + 1 == r->end || at[1] != '\'') {
-                phi__yaml_scalar_close(r, at);
-                return;
-            }
-            if (!phi__yaml_scalar_flush(r, at + 1)) return;
-            r->scalar.mark = at + 2;
-            at += 2;
-        } else
-            at += phi__yaml_text_char(r, at, true);
-    }
-    r->at = at;
-    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
-}
-
-/* ---- escapes ---- */
-
-/* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
-   one. Returns its bytes; 0: an error was set. */
-static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
-    size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
-    uint32_t low;
-    *code = phi__json_text_hex(at + 2, r->end, digits);
-    if (*code > 0x10ffff) {
-        phi__yaml_text_wrong(r, at,
-                             digits == 2 ? "\\x takes two hexadecimal digits"
-                             : digits == 4
-                                 ? "\\u takes four hexadecimal digits"
-                                 : "\\U takes eight hexadecimal digits, at most 0010FFFF");
-        return 0;
-    }
-    if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
-    low = digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
-              ? phi__json_text_hex(at + 8, r->end, 4)
-              : UINT32_MAX;
-    if (low < 0xdc00 || low > 0xdfff) {
-        phi__yaml_text_wrong(r, at, "half of a surrogate pair");
-        return 0;
-    }
-    *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
-    return 12;
-}
-
-/* An escape of one character: \n, \t, ... ; UINT32_MAX: none. */
-static uint32_t phi__yaml_scalar_short(char c) {
-    static const char names[] = "0abtnvfre \"/\\\tN_LP";
-    static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,
-                                     ' ', '"', '/', '\\', 9,  0x85, 0xa0, 0x2028, 0x2029};
-    const char *found = c == '\0' ? NULL : (const char *)memchr(names, c, sizeof names - 1);
-    return found == NULL ? UINT32_MAX : codes[found - names];
-}
-
-/* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
-static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
-    phi__yaml_scalar *s = &r->scalar;
-    uint32_t code;
-    size_t n = 2;
-    char bytes[4];
-    if (!phi__yaml_scalar_flush(r, at)) return false;
-    if (at + 1 == r->end) {
-        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
-        return false;
-    }
-    if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
-        s->mark = at + 1;
-        s->breaks = 0;
-        s->started = false;
-        r->at = at + 1;
-        r->state = PHI__YAML_QUOTED_BREAK;
-        return false;
-    }
-    code = phi__yaml_scalar_short(at[1]);
-    if (code == UINT32_MAX && (at[1] == 'x' || at[1] == 'u' || at[1] == 'U')) {
-        n = phi__yaml_scalar_code(r, at, &code);
-        if (n == 0) return false;
-    }
-    if (code == UINT32_MAX) {
-        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
-        return false;
-    }
-    if (!phi__yaml_text_add(r, bytes, phi__utf8_put(bytes, code))) return false;
-    *next = s->mark = at + n;
-    return true;
-}
-
-PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    while (at < stop && r->status == PHI_BUSY) {
-        at = phi__json_text_plain_end(at, stop);
-        if (at == stop) break;
-        if (*at == '"') {
-            phi__yaml_scalar_close(r, at);
-            return;
-        }
-        if (*at == '\\') {
-            if (!phi__yaml_scalar_escape(r, at, &at)) return;
-        } else if (phi__yaml_is_break(*at)) {
-            phi__yaml_scalar_line_end(r, at);
-            return;
-        } else
-            at += phi__yaml_text_char(r, at, true);
-    }
-    r->at = at;
-    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
-}
-
-/* Between the lines of a quoted scalar. */
-PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
-    phi__yaml_scalar *s = &r->scalar;
-    while (r->at < stop && phi__yaml_text_space(r, stop)) {
-        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_text_newline(r);
-        s->breaks++;
-    }
-    if (r->at >= stop && stop < r->end) return;
-    if (r->at == r->end)
-        phi__yaml_text_expected(r, r->at, "the closing quote of a string");
-    else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
-        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of a string");
-    else if (r->indent < r->need)
-        phi__yaml_text_wrong(r, r->at,
-                             "a line of a string must be indented more than the block around it");
-    if (r->status != PHI_BUSY) return;
-    if (s->started)
-        phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
-        if (!phi__yaml_text_room(r, s->breaks)) return;
-        memset(s->to, '\n', s->breaks - 1);
-        s->to += s->breaks - 1;
-    }
-    s->mark = r->at;
-    r->fresh = false;
-    r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
-}
-
-/* ---- src/formats/yaml_text.c ---- */
-
-/* yaml_text.c - errors, characters, lines, and room for the text of scalars. */
-
+#include <math.h>
 #include <stdio.h>
+
+/* ======== Errors, characters, lines, and room for the text of scalars. */
 
 #define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
 
@@ -13092,11 +12497,253 @@ PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
     s->len = (size_t)(s->to - s->text);
     r->room = s->to + 1;
 }
-#undef PHI__YAML_ROOM
 
-/* ---- src/formats/yaml_tree.c ---- */
+/* ======== The core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
 
-/* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
+#define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
+
+static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
+                                     const char *upper) {
+    return phi__str_is(s, lower) || phi__str_is(s, title) || phi__str_is(s, upper);
+}
+
+static bool phi__yaml_core_is_null(phi_str s) {
+    return s.len == 0 || phi__str_is(s, "~") || phi__yaml_core_is_one_of(s, "null", "Null", "NULL");
+}
+
+static uint32_t phi__yaml_core_bool(phi_str s) {
+    if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
+    if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
+    return 0;
+}
+
+static int phi__yaml_core_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return 16;
+}
+
+/* 0o17, 0x1F. */
+static uint32_t phi__yaml_core_based(phi_str s, phi__json_value *value) {
+    int base = s.at[1] == 'x' ? 16 : 8;
+    uint64_t n = 0;
+    bool large = false;
+    size_t i;
+    if (s.len < 3) return 0;
+    for (i = 2; i < s.len; i++) {
+        int digit = phi__yaml_core_digit(s.at[i]);
+        if (digit >= base) return 0;
+        large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
+        if (!large) n = n * (uint64_t)base + (uint64_t)digit;
+    }
+    if (large) return PHI__YAML_TOO_LARGE;
+    value->u = n;
+    return n > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT;
+}
+
+/* Past the digits. */
+static size_t phi__yaml_core_digits(phi_str s, size_t i) {
+    while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
+    return i;
+}
+
+/* The parts of a decimal number: [sign] whole [. fraction] [exponent]. */
+typedef struct phi__yaml_decimal {
+    size_t whole, point, fraction, exponent; /* where they begin, or where they would */
+} phi__yaml_decimal;
+
+static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
+    size_t i = s.len > 0 && (s.at[0] == '+' || s.at[0] == '-') ? 1 : 0, end;
+    d->whole = i;
+    d->point = phi__yaml_core_digits(s, i);
+    d->fraction = d->point;
+    if (d->point < s.len && s.at[d->point] == '.') d->fraction++;
+    d->exponent = phi__yaml_core_digits(s, d->fraction);
+    if (d->point == d->whole && d->exponent == d->fraction) return false;
+    if (d->point == d->fraction && d->exponent != d->point) return false;
+    if (d->exponent == s.len) return true;
+    i = d->exponent;
+    if (s.at[i] != 'e' && s.at[i] != 'E') return false;
+    i++;
+    if (i < s.len && (s.at[i] == '+' || s.at[i] == '-')) i++;
+    end = phi__yaml_core_digits(s, i);
+    return end > i && end == s.len;
+}
+
+/* The same number as JSON writes it: no plus, no zeros in front, digits around the point. */
+static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
+                                         phi__json_value *value) {
+    char text[PHI__YAML_NUMBER_MOST + 8];
+    phi__json_number number;
+    const char *bad;
+    size_t n = 0, from = d->whole;
+    if (s.len > PHI__YAML_NUMBER_MOST) return PHI__YAML_TOO_LARGE;
+    while (from + 1 < d->point && s.at[from] == '0') from++;
+    if (s.at[0] == '-') text[n++] = '-';
+    if (from == d->point) text[n++] = '0';
+    memcpy(text + n, s.at + from, d->point - from);
+    n += d->point - from;
+    if (d->fraction > d->point) {
+        text[n++] = '.';
+        memcpy(text + n, s.at + d->fraction, d->exponent - d->fraction);
+        n += d->exponent - d->fraction;
+        if (d->exponent == d->fraction) text[n++] = '0';
+    }
+    memcpy(text + n, s.at + d->exponent, s.len - d->exponent);
+    n += s.len - d->exponent;
+    if (phi__json_number_read(text, text + n, &number, &bad) != text + n)
+        return PHI__YAML_TOO_LARGE;
+    *value = number.v;
+    return number.kind;
+}
+
+static uint32_t phi__yaml_core_special(phi_str s, phi__json_value *value) {
+    bool sign = s.at[0] == '-' || s.at[0] == '+';
+    phi_str rest = phi__str(s.at + (sign ? 1 : 0), s.len - (sign ? 1 : 0));
+    if (phi__yaml_core_is_one_of(rest, ".inf", ".Inf", ".INF")) {
+        value->d = s.at[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        return PHI__JSON_DOUBLE;
+    }
+    if (sign || !phi__yaml_core_is_one_of(s, ".nan", ".NaN", ".NAN")) return 0;
+    value->d = (double)NAN;
+    return PHI__JSON_DOUBLE;
+}
+
+/* A number's kind, or 0. */
+static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
+    phi__json_number number;
+    phi__yaml_decimal d;
+    const char *bad;
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* mostly as in JSON */
+        const char *end = s.at + phi__min(s.len, 65536);
+        if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
+            *value = number.v;
+            return number.kind;
+        }
+    }
+    if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x'))
+        return phi__yaml_core_based(s, value);
+    if (phi__yaml_core_parts(s, &d)) return phi__yaml_core_rewritten(s, &d, value);
+    return phi__yaml_core_special(s, value);
+}
+
+static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
+    char c = s.len > 0 ? s.at[0] : '~';
+    uint32_t kind = 0;
+    if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.')
+        kind = phi__yaml_core_number(s, value);
+    else if (c == 't' || c == 'T' || c == 'f' || c == 'F')
+        kind = phi__yaml_core_bool(s);
+    else if ((c == '~' || c == 'n' || c == 'N') && phi__yaml_core_is_null(s))
+        kind = PHI__JSON_NULL;
+    if (kind == 0) kind = PHI__JSON_STRING;
+    return kind;
+}
+
+/* What the text is under a tag that is not str: the tag's kind, or 0. */
+static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *value) {
+    uint32_t kind = phi__yaml_core_plain(s, value);
+    bool number = kind == PHI__JSON_INT || kind == PHI__JSON_UINT || kind == PHI__JSON_DOUBLE;
+    if (tag == PHI__YAML_TAG_NULL) return kind == PHI__JSON_NULL ? kind : 0;
+    if (tag == PHI__YAML_TAG_BOOL)
+        return kind == PHI__JSON_TRUE || kind == PHI__JSON_FALSE ? kind : 0;
+    if (kind == PHI__YAML_TOO_LARGE) return kind;
+    if (tag == PHI__YAML_TAG_INT) {
+        phi__yaml_decimal d;
+        bool based = s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x');
+        if (!number) return 0;
+        return based || (phi__yaml_core_parts(s, &d) && d.point == s.len) ? kind : 0;
+    }
+    if (tag != PHI__YAML_TAG_FLOAT || !number) return 0;
+    if (kind == PHI__JSON_INT) value->d = (double)value->i;
+    if (kind == PHI__JSON_UINT) value->d = (double)value->u;
+    return PHI__JSON_DOUBLE;
+}
+
+PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                        phi__json_value *value) {
+    value->u = 0;
+    if (tag == PHI__YAML_TAG_NONE && plain) return phi__yaml_core_plain(text, value);
+    if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
+    return phi__yaml_core_tagged(text, tag, value);
+}
+
+/* ======== Texts by hash: the keys of the mappings that are open, and the anchors.
+
+   Names are a stack with a hash table of places in it. The newest leave first, so a table with
+   linear probing needs no marks of removed names: the newest is the last of every chain. */
+
+/* The address of the table's owner makes the places differ from run to run, so that no text can
+   be made in advance whose names collide. */
+PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
+    uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
+    return (uint32_t)(phi__map_hash(seed, text) >> 32);
+}
+
+static bool phi__yaml_names_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
+                                 uint32_t scope) {
+    return name->hash == hash && name->scope == scope && name->len == text.len &&
+           (text.len == 0 || memcmp(name->at, text.at, text.len) == 0);
+}
+
+/* A table holds indices from 1; 0 is free. */
+static void phi__yaml_names_place(phi__yaml_names *names, uint32_t index) {
+    uint32_t mask = names->table_cap - 1, place = names->at[index].hash & mask;
+    while (names->table[place] != 0) place = (place + 1) & mask;
+    names->table[place] = index + 1;
+    names->at[index].place = place;
+}
+
+static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
+    uint32_t cap = names->cap == 0 ? 16 : names->cap * 2, i;
+    phi__yaml_name *at;
+    uint32_t *table;
+    if (names->cap >= UINT32_MAX / 8) return false;
+    at = (phi__yaml_name *)phi_arena_alloc(arena, phi__mul(cap, sizeof *at));
+    table = (uint32_t *)phi_arena_alloc(arena, phi__mul(cap, 2 * sizeof *table));
+    if (at == NULL || table == NULL) return false;
+    if (names->count > 0) memcpy(at, names->at, names->count * sizeof *at);
+    memset(table, 0, cap * 2 * sizeof *table);
+    names->at = at;
+    names->table = table;
+    names->cap = cap;
+    names->table_cap = cap * 2;
+    for (i = 0; i < names->count; i++) phi__yaml_names_place(names, i); /* the oldest first */
+    return true;
+}
+
+PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
+                                             uint32_t scope, uint32_t hash) {
+    uint32_t mask, place;
+    if (names->count == 0) return NULL;
+    mask = names->table_cap - 1;
+    for (place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
+        phi__yaml_name *name = &names->at[names->table[place] - 1];
+        if (phi__yaml_names_same(name, hash, text, scope)) return name;
+    }
+    return NULL;
+}
+
+PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                            uint32_t scope, uint32_t hash) {
+    phi__yaml_name *name;
+    if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
+    name = &names->at[names->count];
+    memset(name, 0, sizeof *name);
+    name->at = text.at;
+    name->len = (uint32_t)text.len;
+    name->hash = hash;
+    name->scope = scope;
+    phi__yaml_names_place(names, names->count++);
+    return name;
+}
+
+PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
+    while (names->count > count) names->table[names->at[--names->count].place] = 0;
+}
+
+/* ======== Frames and nodes: open collections, their values and keys, anchors, aliases. */
 
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
@@ -13556,9 +13203,321 @@ PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
     }
     return true;
 }
+
+/* ======== Properties before a node or a document: anchors, tags, directives. */
+
+#define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
+#define PHI__YAML_HANDLES_MOST 64u
+
+struct phi__yaml_handle {
+    struct phi__yaml_handle *next;
+    phi_str handle, prefix; /* "!e!", "tag:example.com,2000:" */
+};
+
+/* ---- names ---- */
+
+/* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
+static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
+    const char *start = at;
+    while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
+        size_t n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+        if ((size_t)(at - start) > PHI__YAML_NAME_MOST) {
+            phi__yaml_text_too_big(r, "the name of an anchor or a tag of more than 1024 bytes");
+            return NULL;
+        }
+    }
+    return at;
+}
+
+static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
+    if (r->inner.at != NULL) return;
+    r->inner.at = at;
+    r->inner.line = r->line;
+    r->inner.column = phi__yaml_column(r, at);
+}
+
+/* ---- tags ---- */
+
+static uint8_t phi__yaml_props_core_tag(phi_str name) {
+    static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
+    return PHI__YAML_TAG_NONE;
+}
+
+/* The core tag that prefix and rest make together. */
+static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
+    char whole[32];
+    static const char core[] = "tag:yaml.org,2002:";
+    size_t n = sizeof core - 1, len = prefix.len + rest.len;
+    if (len <= n || len > sizeof whole) return PHI__YAML_TAG_NONE;
+    memcpy(whole, prefix.at, prefix.len);
+    if (rest.len > 0) memcpy(whole + prefix.len, rest.at, rest.len);
+    if (memcmp(whole, core, n) != 0) return PHI__YAML_TAG_NONE;
+    return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
+}
+
+static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
+                                                             phi_str handle) {
+    const struct phi__yaml_handle *at = r->handles;
+    while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
+    return at;
+}
+
+/* "!", "!!" or "!name!" at the start. */
+static size_t phi__yaml_props_handle_len(phi_str tag) {
+    size_t i;
+    for (i = 1; i < tag.len; i++) {
+        char c = tag.at[i];
+        if (c == '!') return i + 1;
+        if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+              (c >= 'A' && c <= 'Z')))
+            break;
+    }
+    return 1;
+}
+
+static bool phi__yaml_props_is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Whether these are characters of a tag: those of a URI, "!" apart. */
+static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
+    static const char more[] = "-#;/?:@&=+$_.~*'()%";
+    size_t i;
+    for (i = 0; i < s.len; i++) {
+        char c = s.at[i];
+        if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
+                          phi__yaml_props_is_hex(s.at[i + 2])))
+            return false;
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
+        if (memchr(more, c, sizeof more - 1) != NULL) continue;
+        if (in_brackets && (c == ',' || c == '[' || c == ']' || c == '!')) continue;
+        return false;
+    }
+    return true;
+}
+
+/* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
+static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    size_t n = phi__yaml_props_handle_len(tag);
+    phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
+    const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
+    if (!phi__yaml_props_is_uri(rest, false)) {
+        phi__yaml_text_wrong(r, tag.at, "a tag with a character that tags do not have");
+        return false;
+    }
+    if (n > 1 && rest.len == 0) {
+        phi__yaml_text_expected(r, tag.at + n, "a tag's name after its handle");
+        return false;
+    }
+    if (declared != NULL)
+        *out = phi__yaml_props_whole(declared->prefix, rest);
+    else if (n == 2)
+        *out = phi__yaml_props_core_tag(rest);
+    else if (n > 2) {
+        phi__yaml_text_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
+        return false;
+    }
+    if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
+    return true;
+}
+
+/* The tag of a text like "!<tag:yaml.org,2002:str>". */
+static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    phi_str whole;
+    if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
+        phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
+        return false;
+    }
+    whole = phi__str(tag.at + 2, tag.len - 3);
+    if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
+        phi__yaml_text_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
+        return false;
+    }
+    *out = phi__yaml_props_whole(whole, phi__str("", 0));
+    return true;
+}
+
+static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
+    bool verbatim = at + 1 < r->end && at[1] == '<', good;
+    const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
+    const char *close;
+    uint8_t tag = PHI__YAML_TAG_NONE;
+    if (end == NULL) return;
+    if (verbatim) {
+        close = (const char *)memchr(at, '>', (size_t)(end - at));
+        if (close != NULL && phi__yaml_is_over(r, close + 1)) end = close + 1;
+    }
+    if (r->inner.tag != 0) {
+        phi__yaml_text_wrong(r, at, "a second tag for one node");
+        return;
+    }
+    good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
+                    : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
+    if (!good) return;
+    if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
+        phi__yaml_text_wrong(r, at,
+                             "a tag that is not of the core schema (!!str, !!int, !!float, "
+                             "!!bool, !!null, !!seq, !!map)");
+        return;
+    }
+    phi__yaml_props_mark(r, at);
+    r->inner.tag = tag;
+    r->at = end;
+}
+
+/* ---- anchors ---- */
+
+static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
+    const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+    if (end == NULL) return;
+    if (end == at + 1) {
+        phi__yaml_text_expected(r, end, "the name of an anchor");
+        return;
+    }
+    if (r->inner.anchor_at != NULL) {
+        phi__yaml_text_wrong(r, at, "a second anchor for one node");
+        return;
+    }
+    phi__yaml_props_mark(r, at);
+    r->inner.anchor_at = at;
+    r->inner.anchor = phi__str(at + 1, (size_t)(end - at - 1));
+    r->at = end;
+}
+
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
+    const char *at = r->at;
+    if (*at == '&')
+        phi__yaml_props_anchor(r, at);
+    else
+        phi__yaml_props_tag(r, at);
+    if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
+        phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
+}
+
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
+    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
+    if (inner->at == NULL) return;
+    if (outer->at == NULL)
+        *outer = *inner;
+    else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
+             (inner->tag != 0 && outer->tag != 0))
+        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
+                                "a second anchor or tag for one node");
+    else if (inner->anchor_at != NULL) {
+        outer->anchor = inner->anchor;
+        outer->anchor_at = inner->anchor_at;
+    } else
+        outer->tag = inner->tag;
+    memset(inner, 0, sizeof *inner);
+}
+
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
+    const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+    if (end == NULL) return;
+    if (end == at + 1) {
+        phi__yaml_text_expected(r, end, "the name of an anchor after '*'");
+        return;
+    }
+    if (r->inner.at != NULL) {
+        phi__yaml_text_wrong(r, at, "an alias cannot have an anchor or a tag");
+        return;
+    }
+    r->at = end;
+    phi__yaml_tree_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
+}
+
+/* ---- directives ---- */
+
+/* The next word of the line: empty at its end or before a comment. */
+static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
+    const char *at = r->at, *end;
+    while (at < r->end && phi__yaml_is_space(*at)) at++;
+    r->at = at;
+    if (at < r->end && *at == '#') return phi__str(at, 0);
+    end = phi__yaml_props_name(r, at, false);
+    if (end != NULL) r->at = end;
+    return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
+}
+
+static void phi__yaml_props_version(phi__yaml_reader *r) {
+    phi_str word = phi__yaml_props_word(r);
+    size_t i, points = 0;
+    if (r->status != PHI_BUSY) return;
+    for (i = 0; i < word.len; i++) {
+        if (word.at[i] == '.' && i > 0 && i + 1 < word.len && points == 0)
+            points++;
+        else if (word.at[i] < '0' || word.at[i] > '9')
+            break;
+    }
+    if (r->has_version)
+        phi__yaml_text_wrong(r, word.at, "a second %YAML directive");
+    else if (i < word.len || points == 0)
+        phi__yaml_text_expected(r, word.at, "a version like 1.2 after %YAML");
+    else if (!phi__str_starts(word, "1."))
+        phi__yaml_text_wrong(r, word.at, "a version of YAML other than 1");
+    r->has_version = true;
+}
+
+static bool phi__yaml_props_is_handle(phi_str s) {
+    if (s.len == 0 || s.at[0] != '!') return false;
+    return phi__yaml_props_handle_len(s) == s.len;
+}
+
+static void phi__yaml_props_declare(phi__yaml_reader *r) {
+    phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
+    struct phi__yaml_handle *declared;
+    if (r->status != PHI_BUSY) return;
+    if (!phi__yaml_props_is_handle(handle)) {
+        phi__yaml_text_expected(r, handle.at, "a handle like !name! after %TAG");
+        return;
+    }
+    if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
+        phi__yaml_text_expected(r, prefix.at, "a prefix of tags after the handle");
+        return;
+    }
+    if (phi__yaml_props_handle(r, handle) != NULL) {
+        phi__yaml_text_wrong(r, handle.at, "a second %TAG directive of this handle");
+        return;
+    }
+    if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
+        phi__yaml_text_too_big(r, "more than 64 %TAG directives");
+        return;
+    }
+    declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
+    if (declared == NULL) {
+        phi__yaml_text_no_memory(r);
+        return;
+    }
+    declared->handle = handle;
+    declared->prefix = prefix;
+    declared->next = r->handles;
+    r->handles = declared;
+}
+
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
+    phi_str name;
+    r->at++;
+    name = phi__yaml_props_word(r);
+    if (r->status != PHI_BUSY) return;
+    if (phi__str_is(name, "YAML"))
+        phi__yaml_props_version(r);
+    else if (phi__str_is(name, "TAG"))
+        phi__yaml_props_declare(r);
+    else
+        r->state = PHI__YAML_COMMENT; /* reserved: skipped */
+}
+#undef PHI__YAML_ROOM
+#undef PHI__YAML_NUMBER_MOST
 #undef PHI__YAML_SLAB
 #undef PHI__YAML_KEY_MOST
 #undef PHI__YAML_ANYWHERE
+#undef PHI__YAML_NAME_MOST
+#undef PHI__YAML_HANDLES_MOST
 
 /* ---- src/formats/yaml_write.c ---- */
 

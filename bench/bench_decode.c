@@ -16,7 +16,7 @@
    shown beside it, and what a byte of the wire costs over one of JSON.
 
    Times are thread CPU, the median of the rounds. Prints `name value unit` lines. */
-#include "base/crc32_in.h"
+#include "base/sha256_in.h"
 #include "model/model.h"
 #include "text/json.h"
 #include "text/sse_in.h"

@@ -11,7 +11,7 @@
    more with memory that the C library has kept: which of the two it is would else be left to chance. */
 #include "agent/one_shot_run.h"
 #include "base/arena_in.h"
-#include "base/crc32_in.h"
+#include "base/sha256_in.h"
 #include "persist/file_store.h"
 #include "text/json.h"
 

@@ -1,13 +1,190 @@
 /* agent.c - prompts agents, ends their runs, and changes their settings. */
 #include "agent/agent_in.h"
-#include "base/id_in.h"
+
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
+#include "base/sha256_in.h"
 #include "features/compaction_in.h"
 #include "features/deferred_in.h"
 #include "features/failover_in.h"
-#include "loop/speaker_in.h"
+#include "loop/deferral_in.h"
+#include "persist/journal_in.h"
 #include "text/json_in.h"
 #include "wire/render_in.h"
-#include "agent/agent_history.h"
+
+/* ======== The tree of agents, and freeing them.
+
+   An agent that is freed is taken out of every table at once; its memory goes when the step ends,
+   for the function of the host's that freed it may have been called with it in hand. */
+
+/* ---- the tree ---- */
+
+PHI__FN void phi__agent_end_adopt(phi__agent *parent, phi__agent *child) {
+    child->tree.parent = parent;
+    if (parent == NULL) return;
+    child->tree.prev_child = NULL;
+    child->tree.next_child = parent->tree.first_child;
+    if (parent->tree.first_child != NULL) parent->tree.first_child->tree.prev_child = child;
+    parent->tree.first_child = child;
+}
+
+/* Leaves the tree; its children belong to its parent. Their reservations stay reserved there. */
+static void phi__agent_end_leave_tree(phi__agent *agent) {
+    phi__agent *parent = agent->tree.parent, *child;
+    if (parent != NULL) {
+        if (agent->tree.prev_child != NULL)
+            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
+        else
+            parent->tree.first_child = agent->tree.next_child;
+        if (agent->tree.next_child != NULL)
+            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
+    }
+    while ((child = agent->tree.first_child) != NULL) {
+        agent->tree.first_child = child->tree.next_child;
+        child->tree.next_child = child->tree.prev_child = NULL;
+        phi__agent_end_adopt(parent, child);
+    }
+    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
+}
+
+/* ---- its memory ---- */
+
+PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (agent->run != NULL) phi__run_destroy(agent->run);
+    phi__responses_drop(agent);
+    phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
+    phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
+    phi__input_free_queues(agent);
+    phi__journal_free_thread(&agent->own);
+    phi__toolset_free(&agent->toolset);
+    phi__head_free(agent);
+    if (agent->prior.deferral != NULL) agent->rt->features.deferral->free(agent);
+    if (agent->sources != NULL) agent->rt->features.sources->free(agent);
+    phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
+    phi_arena_free(&agent->model_arena);
+    phi_arena_free(&agent->said);
+    phi_arena_free(&agent->arena);
+    phi__line_free(agent);
+    phi__agent_take_disown(agent, &agent->agent_id);
+    phi__agent_take_disown(agent, &agent->system_prompt);
+    phi__agent_take_off_format(agent, &agent->desc.format);
+    phi__agent_take_disown(agent, &agent->workspace);
+    phi__agent_take_off_focus(agent);
+    phi__agent_take_off_filters(agent);
+    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
+    phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
+}
+
+/* The agents that were freed in the step. */
+PHI__FN void phi__agent_end_destroy_retired(phi_runtime *rt) {
+    while (rt->retired != NULL) {
+        phi__agent *agent = rt->retired;
+        rt->retired = agent->next_retired;
+        phi__agent_end_destroy(agent);
+    }
+}
+
+PHI__FN void phi__agent_end_of_step(phi_runtime *rt) {
+    phi__agent_end_destroy_retired(rt);
+    rt->in_step = false;
+}
+
+/* ---- out of every table ---- */
+
+static void phi__agent_end_cancel_children(phi__agent *agent) {
+    phi__agent *child;
+    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
+    for (child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
+        phi__schedule_cancel_tree(child, false);
+}
+
+/* frees those below it that are hidden */
+static void phi__agent_end_drop_hidden(phi__agent *agent) {
+    phi__agent *child = agent->tree.first_child;
+    while (child != NULL) {
+        phi__agent *next = child->tree.next_child;
+        /* which may call the host: look anew; one without a slot is on its way out already */
+        if (phi__find_hidden(child) && child->slot != NULL) {
+            phi__agent_end_drop(child);
+            next = agent->tree.first_child;
+        }
+        child = next;
+    }
+}
+
+PHI__FN void phi__agent_end_retire(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    phi__slot *slot = agent->slot;
+    if (slot == NULL) return;
+    if (agent->run != NULL) phi__run_detach(agent->run);
+    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
+    agent->slot = NULL;
+    if (agent->questions != NULL) phi__question_drop_all(agent);
+    phi__forget_unpress(agent);
+    phi__agent_end_drop_hidden(agent);
+    phi__agent_end_cancel_children(agent);
+    if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
+        agent->tree.watch->gone(agent);
+    phi__agent_end_leave_tree(agent);
+    if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
+    phi__responses_drop(agent);
+    phi__slots_release(&rt->agents, slot);
+    phi__events_purge(rt, agent);
+    agent->next_retired = rt->retired;
+    rt->retired = agent;
+}
+
+PHI__FN void phi__agent_end_drop(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step;
+    rt->in_step = true; /* the tools' cancel functions must not step */
+    phi__agent_end_retire(agent);
+    if (!inside) phi__agent_end_of_step(rt);
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_agent_free(phi_agent handle) {
+    phi__agent *agent = phi__find_agent(handle);
+    if (agent != NULL) phi__agent_end_drop(agent);
+}
+
+/* ======== Replaces an agent's log by another, with the state that depends on it.
+
+   The new log is made at the old one's address, and the old one is kept aside until nothing can
+   fail: parts of a log point to that address, and the new log may be made of the old one's
+   messages. Everything that points into a log is dropped with it: events, responses, a compaction
+   at work, hidden agents. */
+
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
+    phi__thread_move(before, agent->thread);
+}
+
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
+    phi__journal_close(agent->thread); /* its entries must not be stored */
+    phi__journal_free_thread(agent->thread);
+    phi__thread_move(agent->thread, before);
+}
+
+/* The host's compactor gets `end`, and may free the agent: as inside a step, which it must not
+   begin, the agent stays until the end. */
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step, there;
+    rt->in_step = true;
+    phi__events_purge(rt, agent);
+    phi__responses_drop(agent);
+    phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
+    phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
+    phi__agent_end_drop_hidden(agent);
+    if (before != NULL) phi__journal_free_thread(before);
+    there = agent->slot != NULL;
+    if (!inside) phi__agent_end_of_step(rt);
+    return there;
+}
+
+/* ======== Shared by the files of this folder: checking, making and freeing agents. */
 
 /* ---- beginning a run ---- */
 
@@ -276,4 +453,56 @@ PHI_API bool phi_agent_takes(phi_agent handle, phi_content_kind kind, phi_str mi
         return false;
     probe.data = PHI__LIT("AA==");
     return phi__render_way_of(agent->codec, &agent->desc.model, &probe) == PHI__RENDER_BLOCK;
+}
+
+/* ======== What an agent is, has and waits for, for the host. */
+
+static void phi__agent_info_ids(const phi__agent *agent, phi_agent_info *info) {
+    const phi__journal *journal = agent->thread->journal;
+    info->agent_id = agent->agent_id;
+    info->session_id = agent->line.session->id;
+    info->model_id = phi_str_of(agent->desc.model.id);
+    if (journal != NULL) info->thread_id = phi__str(journal->id, journal->id_len);
+    if (agent->line.last_loop_id.at != NULL) info->loop_id = agent->line.last_loop_id;
+}
+
+static void phi__agent_info_queues(const phi__agent *agent, phi_agent_info *info) {
+    info->steering = agent->queues.steering.count;
+    info->follow_ups = agent->queues.follow_ups.count;
+    info->injected = agent->queues.injected.count;
+    info->queued = info->steering + info->follow_ups + info->injected;
+}
+
+/* In doubles: the sum of three counts may not fit. */
+static double phi__agent_info_hit_rate(const phi_usage *usage) {
+    double read = (double)usage->cache_read;
+    double all = (double)usage->input + read + (double)usage->cache_write;
+    return all > 0 ? read / all : 0;
+}
+
+PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
+    const phi__agent *agent = phi__find_agent(handle);
+    phi_agent_info info;
+    memset(&info, 0, sizeof info);
+    info.agent_id = info.session_id = info.thread_id = info.model_id = info.loop_id =
+        info.deferred_op_id = phi__str("", 0);
+    if (agent == NULL) return info;
+    phi__agent_info_ids(agent, &info);
+    phi__agent_info_queues(agent, &info);
+    info.running = agent->run != NULL;
+    phi__pending_of(agent, &info.waiting);
+    info.usage = agent->spent.usage;
+    info.cost = agent->spent.cost;
+    info.cache_hit_rate = phi__agent_info_hit_rate(&info.usage);
+    info.run_usage = agent->spent.run_usage;
+    info.run_cost = agent->spent.run_cost;
+    info.spending = agent->budget.seen;
+    if (agent->projected != NULL) info.projection = agent->projected->last;
+    if (agent->rt->features.deferred_fn != NULL)
+        info.deferred_op_id = agent->rt->features.deferred_fn(agent);
+    if (agent->rt->features.cache_stats_fn != NULL)
+        agent->rt->features.cache_stats_fn(agent, &info.cache);
+    info.memory_used = agent->memory.used_bytes;
+    info.memory_peak = agent->memory.peak_bytes;
+    return info;
 }

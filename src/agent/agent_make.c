@@ -1,11 +1,514 @@
 /* agent_make.c - makes agents; all defaults of phi_agent_desc are resolved here, except those of
-   its model. agent_check.c checks a desc, agent_take.c copies it. */
+   its model. agent_make.c checks a desc, agent_make.c copies it. */
 #include "agent/agent_in.h"
-#include "base/id_in.h"
-#include "features/ask_model_in.h"
-#include "features/failover_in.h"
-#include "history/compact_in.h"
 #include "agent/profile.h"
+#include "base/sha256_in.h"
+#include "features/ask_model_in.h"
+#include "features/failover.h"
+#include "features/failover_in.h"
+#include "features/order_in.h"
+#include "history/compact_in.h"
+#include "io/secret_in.h"
+#include "loop/feature_in.h"
+#include "loop/provider_in.h"
+#include "model/texts_in.h"
+#include "wire/encode_in.h"
+#include "wire/extra_in.h"
+#include "wire/strict_in.h"
+
+#include <stdio.h>
+
+/* ======== Copies settings into an agent's memory: for its desc, and for the functions that
+   change it later. Each replaces the old value; without memory nothing changes, but for the model
+   and the segment, which are in an arena that the caller exchanges. */
+
+/* A string in memory of its own; NULL: an empty one, which has none. */
+PHI__FN bool phi__agent_take_own(phi__agent *agent, const char *text, phi_str *out) {
+    size_t n = text != NULL ? strlen(text) : 0;
+    char *copy = NULL;
+    if (text != NULL) {
+        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
+        if (copy == NULL) return false;
+        memcpy(copy, text, n + 1);
+    }
+    *out = phi__str(copy, n);
+    return true;
+}
+
+PHI__FN void phi__agent_take_disown(phi__agent *agent, phi_str *s) {
+    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
+    *s = phi__str(NULL, 0);
+}
+
+PHI__FN void phi__agent_take_off_focus(phi__agent *agent) {
+    phi_str focus = phi_str_of(agent->desc.compaction.focus_message);
+    phi__agent_take_disown(agent, &focus);
+    agent->desc.compaction.focus_message = NULL;
+}
+
+PHI__FN void phi__agent_take_off_filters(phi__agent *agent) {
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.input.filters,
+              agent->desc.input.filter_count * sizeof *agent->desc.input.filters);
+    agent->desc.input.filters = NULL;
+    agent->desc.input.filter_count = 0;
+}
+
+PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+    unsigned char random[16];
+    phi__io_random(agent->rt->io, random, sizeof random);
+    phi__id_uuid(random, out);
+}
+
+/* ---- the model ---- */
+
+PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
+                                   const phi_model *model) {
+    phi__speaker seat;
+    if (!phi__speaker_take(agent->rt, &agent->model_arena, own, model, &seat)) return false;
+    phi__speaker_set(agent, &seat);
+    return true;
+}
+
+/* provider.slug[.thinking]: the middle of a loop id; behaviours B 29. */
+PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
+    phi__buf segment;
+    phi_str taken;
+    const char *p;
+    bool done;
+    if (config_id != NULL) {
+        done = phi__arena_str(&agent->model_arena, phi_str_of(config_id), &taken);
+        if (done) phi__line_set_segment(agent, taken);
+        return done;
+    }
+    phi__buf_init(&segment, &agent->memory);
+    phi__buf_text(&segment, agent->desc.model.provider);
+    phi__buf_char(&segment, '.');
+    for (p = agent->desc.model.id; *p != '\0'; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '-';
+        phi__buf_char(&segment, plain ? *p : '-');
+    }
+    if (agent->desc.thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
+    done = !segment.failed && phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &taken);
+    if (done) phi__line_set_segment(agent, taken);
+    phi__buf_free(&segment);
+    return done;
+}
+
+/* ---- format and policy ---- */
+
+PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format, phi_format *out) {
+    const char *given = format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL;
+    phi_str schema = {NULL, 0}, name = {NULL, 0};
+    memset(out, 0, sizeof *out);
+    if (format->kind == PHI_FORMAT_TEXT) return true;
+    if (!phi__agent_take_own(agent, given, &schema)) return false;
+    if (!phi__agent_take_own(agent, format->name, &name)) {
+        phi__agent_take_disown(agent, &schema);
+        return false;
+    }
+    *out = *format;
+    out->schema = schema.at;
+    out->name = name.at;
+    return true;
+}
+
+PHI__FN void phi__agent_take_off_format(phi__agent *agent, phi_format *format) {
+    phi_str schema = phi_str_of(format->schema), name = phi_str_of(format->name);
+    phi__agent_take_disown(agent, &schema);
+    phi__agent_take_disown(agent, &name);
+    memset(format, 0, sizeof *format);
+}
+
+PHI__FN bool phi__agent_take_projected(phi__agent *agent) {
+    if (agent->projected == NULL)
+        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
+    return agent->projected != NULL;
+}
+
+PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
+                                    const phi_token_counter *counter) {
+    bool counts = counter != NULL && counter->count_text != NULL;
+    if (agent->projected == NULL && policy == NULL && !counts) return true;
+    if (!phi__agent_take_projected(agent)) return false;
+    if (counts) agent->projected->counter = *counter;
+    agent->projected->has_policy = policy != NULL;
+    if (policy != NULL) agent->projected->policy = *policy;
+    return true;
+}
+
+/* ======== What a host says in requests besides the conversation: options, an extra, raw
+   tools, texts in place of phi's. Checks and copies them. */
+
+enum { PHI__AGENT_SAID_WORDS = 240 };
+
+/* ---- checks ---- */
+
+PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what,
+                                               const phi_provider *own, const phi_model *model,
+                                               const char *extra) {
+    char words[PHI__AGENT_SAID_WORDS];
+    const phi__codec *codec = NULL;
+    phi_status status;
+    if (extra == NULL) return PHI_OK;
+    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
+    if (own == NULL) codec = phi__codec_of(rt->codecs, model);
+    status = phi__extra_check(codec, &rt->memory, phi_str_of(extra), words, sizeof words);
+    if (status == PHI_BAD_ARG) return phi__error(rt, status, "%s%s", what, words);
+    return status == PHI_OK ? PHI_OK : phi__error(rt, status, "%s: out of memory", what);
+}
+
+static phi_status phi__agent_said_check_raws(phi_runtime *rt, const phi_agent_desc *desc) {
+    char what[48];
+    phi_status status = PHI_OK;
+    size_t i;
+    if (desc->tool_options.raw_tool_count > 0 && desc->tool_options.raw_tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "tool_options.raw_tools is missing, raw_tool_count is %u",
+                          (unsigned)desc->tool_options.raw_tool_count);
+    for (i = 0; status == PHI_OK && i < desc->tool_options.raw_tool_count; i++) {
+        const phi_raw_tool *raw = &desc->tool_options.raw_tools[i];
+        if (raw->protocol == NULL || raw->protocol[0] == '\0')
+            return phi__error(rt, PHI_BAD_ARG, "tool_options.raw_tools[%u].protocol is missing",
+                              (unsigned)i);
+        (void)snprintf(what, sizeof what, "tool_options.raw_tools[%u].json", (unsigned)i);
+        status = phi__tool_check_raw(rt, what, raw->json);
+    }
+    return status;
+}
+
+PHI__FN phi_status phi__agent_said_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    char words[PHI__AGENT_SAID_WORDS];
+    const char *fault = phi__takes_fault(&desc->options);
+    phi_status status;
+    if (fault == NULL) fault = phi__texts_check(desc->texts, words, sizeof words);
+    if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
+    status = phi__agent_said_check_extra(rt, "options.extra", desc->provider, &desc->model,
+                                         desc->options.extra);
+    return status == PHI_OK ? phi__agent_said_check_raws(rt, desc) : status;
+}
+
+/* ---- copies ---- */
+
+static bool phi__agent_said_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
+    size_t n = desc->tool_options.raw_tool_count, i;
+    phi_raw_tool *raws;
+    if (n == 0) {
+        desc->tool_options.raw_tools = NULL;
+        return true;
+    }
+    raws = (phi_raw_tool *)phi_arena_alloc(arena, phi__mul(n, sizeof *raws));
+    if (raws == NULL) return false;
+    for (i = 0; i < n; i++) {
+        raws[i] = desc->tool_options.raw_tools[i];
+        if (!phi__agent_said_text(arena, &raws[i].protocol) ||
+            !phi__agent_said_text(arena, &raws[i].json))
+            return false;
+    }
+    desc->tool_options.raw_tools = raws;
+    return true;
+}
+
+PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_request_options options;
+    const phi_texts *texts = desc->texts;
+    if (texts != NULL && texts != there) texts = phi__texts_copy(texts, arena);
+    if ((desc->texts == NULL || texts != NULL) &&
+        phi__takes_copy(arena, &desc->options, &options) && phi__agent_said_raws(arena, desc)) {
+        desc->options = options;
+        desc->texts = texts;
+        return true;
+    }
+    phi_arena_reset(arena, mark);
+    return false;
+}
+
+PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
+    phi_arena_init(arena, &agent->memory, 128);
+    if (phi__agent_said_add(desc, arena, NULL)) return true;
+    phi_arena_free(arena);
+    return false;
+}
+
+/* ======== Checks a phi_agent_desc. A refusal names the field and changes nothing. */
+
+/* ---- the model ---- */
+
+/* Whether it is "http" or "https" with a host, the schemes of the transport. */
+static bool phi__agent_check_url_fits(phi_str url) {
+    size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host, i;
+    if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
+                               !phi__str_is_nocase(phi__str(url.at, scheme), "https")))
+        return false;
+    for (i = 0; i < url.len; i++)
+        if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
+    while (end < url.len && strchr("/?#", url.at[end]) == NULL) end++;
+    /* a user and a password end there */
+    for (i = host; i < end; i++)
+        if (url.at[i] == '@') host = i + 1;
+    return host < end && url.at[host] != ':';
+}
+
+PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const char *base_url) {
+    phi_str url = phi_str_of(base_url);
+    phi__buf shown;
+    if (url.len == 0) return phi__error(rt, PHI_BAD_ARG, "%smodel.base_url is missing", what);
+    if (phi__agent_check_url_fits(url)) return PHI_OK;
+    phi__buf_init(&shown, &rt->memory);
+    phi__secret_put_url(&shown, url);
+    (void)phi__error(
+        rt, PHI_BAD_ARG, "%smodel.base_url \"%.*s\": expected http:// or https:// and a host", what,
+        shown.failed ? 0 : (int)phi__min(shown.len, 200), shown.failed ? "" : shown.at);
+    phi__buf_free(&shown);
+    return PHI_BAD_ARG;
+}
+
+static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *what,
+                                            const phi_model *model) {
+    if (phi__codec_of(rt->codecs, model) != NULL) return PHI_OK;
+    return phi__error(rt, PHI_UNSUPPORTED,
+                      "%sNo provider registered for protocol: %s (presets bring theirs; or set "
+                      "phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)",
+                      what, model->protocol);
+}
+
+static phi_status phi__agent_check_headers(phi_runtime *rt, const char *what,
+                                           const phi_model *model) {
+    size_t i;
+    if (model->header_count > 0 && model->headers == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%smodel.headers is missing, header_count is %u", what,
+                          (unsigned)model->header_count);
+    for (i = 0; i < model->header_count; i++)
+        if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
+            strpbrk(model->headers[i].name, "\r\n:") != NULL ||
+            strpbrk(model->headers[i].value, "\r\n") != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "%smodel.headers[%u]: not a header", what,
+                              (unsigned)i);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
+                                          const phi_provider *own, const phi_model *model) {
+    char place[64];
+    if (model->protocol == NULL || model->protocol[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG,
+                          model->codec == NULL && model->provider != NULL
+                              ? "%smodel.protocol is missing: there is no preset \"%.40s\""
+                              : "%smodel.protocol is missing: use a phi_model_ preset",
+                          what, model->provider);
+    if (model->id == NULL || model->id[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "%smodel.id is missing", what);
+    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
+    if (own == NULL && phi__agent_check_protocol(rt, what, model) != PHI_OK) return PHI_UNSUPPORTED;
+    if (own == NULL && phi__agent_check_url(rt, what, model->base_url) != PHI_OK)
+        return PHI_BAD_ARG;
+    if (phi__agent_check_headers(rt, what, model) != PHI_OK) return PHI_BAD_ARG;
+    if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%smodel.api_key holds a line break", what);
+    (void)snprintf(place, sizeof place, "%smodel.extra", what);
+    return phi__agent_said_check_extra(rt, place, own, model, model->extra);
+}
+
+/* ---- what features check ---- */
+
+PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover *failover,
+                                             const phi_provider *own, const phi_tool *tools,
+                                             size_t tool_count) {
+    return failover == NULL ? PHI_OK
+                            : rt->features.failover->check(rt, failover, own, tools, tool_count,
+                                                           phi__agent_check_model);
+}
+
+PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
+                                           const phi_tool *tools, size_t tool_count) {
+    if (format == NULL) return PHI_OK;
+    if (format->kind == PHI_FORMAT_TEXT)
+        return format->schema == NULL
+                   ? PHI_OK
+                   : phi__error(rt, PHI_BAD_ARG, "format.schema is given, format.kind is text");
+    return rt->features.check_format != NULL
+               ? rt->features.check_format(rt, format, tools, tool_count)
+               : phi__feature_missing(rt, "format", "phi_feature_formats");
+}
+
+PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
+                                        size_t count) {
+    phi__tool_rules rules =
+        phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
+                              phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
+    phi_status status = phi__tool_check_all(agent->rt, &rules, tools, count);
+    if (status == PHI_OK)
+        status = phi__agent_check_failover(agent->rt, agent->desc.failover, agent->desc.provider,
+                                           tools, count);
+    return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
+                            : status;
+}
+
+/* ---- the rest ---- */
+
+static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
+    size_t i;
+    for (i = 0; i < desc->tool_options.source_count; i++)
+        if (desc->tool_options.sources == NULL || desc->tool_options.sources[i] == NULL ||
+            desc->tool_options.sources[i]->version == NULL ||
+            desc->tool_options.sources[i]->take == NULL)
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool_options.sources[%u]: expected a source with version and take",
+                              (unsigned)i);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
+    size_t i;
+    if (desc->hook_points != 0 && desc->hook_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
+                          (unsigned)desc->hook_points);
+    if (desc->hook_fn != NULL && desc->hook_points == 0)
+        return phi__error(rt, PHI_BAD_ARG, "hook_points is 0, hook_fn would never be called");
+    if (desc->input.filter_count > 0 && desc->input.filters == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "input.filters is missing, filter_count is %u",
+                          (unsigned)desc->input.filter_count);
+    for (i = 0; i < desc->input.filter_count; i++)
+        if (desc->input.filters[i].fn == NULL)
+            return phi__error(rt, PHI_BAD_ARG, "input.filters[%u].fn is missing", (unsigned)i);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_around(phi_runtime *rt, const phi_agent_desc *desc) {
+    if (desc->policy != NULL && phi__policy_fault(desc->policy) != NULL)
+        return phi__error(rt, PHI_BAD_ARG, "%s", phi__policy_fault(desc->policy));
+    if (phi__agent_check_sources(rt, desc) != PHI_OK) return PHI_BAD_ARG;
+    if (desc->parent.rt != NULL && desc->parent.rt != rt)
+        return phi__error(rt, PHI_BAD_ARG, "parent is of another runtime");
+    if (desc->parent.rt != NULL && phi__find_agent(desc->parent) == NULL)
+        return phi__error(rt, PHI_STALE, "parent is gone");
+    if (desc->profile != NULL && desc->profile->skill_count > 0 && desc->profile->skills == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "profile.skills is missing, skill_count is %u",
+                          (unsigned)desc->profile->skill_count);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_desc *desc) {
+    const phi_compaction_config *c = &desc->compaction;
+    if (desc->compactor.start != NULL &&
+        (desc->compactor.poll == NULL || desc->compactor.end == NULL))
+        return phi__error(rt, PHI_BAD_ARG, "compactor.%s is missing",
+                          desc->compactor.poll == NULL ? "poll" : "end");
+    if ((unsigned)c->scope > (unsigned)PHI_COMPACTION_TOKENS)
+        return phi__error(rt, PHI_BAD_ARG, "compaction.scope is %u: expected runs or tokens",
+                          (unsigned)c->scope);
+    if (!(c->compact_at_pct >= 0.0 && c->compact_at_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.compact_at_pct is %g: expected 0 to 1",
+                          c->compact_at_pct);
+    if (!(c->budget_threshold_pct >= 0.0 && c->budget_threshold_pct <= 1.0))
+        return phi__error(rt, PHI_BAD_ARG, "compaction.budget_threshold_pct is %g: expected 0 to 1",
+                          c->budget_threshold_pct);
+    return PHI_OK;
+}
+
+static bool phi__agent_check_enums_fit(const phi_agent_desc *desc) {
+    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_MAX &&
+           (unsigned)desc->tool_options.choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
+           (unsigned)desc->tool_options.mode <= (unsigned)PHI_TOOLS_BATCHED &&
+           (unsigned)desc->input.steering_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->input.follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->input.first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
+           (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE &&
+           (unsigned)desc->memory.at_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
+}
+
+/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be
+   one. */
+static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
+    static const char *const names[] = {"ids.agent_id", "ids.session_id", "ids.config_id"};
+    const char *ids[PHI__COUNT(names)];
+    size_t i;
+    ids[0] = desc->ids.agent_id;
+    ids[1] = desc->ids.session_id;
+    ids[2] = desc->ids.config_id;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (!phi__check_id_fits(phi_str_of(ids[i])))
+            return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
+    return PHI_OK;
+}
+
+static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_policy *policy) {
+    if ((unsigned)policy->mode > (unsigned)PHI_EFFECTS_ALLOW_LIST)
+        return phi__error(rt, PHI_BAD_ARG, "tool_options.effects.mode is none of its values");
+    return policy->max_state_bytes <= (uint32_t)PHI__TOOL_STATE_MOST
+               ? PHI_OK
+               : phi__error(rt, PHI_BAD_ARG,
+                            "tool_options.effects.max_state_bytes is %u: expected at most 1048576",
+                            (unsigned)policy->max_state_bytes);
+}
+
+/* The runtime names the features that it needs. */
+static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status = PHI_OK;
+    if (desc->failover != NULL)
+        status =
+            phi__feature_need(rt, PHI__FEATURE_AT_FAILOVER, "failover", "phi_feature_failover");
+    if (status == PHI_OK && desc->options.capture_requests)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "options.capture_requests",
+                                   "phi_feature_capture");
+    if (status == PHI_OK && desc->tool_options.source_count > 0 && rt->features.sources == NULL)
+        status = phi__feature_missing(rt, "tool_options.sources", "phi_feature_tool_sources");
+    if (status == PHI_OK && desc->policy != NULL && desc->policy->summaries == PHI_SUMMARIES_WRITE)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",
+                                   "phi_feature_summaries");
+    return status;
+}
+
+PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status = phi__agent_check_features(rt, desc);
+    if (status != PHI_OK) return status;
+    if (desc->options.has_temperature &&
+        !(desc->options.temperature >= 0.0 && desc->options.temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "options.temperature is %g: expected 0 or more",
+                          desc->options.temperature);
+    if (!phi__agent_check_enums_fit(desc))
+        return phi__error(rt, PHI_BAD_ARG,
+                          "thinking, tool_options.choice or mode, input.steering_mode, "
+                          "follow_up_mode or first_turn_trigger, keep or memory.at_limit is none "
+                          "of its values");
+    status = phi__agent_check_control(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->tool_options.effects);
+    if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
+    return status == PHI_OK ? phi__agent_said_check(rt, desc) : status;
+}
+
+PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi__tool_rules rules;
+    phi_status status = phi__agent_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
+    if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
+    if (status == PHI_OK) status = phi__agent_check_model(rt, "", desc->provider, &desc->model);
+    if (status == PHI_OK) status = phi__agent_check_settings(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_around(rt, desc);
+    if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
+    if (status != PHI_OK) return status;
+    rules = phi__tool_check_rules(rt, desc->provider, &desc->model,
+                                  (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
+    status = phi__tool_check_all(rt, &rules, desc->tools, desc->tool_count);
+    if (status == PHI_OK)
+        status = phi__agent_check_failover(rt, desc->failover, desc->provider, desc->tools,
+                                           desc->tool_count);
+    return status == PHI_OK
+               ? phi__agent_check_format(rt, &desc->format, desc->tools, desc->tool_count)
+               : status;
+}
+
+/* ======== Makes agents; all defaults of phi_agent_desc are resolved here, except those of
+   its model. agent_make.c checks a desc, agent_make.c copies it. */
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */

@@ -7,7 +7,7 @@
 #include "agent/agent_in.h"
 #include "features/compaction_in.h"
 #include "features/failover_in.h"
-#include "loop/speaker_in.h"
+#include "loop/provider_in.h"
 
 enum {
     PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,

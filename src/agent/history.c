@@ -2,7 +2,7 @@
 #include "agent/agent_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
-#include "history/about_in.h"
+#include "history/thread_in.h"
 #include "agent/agent_history.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "agent/one_shot_run.h"
 
 #include "agent/agent_in.h"
-#include "history/about_in.h"
-#include "persist/info_in.h"
+#include "history/thread_in.h"
+#include "persist/views_in.h"
 
 /* A thread of a host's, and what an agent's own does not need. */
 struct phi__lent {
@@ -25,7 +25,7 @@ static void phi__one_shot_run_drop_input(phi__agent *agent) {
     phi__input_drop_kept(agent, "The run has ended, and no other will follow");
 }
 
-/* The loop calls it when the run is over; agent_end.c, when the agent is retired. */
+/* The loop calls it when the run is over; agent.c, when the agent is retired. */
 static void phi__one_shot_run_ended(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->slot == NULL) {

@@ -1,10 +1,12 @@
 /* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then
    runs. */
 #include "agent/agent_in.h"
+#include "agent/runtime.h"
 #include "agent/summary.h"
 #include "features/ask_model_in.h"
 #include "features/attached_in.h"
 #include "features/compaction_in.h"
+#include "features/features.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -440,4 +442,23 @@ PHI_API phi_error phi_last_error(const phi_runtime *rt) {
 PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
     if (peak != NULL) *peak = rt != NULL ? rt->memory.peak_bytes : 0;
     return rt != NULL ? rt->memory.used_bytes : 0;
+}
+
+/* ======== The list of all features: a program that names it links them all. */
+
+PHI_API const phi_feature_fn *phi_features_all(void) {
+    static const phi_feature_fn all[] = {phi_feature_facts,
+                                         phi_feature_tool_state,
+                                         phi_feature_failover,
+                                         phi_feature_context_edits,
+                                         phi_feature_deferred_rewrites,
+                                         phi_feature_capture,
+                                         phi_feature_argument_stream,
+                                         phi_feature_cache_stats,
+                                         phi_feature_formats,
+                                         phi_feature_deferral,
+                                         phi_feature_tool_sources,
+                                         phi_feature_summaries,
+                                         NULL};
+    return all;
 }

@@ -7,15 +7,15 @@
 
 #include "base/base.h"
 
+#include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #ifndef PHI__FN
 #define PHI__FN __attribute__((visibility("hidden")))
 #endif
-
 /* For our own invariants only; a caller's mistake is a status. */
 #ifndef PHI_ASSERT
-#include <assert.h>
 #define PHI_ASSERT(condition) assert(condition)
 #endif
 
@@ -39,7 +39,6 @@
                                 __ATOMIC_ACQUIRE)
 #define PHI__ADD(p, v) ((void)__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
 #elif !defined(__cplusplus) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
-#include <stdatomic.h>
 #define PHI__ATOMIC(type) _Atomic(type)
 #define PHI__LOAD(p) atomic_load_explicit((p), memory_order_acquire)
 #define PHI__STORE(p, v) atomic_store_explicit((p), (v), memory_order_release)
@@ -51,7 +50,6 @@
 #error "phi: this compiler has no atomics that phi knows: try -std=c11, or define PHI_NO_THREADS \
 for a build in which one thread makes every call"
 #endif
-
 #define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A phi_str of a literal, without strlen. */
@@ -74,6 +72,7 @@ static inline bool phi__str_is(phi_str s, const char *text) {
 }
 
 static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
+
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
 /* The allocator of a desc whose realloc_fn is NULL: the C library's. */
@@ -93,18 +92,30 @@ PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need,
 /* a + b and a * b, or SIZE_MAX where they do not fit. */
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
-
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
+
 /* ASCII only, as header names and error phrases are. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
 PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b);
+
 /* Secrets: the time does not say where they differ, only whether their lengths do. */
 PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b);
+
 /* Offset of `needle` in `s` from `from`, or SIZE_MAX. */
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);
 PHI__FN phi_str phi__str_trim(phi_str s);
+
 /* A whole decimal number, or false: empty, trailing bytes, overflow. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
+
+/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
+   tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
+   changes the direction of text, and any byte that is no UTF-8 becomes '?'. Returns the
+   length, which is not greater. */
+PHI__FN size_t phi__words_clean(char *at, size_t len);
+
+/* The same for one line: newline and tab become '?', too. */
+PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
 #endif

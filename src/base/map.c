@@ -91,3 +91,166 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     map->slots[gap].item = NULL;
     map->count--;
 }
+
+/* ======== Tables behind the value handles: slots never move, and each has one atomic word.
+
+   The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
+   generation differs. State 0 is free; the owner defines the other states. Changing a state is a
+   compare-and-swap, so of two threads that attempt the same change exactly one fails. Memory: pages
+   of 64, 128, 256... slots, kept until the table is freed, so a stale handle is answered until
+   then.
+   A word can be changed and its slot marked, so that the pumping thread finds changes by other
+   threads without checking all slots, and without a queue that could be full: a bit a slot, and a
+   count of all marks that were ever set.
+   Threads: a word's changes and marks from any thread that was given a handle; the rest on the
+   pumping thread only. */
+
+enum { PHI__SLOTS_MARKED_LEAST = 64 };
+
+PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
+    memset(slots, 0, sizeof *slots);
+    slots->memory = memory;
+}
+
+static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRST_PAGE << page; }
+
+/* The slots, and behind them a bit for each. */
+static size_t phi__slots_page_bytes(uint32_t page) {
+    size_t n = phi__slots_page_len(page);
+    return n * sizeof(phi__slot) + n / 64 * sizeof(phi__slot_word);
+}
+
+/* The bits of 64 slots; group: index / 64, of a slot that exists. */
+static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) {
+    uint32_t page = 0;
+    while (group >= phi__slots_page_len(page) / 64)
+        group -= (uint32_t)(phi__slots_page_len(page++) / 64);
+    return (phi__slot_word *)(void *)(slots->pages[page] + phi__slots_page_len(page)) + group;
+}
+
+PHI__FN void phi__slots_free(phi__slots *slots) {
+    uint32_t page;
+    for (page = 0; page < PHI__SLOT_PAGES; page++)
+        phi__free(slots->memory, slots->pages[page], phi__slots_page_bytes(page));
+    phi__slots_init(slots, slots->memory);
+}
+
+PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index) {
+    uint32_t page = 0, rest = index;
+    if (index >= PHI__LOAD(&slots->count)) return NULL;
+    while (rest >= phi__slots_page_len(page)) rest -= (uint32_t)phi__slots_page_len(page++);
+    return &slots->pages[page][rest];
+}
+
+static bool phi__slots_more(phi__slots *slots) {
+    uint32_t page = 0, base = 0, i;
+    uint32_t n;
+    phi__slot *made;
+    while (page < PHI__SLOT_PAGES && slots->pages[page] != NULL)
+        base += (uint32_t)phi__slots_page_len(page++);
+    if (page == PHI__SLOT_PAGES) return false;
+    n = (uint32_t)phi__slots_page_len(page);
+    made = (phi__slot *)phi__alloc(slots->memory, phi__slots_page_bytes(page));
+    if (made == NULL) return false;
+    for (i = 0; i < n; i++) {
+        made[i].index = base + i;
+        made[i].next_free = i + 1 < n ? base + i + 2 : 0;
+    }
+    slots->pages[page] = made;
+    slots->first_free = base + 1;
+    PHI__STORE(&slots->count, base + n); /* publishes the page */
+    return true;
+}
+
+PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object) {
+    phi__slot *slot;
+    uint32_t gen;
+    PHI_ASSERT(state != 0);
+    if (slots->first_free == 0 && !phi__slots_more(slots)) return NULL;
+    slot = phi__slots_at(slots, slots->first_free - 1);
+    slots->first_free = slot->next_free;
+    slots->in_use++;
+    slot->object = object;
+    gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
+    if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
+    PHI__STORE(&slot->word, phi__slots_word_of(gen, state));
+    return slot;
+}
+
+PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot) {
+    PHI__STORE(&slot->word, phi__slots_word_of(phi__slots_gen_of(PHI__LOAD(&slot->word)), 0));
+    slot->object = NULL;
+    slot->next_free = slots->first_free;
+    slots->first_free = slot->index + 1;
+    slots->in_use--;
+}
+
+PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen) {
+    phi__slot *slot = phi__slots_at(slots, index);
+    uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
+    return phi__slots_gen_of(word) == gen ? phi__slots_state_of(word) : 0;
+}
+
+PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen) {
+    return phi__slots_state(slots, index, gen) != 0 ? phi__slots_at(slots, index) : NULL;
+}
+
+PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
+                             uint32_t to) {
+    phi__slot *slot = phi__slots_at(slots, index);
+    uint64_t expected = phi__slots_word_of(gen, from);
+    if (slot == NULL) return false;
+    return PHI__CAS(&slot->word, &expected, phi__slots_word_of(gen, to));
+}
+
+PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
+                                   uint32_t clear, uint32_t set) {
+    phi__slot *slot = phi__slots_at(slots, index);
+    uint64_t word = slot != NULL ? PHI__LOAD(&slot->word) : 0;
+    for (;;) {
+        uint32_t state = phi__slots_gen_of(word) == gen ? phi__slots_state_of(word) : 0;
+        if (state == 0) return 0;
+        if (PHI__CAS(&slot->word, &word, phi__slots_word_of(gen, (state & ~clear) | set)))
+            return state;
+    }
+}
+
+/* ---- marks ---- */
+
+PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
+    uint64_t bit = (uint64_t)1 << (index & 63), was;
+    phi__slot_word *bits;
+    if (phi__slots_at(slots, index) == NULL) return;
+    bits = phi__slots_bits(slots, index / 64);
+    was = PHI__LOAD(bits);
+    while (!PHI__CAS(bits, &was, was | bit)) {}
+    PHI__ADD(&slots->marks, 1); /* publishes the bit */
+}
+
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots) {
+    return PHI__LOAD(&slots->marks) != slots->marks_seen;
+}
+
+static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *out) {
+    phi__slot_word *bits = phi__slots_bits(slots, group);
+    uint64_t was = PHI__LOAD(bits);
+    size_t count = 0;
+    uint32_t i;
+    if (was == 0) return 0;
+    while (!PHI__CAS(bits, &was, 0)) {}
+    for (i = 0; i < 64; i++)
+        if ((was >> i & 1) != 0) out[count++] = group * 64 + i;
+    return count;
+}
+
+PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) {
+    uint32_t marks = PHI__LOAD(&slots->marks), groups = slots->count / 64, n;
+    size_t count = 0;
+    if (marks == slots->marks_seen) return 0;
+    for (n = 0; n < groups && count + 64 <= most; n++) {
+        if (slots->mark_at >= groups) slots->mark_at = 0;
+        count += phi__slots_take_bits(slots, slots->mark_at++, out + count);
+    }
+    if (n == groups) slots->marks_seen = marks; /* else the rest comes next time */
+    return count;
+}

@@ -2,7 +2,8 @@
 #ifndef PHI_BASE_UTF8_IN_H
 #define PHI_BASE_UTF8_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
+#include "base/base_in.h"
 
 /* Bytes of the longest valid prefix; s.len when all of it is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);
@@ -20,5 +21,15 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 
 /* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
 PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
+
+enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
+
+/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
+   is one. Times outside of the years 0 to 9999 become the nearest inside. Returns the length. */
+PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
+
+/* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
+   untouched. */
+PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 #endif

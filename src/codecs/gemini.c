@@ -6,10 +6,826 @@
    the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
 #include "codecs/gemini_in.h"
 
+#include "codecs/openai_in.h"
 #include "codecs/names_in.h"
+#include "text/json_cursor_in.h"
+#include "text/json_in.h"
+#include "wire/classify_in.h"
+#include "wire/encode_in.h"
 #include "wire/render_in.h"
-#include "wire/takes_in.h"
 #include "wire/strict_in.h"
+
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
+enum {
+    PHI__GEMINI_FORM = 2 << 28,
+    PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
+    PHI__GEMINI_NO_IMAGES = 2,
+    PHI__GEMINI_MEDIA = 4,       /* blocks that follow a result */
+    PHI__GEMINI_THREE = 8,       /* ids, and images and documents inside of results */
+    PHI__GEMINI_OWN = 16,        /* minted by a model of this name, at Google or Vertex */
+    PHI__GEMINI_VERTEX = 32,     /* hosted tools that only the Gemini API has are left out */
+    PHI__GEMINI_TITLES = 64,     /* names of documents: Vertex AI alone takes them */
+    PHI__GEMINI_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
+};
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__gemini_state {
+    bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;   /* an event came */
+    bool in_call; /* the last block is a call whose arguments still come, in pieces */
+    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as last reported */
+    phi__delta_cache repeat;
+} phi__gemini_state;
+
+/* ======== Messages as parts of generateContent. */
+
+#define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
+
+/* A model since 3: signatures are checked, results may hold images. */
+static bool phi__gemini_parts_three(const phi__encoder *e) {
+    return phi__gemini_version(e->spec->model) >= 30;
+}
+
+/* ---- parts ---- */
+
+/* An id that phi__assembly_finish invented, because the model gave none. */
+static bool phi__gemini_parts_invented(phi_str id) {
+    size_t i;
+    if (id.len != 21 || memcmp(id.at, "call_", 5) != 0) return false;
+    for (i = 5; i < id.len; i++)
+        if (!((id.at[i] >= '0' && id.at[i] <= '9') || (id.at[i] >= 'a' && id.at[i] <= 'f')))
+            return false;
+    return true;
+}
+
+static void phi__gemini_parts_id(phi__encoder *e, phi__buf *out, phi_str id) {
+    if (!phi__gemini_parts_three(e) || phi__gemini_parts_invented(id)) return;
+    phi__buf_text(out, "\"id\":");
+    phi__render_id(out, id, PHI__ID_ANTHROPIC);
+    phi__buf_char(out, ',');
+}
+
+static void phi__gemini_parts_sign(phi__encoder *e, phi_str signature) {
+    if (signature.len > 0) phi__render_member(&e->scratch, "thoughtSignature", signature);
+}
+
+static void phi__gemini_parts_text(phi__encoder *e, phi_str text, bool thought, phi_str signature) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, thought ? "{\"thought\":true" : "{");
+    phi__render_text_member(e, "text", text);
+    phi__gemini_parts_sign(e, signature);
+    phi__buf_char(&e->scratch, '}');
+}
+
+/* Documents have titles. */
+static bool phi__gemini_parts_titles(const phi__encoder *e) {
+    return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX));
+}
+
+/* An image, a document or audio. */
+static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
+    phi__json_write_comma(out);
+    phi__buf_text(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
+    phi__render_member(out, "mimeType", type);
+    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_parts_titles(e))
+        phi__render_member(out, "displayName", c->name);
+    if (c->url.len > 0) {
+        phi__render_member(out, "fileUri", c->url);
+        phi__buf_text(out, "}}");
+        return;
+    }
+    phi__buf_text(out, ",\"data\":\"");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}}");
+}
+
+/* Models from 3 on take images and documents inside of a result; audio, and all media of older
+   ones, follows all results. */
+static bool phi__gemini_parts_inside(const phi__encoder *e, const phi_content *c) {
+    return phi__gemini_parts_three(e) && c->kind != PHI_CONTENT_AUDIO;
+}
+
+/* A part of a kind that phi does not read, byte for byte: Google's API and Vertex AI are two
+   addresses of one wire. The signature of another model is replaced as that of a call is. Vertex
+   has no toolCall and toolResponse (google-genai 3.6.1 refuses them, November 2026). */
+static void phi__gemini_parts_opaque(phi__encoder *e, const phi_content *c, bool own) {
+    static const char *const signature[] = {"thoughtSignature", NULL};
+    phi__buf *out = &e->scratch;
+    phi_arena_mark mark;
+    if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_GOOGLE) &&
+        !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_VERTEX))
+        return;
+    if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX)) &&
+        (phi__str_is(c->name, "toolCall") || phi__str_is(c->name, "toolResponse")))
+        return;
+    mark = phi_arena_save(e->arena);
+    if (phi__kept_tree(e, c->replay) == NULL) return;
+    phi_arena_reset(e->arena, mark);
+    phi__json_write_comma(out);
+    if (own || phi__str_find(c->replay, 0, "\"thoughtSignature\"") == SIZE_MAX) {
+        phi__buf_add_str(out, c->replay);
+        return;
+    }
+    phi__buf_char(out, '{');
+    phi__opaque_members(out, c->replay, signature);
+    if (phi__gemini_parts_three(e)) phi__gemini_parts_sign(e, PHI__LIT(PHI__GEMINI_UNSIGNED));
+    phi__buf_char(out, '}');
+}
+
+static void phi__gemini_parts_opaque_user(phi__encoder *e, const phi_content *c) {
+    phi__gemini_parts_opaque(e, c, true);
+}
+
+/* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
+   false: only counts. */
+/* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
+   false: only counts. */
+static size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bool inside,
+                                       bool write) {
+    size_t i, n = 0;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK ||
+            phi__gemini_parts_inside(e, c) != inside)
+            continue;
+        if (write) phi__gemini_parts_block(e, c);
+        n++;
+    }
+    return n;
+}
+
+static void phi__gemini_parts_said(phi__encoder *e, const phi_content *c) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"text\":\"");
+    phi__render_said(e, c);
+    phi__buf_text(&e->scratch, "\"}");
+}
+
+/* Parts of messages, into the scratch buffer. `same`: the same model minted it; `own`: a model of
+   this name. */
+static void phi__gemini_parts_user(phi__encoder *e, const phi_message *m) {
+    phi__render_parts(e, m, true, phi__gemini_parts_said, phi__gemini_parts_block,
+                      phi__gemini_parts_opaque_user);
+}
+
+static void phi__gemini_parts_call(phi__encoder *e, const phi_content *c, phi_str signature) {
+    phi__buf *out = &e->scratch;
+    phi__json_write_comma(out);
+    phi__buf_text(out, "{\"functionCall\":{");
+    phi__gemini_parts_id(e, out, c->id);
+    phi__buf_text(out, "\"name\":");
+    phi__gemini_name(out, c->name);
+    phi__buf_text(out, ",\"args\":");
+    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+    phi__buf_char(out, '}');
+    phi__gemini_parts_sign(e, signature);
+    phi__buf_char(out, '}');
+}
+
+/* Every part keeps its own signature; thinking without one does not help the model. The first of
+   parallel calls has a signature, and models since 3 require it: a call of another model gets the
+   documented signature for such calls. */
+static void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool same, bool own) {
+    const phi_str none = {NULL, 0};
+    bool first = true;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str signature = same ? c->signature : none;
+        if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
+            phi__gemini_parts_text(e, c->text, true, signature);
+        else if (c->kind == PHI_CONTENT_TEXT && (!phi__render_blank(c->text) || signature.len > 0))
+            phi__gemini_parts_text(e, c->text, false, signature);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+            if (first && signature.len == 0 && phi__gemini_parts_three(e))
+                signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
+            phi__gemini_parts_call(e, c, signature);
+            first = false;
+        } else
+            phi__gemini_parts_opaque(e, c, own);
+    }
+}
+
+static void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str name,
+                                          bool is_error) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"functionResponse\":{");
+    phi__gemini_parts_id(e, out, id);
+    phi__buf_text(out, "\"name\":");
+    phi__gemini_name(out, name);
+    phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
+}
+
+static void phi__gemini_parts_result(phi__encoder *e, const phi_message *m) {
+    phi__gemini_parts_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
+    phi__gemini_result_text(e, m);
+    phi__buf_text(&e->scratch, "\"}");
+    if (phi__gemini_parts_blocks(e, m, true, false) > 0) {
+        phi__buf_text(&e->scratch, ",\"parts\":[");
+        (void)phi__gemini_parts_blocks(e, m, true, true);
+        phi__buf_char(&e->scratch, ']');
+    }
+    phi__buf_text(&e->scratch, "}}");
+}
+
+/* ======== Arguments that Vertex AI sent in pieces: each a path and a value, strings of
+   one path joined. Vertex does so only on request, which a host's own proxy may make. */
+
+typedef struct phi__gemini_pieces {
+    phi_arena *arena;
+    phi_json *root;
+    phi_json *growing; /* the string that was joined last, with room for more */
+    char *text;
+    size_t cap;
+} phi__gemini_pieces;
+
+static phi_json *phi__gemini_pieces_get(phi_json *node, const phi__json_step *step) {
+    size_t count = phi_json_count(node);
+    if (!step->is_index) return phi__json_get_n(node, step->key);
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || step->index >= count) return NULL;
+    return step->index + 1 == count ? node->v.last : phi_json_at(node, step->index);
+}
+
+/* A value that is NULL is want of memory. */
+static phi_status phi__gemini_pieces_put(phi__gemini_pieces *p, phi_json *node,
+                                         const phi__json_step *step, phi_json *value) {
+    if (value == NULL) return PHI_NO_MEMORY;
+    if (!step->is_index)
+        return phi_json_is(node, PHI_JSON_OBJECT)
+                   ? phi__json_edit_set(p->arena, node, step->key, value)
+                   : PHI_PARSE;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || step->index != phi_json_count(node)) return PHI_PARSE;
+    return phi_json_add(node, value);
+}
+
+/* A string that goes on; in place, as an item of an array has no name to set it by. */
+static phi_status phi__gemini_pieces_join_text(phi__gemini_pieces *p, phi_json *old,
+                                               const phi_json *more) {
+    phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
+    size_t len = phi__add(a.len, b.len);
+    if (len >= UINT32_MAX / 2) return PHI_PARSE;
+    if (p->growing != old || len >= p->cap) {
+        size_t cap = len * 2 + 64;
+        char *text = phi__arena_bytes(p->arena, cap);
+        if (text == NULL) return PHI_NO_MEMORY;
+        if (a.len > 0) memcpy(text, a.at, a.len);
+        p->growing = old;
+        p->text = text;
+        p->cap = cap;
+    }
+    if (b.len > 0) memcpy(p->text + a.len, b.at, b.len);
+    p->text[len] = '\0';
+    old->v.str = p->text;
+    old->len = (uint32_t)len;
+    return PHI_OK;
+}
+
+/* The value of a piece, taken out of it; NULL: none that is known. */
+static phi_json *phi__gemini_pieces_value(phi_json *piece) {
+    static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
+    phi_json *value = NULL;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names) && value == NULL; i++)
+        value = phi_json_remove(piece, names[i]);
+    return value;
+}
+
+static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece) {
+    const char *path = phi_json_str(phi_json_get(piece, "jsonPath"), "").at;
+    bool is_null = phi_json_get(piece, "nullValue") != NULL;
+    phi_json *node = p->root, *value, *below;
+    phi__json_step step, next;
+    if (path[0] != '$') return PHI_PARSE;
+    path += path[1] == '.' ? 2 : 1;
+    if (!phi__json_get_path_step(&path, &step)) return PHI_PARSE;
+    while (phi__json_get_path_step(&path, &next)) {
+        below = phi__gemini_pieces_get(node, &step);
+        if (below == NULL) {
+            phi_status status;
+            below = next.is_index ? phi_json_new_array(p->arena) : phi_json_new_object(p->arena);
+            status = phi__gemini_pieces_put(p, node, &step, below);
+            if (status != PHI_OK) return status;
+        }
+        node = below;
+        step = next;
+    }
+    value = phi__gemini_pieces_value(piece);
+    if (*path != '\0' || value == NULL) return PHI_PARSE;
+    below = phi__gemini_pieces_get(node, &step);
+    if (below != NULL && phi_json_is(below, PHI_JSON_STRING) &&
+        phi_json_is(value, PHI_JSON_STRING) && !is_null)
+        return phi__gemini_pieces_join_text(p, below, value);
+    return phi__gemini_pieces_put(p, node, &step, is_null ? phi__json_edit_null(p->arena) : value);
+}
+
+/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE:
+   a path that is none, or a value of no known kind. */
+static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_str *out) {
+    phi_json *list = NULL, *piece;
+    phi_json_iter it;
+    phi_status status;
+    phi__gemini_pieces p;
+    char *text = phi__arena_bytes(arena, phi__add(pieces.len, 2));
+    memset(&p, 0, sizeof p);
+    p.arena = arena;
+    p.root = phi_json_new_object(arena);
+    if (p.root == NULL || text == NULL) return PHI_NO_MEMORY;
+    memcpy(text, pieces.at, pieces.len);
+    text[pieces.len] = ']';
+    text[pieces.len + 1] = '\0';
+    status = phi_json_parse(arena, phi__str(text, pieces.len + 1), PHI_JSON_REPLACE_BAD_UTF8, &list,
+                            NULL);
+    it = phi_json_each(list);
+    while (status == PHI_OK && (piece = phi_json_next(&it)) != NULL)
+        status = phi__gemini_pieces_add(&p, piece);
+    return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
+}
+
+/* ======== Answers of Google's Gemini API and of Vertex AI: chunks to a message.
+
+   A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
+   have no index: a part of the last part's kind continues it, unless both are signed. Calls come
+   whole, except with an option of Vertex that phi does not set, whose pieces wait until the call's
+   end. A part of any other kind is an opaque block. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
+
+enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, after which none is added */
+
+/* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
+typedef struct phi__gemini_chunk {
+    phi__json_text id, model, finish, finish_words, block, block_words;
+    phi_str parts, usage; /* raw JSON */
+    phi_str grounding, cited, fetched;
+    bool has_error, ours; /* ours: there is something that an answer has */
+} phi__gemini_chunk;
+
+typedef struct phi__gemini_part {
+    phi__json_text text, signature, id, name;
+    phi_str args, pieces; /* raw JSON */
+    bool thought, is_call, goes_on;
+} phi__gemini_part;
+
+/* An empty text leaves the earlier one. */
+static void phi__gemini_stream_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    if (text.len > 0) phi__assembly_put(a, buf, text);
+}
+
+/* ---- reading a chunk ---- */
+
+static const phi__json_member phi__gemini_content_list[] = {
+    PHI__MEMBER(phi__gemini_chunk, parts, "parts", PHI__MEMBER_ARRAY)};
+static const phi__json_members phi__gemini_content_members = {phi__gemini_content_list,
+                                                              PHI__COUNT(phi__gemini_content_list)};
+
+static const phi__json_member phi__gemini_candidate_list[] = {
+    PHI__MEMBER_INSIDE("content", &phi__gemini_content_members),
+    PHI__MEMBER(phi__gemini_chunk, finish, "finishReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_chunk, grounding, "groundingMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gemini_chunk, cited, "citationMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gemini_chunk, fetched, "urlContextMetadata", PHI__MEMBER_OBJECT)};
+static const phi__json_members phi__gemini_candidate_members = {
+    phi__gemini_candidate_list, PHI__COUNT(phi__gemini_candidate_list)};
+
+static const phi__json_member phi__gemini_feedback_list[] = {
+    PHI__MEMBER(phi__gemini_chunk, block, "blockReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gemini_feedback_members = {
+    phi__gemini_feedback_list, PHI__COUNT(phi__gemini_feedback_list)};
+
+/* Only the first candidate: more are never asked for. The error stands first: all else is ours. */
+static const phi__json_member phi__gemini_chunk_list[] = {
+    PHI__MEMBER_TAKE(phi__gemini_chunk, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBER_INSIDE_FIRST("candidates", &phi__gemini_candidate_members),
+    PHI__MEMBER_INSIDE("promptFeedback", &phi__gemini_feedback_members),
+    PHI__MEMBER(phi__gemini_chunk, usage, "usageMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gemini_chunk, model, "modelVersion", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_chunk, id, "responseId", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gemini_chunk_members = {phi__gemini_chunk_list,
+                                                            PHI__COUNT(phi__gemini_chunk_list)};
+
+static bool phi__gemini_stream_read(phi__gemini_chunk *k, phi_str data) {
+    uint32_t seen = 0;
+    bool good;
+    memset(k, 0, sizeof *k);
+    good = phi__json_members_read(data, &phi__gemini_chunk_members, k, &seen);
+    k->ours = seen > 1;
+    return good;
+}
+
+/* ---- reading a part ---- */
+
+static const phi__json_member phi__gemini_call_list[] = {
+    PHI__MEMBER(phi__gemini_part, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_part, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_part, args, "args", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gemini_part, pieces, "partialArgs", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__gemini_part, goes_on, "willContinue", PHI__MEMBER_BOOL)};
+static const phi__json_members phi__gemini_call_members = {phi__gemini_call_list,
+                                                           PHI__COUNT(phi__gemini_call_list)};
+
+static void phi__gemini_stream_take_call(phi__json_cursor *c, void *part) {
+    phi__gemini_part *p = (phi__gemini_part *)part;
+    p->is_call = phi__json_cursor_peek(c) == PHI_JSON_OBJECT;
+    (void)phi__json_members_take(c, &phi__gemini_call_members, p);
+}
+
+static const phi__json_member phi__gemini_part_list[] = {
+    PHI__MEMBER(phi__gemini_part, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_part, thought, "thought", PHI__MEMBER_BOOL),
+    PHI__MEMBER(phi__gemini_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_stream_take_call)};
+static const phi__json_members phi__gemini_part_members = {phi__gemini_part_list,
+                                                           PHI__COUNT(phi__gemini_part_list)};
+
+/* ---- text and thinking ---- */
+
+/* The block a part belongs to: the last one, where that is of its kind and not signed otherwise. */
+static size_t phi__gemini_stream_block(phi__assembly *a, const phi__gemini_part *p) {
+    phi_content_kind kind = p->thought ? PHI_CONTENT_THINKING : PHI_CONTENT_TEXT;
+    const phi__draft *last;
+    if (a->count == 0) return phi__assembly_open(a, kind, -1);
+    last = &a->drafts[a->count - 1];
+    if (last->kind == kind && p->text.len > 0 && p->signature.len > 0 && last->signature.len > 0)
+        phi__assembly_close(a, a->count - 1);
+    return phi__assembly_current(a, kind);
+}
+
+/* Returns the block of a part that is text and nothing else; SIZE_MAX: it is more, or nothing. */
+static size_t phi__gemini_stream_text(phi__assembly *a, const phi__gemini_part *p) {
+    size_t block;
+    if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
+    block = phi__gemini_stream_block(a, p);
+    phi__assembly_add_text(a, block, p->text);
+    if (block == SIZE_MAX || p->signature.len == 0) return block;
+    phi__gemini_stream_put(a, &a->drafts[block].signature, p->signature);
+    return SIZE_MAX;
+}
+
+/* ---- calls ---- */
+
+/* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
+static void phi__gemini_stream_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
+    phi_str inner;
+    if (pieces.len <= 2) return;
+    inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
+    if (inner.len == 0) return;
+    phi__assembly_wait(a, block, a->drafts[block].replay.len == 0 ? PHI__LIT("[") : PHI__LIT(","));
+    phi__assembly_wait(a, block, inner);
+}
+
+static void phi__gemini_stream_close_call(phi__assembly *a, size_t block) {
+    const phi__draft *d = &a->drafts[block];
+    phi_str arguments;
+    phi_status status;
+    if (d->replay_open) {
+        status = phi__gemini_pieces_join(&a->scratch, phi__buf_str(&d->replay), &arguments);
+        if (status == PHI_NO_MEMORY) a->no_memory = true;
+        if (status != PHI_OK) {
+            phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_arguments"),
+                               PHI__LIT("the server sent arguments in pieces that do not fit"));
+            return;
+        }
+        phi__assembly_close_call(a, block, arguments);
+    } else
+        phi__assembly_close(a, block);
+}
+
+static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
+                                    const phi__gemini_part *p) {
+    phi__draft *d;
+    size_t block;
+    if (st->in_call && p->name.len == 0)
+        block = a->count - 1;
+    else {
+        if (a->count > 0 && a->drafts[a->count - 1].kind != PHI_CONTENT_TOOL_CALL)
+            phi__assembly_close(a, a->count - 1);
+        block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, (int64_t)a->count);
+    }
+    st->in_call = false;
+    if (block == SIZE_MAX) return;
+    d = &a->drafts[block];
+    phi__gemini_stream_put(a, &d->id, p->id);
+    phi__gemini_stream_put(a, &d->name, p->name);
+    phi__gemini_stream_put(a, &d->signature, p->signature);
+    phi__gemini_stream_keep_pieces(a, block, p->pieces);
+    if (p->args.len > 2) phi__assembly_add(a, block, p->args);
+    if (p->goes_on)
+        st->in_call = true;
+    else
+        phi__gemini_stream_close_call(a, block);
+}
+
+/* ---- parts of other kinds ---- */
+
+/* The name of the member that makes it a part of another kind; length 0: it is none. Members that
+   describe the part's data do not count. */
+static phi__json_text phi__gemini_stream_other(phi_str raw) {
+    static const char *const beside[] = {
+        "text",          "thought",         "thoughtSignature",    "functionCall",
+        "partMetadata",  "videoMetadata",   "mediaResolution",     "documentMetadata",
+        "audioMetadata", "mediaProcessing", "spreadsheetMetadata", "speechMetadata"};
+    phi__json_cursor c;
+    phi__json_text key, none = {NULL, 0, false};
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_cursor_enter_object(&c)) return none;
+    while (phi__json_cursor_next_key(&c, &key)) {
+        bool known = phi__json_cursor_peek(&c) == PHI_JSON_NULL;
+        size_t i;
+        for (i = 0; i < PHI__COUNT(beside) && !known; i++)
+            known = phi__json_cursor_text_is(key, phi_str_of(beside[i]));
+        if (!known) return key;
+        (void)phi__json_cursor_skip(&c);
+    }
+    return none;
+}
+
+/* A part comes whole. Broken JSON is left out. */
+static void phi__gemini_stream_opaque(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                                      phi__json_text kind) {
+    phi_str name;
+    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
+    if (!phi__json_cursor_unescape_arena(&a->scratch, kind, &name)) {
+        a->no_memory = true;
+        return;
+    }
+    st->in_call = false;
+    if (a->count > 0 && a->drafts[a->count - 1].kind != PHI_CONTENT_TOOL_CALL)
+        phi__assembly_close(a, a->count - 1);
+    (void)phi__assembly_opaque(a, name, raw, -1, false);
+}
+
+/* ---- citations ---- */
+
+/* Removes the objects that begin with `start` from the array. */
+static void phi__gemini_stream_uncite(phi__assembly *a, phi__buf *list, const char *start) {
+    phi__json_cursor c;
+    phi__buf rest;
+    phi_str one;
+    if (list->len == 0 || phi__str_find(phi__buf_str(list), 0, start) == SIZE_MAX) return;
+    phi__buf_init(&rest, a->memory);
+    phi__json_cursor_init(&c, phi__buf_str(list));
+    (void)phi__json_cursor_enter_array(&c);
+    while (phi__json_cursor_next_item(&c)) {
+        if (!phi__json_cursor_take_raw(&c, &one) || phi__str_starts(one, start)) continue;
+        phi__buf_char(&rest, rest.len == 0 ? '[' : ',');
+        phi__buf_add_str(&rest, one);
+    }
+    if (rest.len > 0) phi__buf_char(&rest, ']');
+    if (rest.failed) a->no_memory = true;
+    phi__buf_free(list);
+    *list = rest;
+}
+
+/* Sources grow from chunk to chunk, so the last ones count; citations are those of the chunk's own
+   text. */
+static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const char *start,
+                                       phi_str raw, bool replaces) {
+    phi__buf *list = &a->drafts[block].citations;
+    phi__buf json;
+    if (raw.len <= 2) return;
+    phi__buf_init(&json, a->memory);
+    phi__buf_text(&json, start);
+    phi__buf_add_str(&json, raw);
+    phi__buf_char(&json, '}');
+    if (replaces) phi__gemini_stream_uncite(a, list, start);
+    if (json.failed) a->no_memory = true;
+    if (replaces || list->len < PHI__GEMINI_CITED_MOST)
+        phi__assembly_cite(a, block, phi__buf_str(&json));
+    phi__buf_free(&json);
+}
+
+/* All citations are those of the last text. */
+static void phi__gemini_stream_cite(phi__assembly *a, const phi__gemini_chunk *k) {
+    size_t block, i;
+    if (k->grounding.len <= 2 && k->cited.len <= 2 && k->fetched.len <= 2) return;
+    block = phi__kept_text(a);
+    if (block == SIZE_MAX) return;
+    for (i = 0; i < block; i++) {
+        phi__buf old = a->drafts[i].citations;
+        if (old.len == 0) continue;
+        a->drafts[i].citations = a->drafts[block].citations;
+        a->drafts[block].citations = old;
+    }
+    phi__gemini_stream_cite_as(a, block, "{\"groundingMetadata\":", k->grounding, true);
+    phi__gemini_stream_cite_as(a, block, "{\"citationMetadata\":", k->cited, false);
+    phi__gemini_stream_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
+}
+
+/* ---- a chunk ---- */
+
+/* The block and the text of a chunk that is a single piece of text; SIZE_MAX: it is more. */
+static size_t phi__gemini_stream_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                                       phi__json_text *text) {
+    phi__json_cursor c;
+    phi__gemini_part p;
+    size_t count = 0, block = SIZE_MAX;
+    if (raw.len == 0) return SIZE_MAX;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_cursor_enter_array(&c)) return SIZE_MAX;
+    while (phi__json_cursor_next_item(&c)) {
+        phi__json_text other = {NULL, 0, false};
+        const char *from = c.at;
+        phi_str one;
+        memset(&p, 0, sizeof p);
+        (void)phi__json_members_take(&c, &phi__gemini_part_members, &p);
+        one = phi__str_trim(phi__str(from, (size_t)(c.at - from)));
+        block = SIZE_MAX;
+        if (!p.is_call && p.text.len == 0) other = phi__gemini_stream_other(one);
+        if (p.is_call)
+            phi__gemini_stream_call(st, a, &p);
+        else if (other.len > 0)
+            phi__gemini_stream_opaque(st, a, one, other);
+        else {
+            if (p.text.len > 0) st->in_call = false; /* a call without an end now never gets one */
+            block = phi__gemini_stream_text(a, &p);
+        }
+        *text = p.text;
+        count++;
+    }
+    return count == 1 ? block : SIZE_MAX;
+}
+
+/* Counts are cumulative; absent counts leave earlier ones. */
+static const phi__json_member phi__gemini_usage_list[] = {
+    PHI__MEMBER(phi__gemini_state, prompt, "promptTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, candidates, "candidatesTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, cached, "cachedContentTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, tools, "toolUsePromptTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64)};
+static const phi__json_members phi__gemini_usage_members = {phi__gemini_usage_list,
+                                                            PHI__COUNT(phi__gemini_usage_list)};
+
+static void phi__gemini_stream_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
+    uint64_t prompt;
+    if (raw.len == 0) return;
+    (void)phi__json_members_read(raw, &phi__gemini_usage_members, st, NULL);
+    prompt = st->prompt + st->tools;
+    a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
+    a->usage.cache_read = st->cached;
+    a->usage.output = st->candidates + st->thoughts;
+    a->usage.reasoning = st->thoughts;
+}
+
+static bool phi__gemini_stream_guards(phi_str word) {
+    static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
+                                        "SPII",   "MODEL_ARMOR"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (phi__str_is(word, words[i])) return true;
+    return word.len > 6 && memcmp(word.at, "IMAGE_", 6) == 0;
+}
+
+/* In the provider's own words, where it has some. */
+static void phi__gemini_stream_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                                    phi__json_text said) {
+    phi_str word = phi__buf_str(&a->raw_stop_reason), words = {NULL, 0};
+    if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &words))
+        a->no_memory = true;
+    if (words.len > 0)
+        phi__assembly_fail(a, kind, retryable, word, words);
+    else
+        phi__classify_stop(a, kind, retryable, word);
+}
+
+/* Words for a turn that failed; `again`: the model may avoid its mistake the next time.
+   google-genai 3.6.1, FinishReason, November 2026. */
+static bool phi__gemini_stream_fails(phi_str word, bool *again) {
+    static const char *const words[] = {"MALFORMED_FUNCTION_CALL",
+                                        "UNEXPECTED_TOOL_CALL",
+                                        "OTHER",
+                                        "MALFORMED_RESPONSE",
+                                        "LANGUAGE",
+                                        "NO_IMAGE",
+                                        "TOO_MANY_TOOL_CALLS",
+                                        "MISSING_THOUGHT_SIGNATURE",
+                                        "ESCALATION",
+                                        "PUP_LIMITED_DISABLED"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (phi__str_is(word, words[i])) {
+            *again = i < 4;
+            return true;
+        }
+    return false;
+}
+
+static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k) {
+    phi_str word;
+    bool blocked = k->finish.len == 0, again = false;
+    if (blocked && k->block.len == 0) return;
+    phi__gemini_stream_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
+    word = phi__buf_str(&a->raw_stop_reason);
+    a->terminal = true;
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    if (blocked)
+        phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
+    else if (phi__gemini_stream_guards(word))
+        phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
+    else if (phi__str_is(word, "STOP"))
+        a->stop_reason = PHI_STOP_REASON_STOP;
+    else if (phi__str_is(word, "MAX_TOKENS") || phi__str_is(word, "CONTINUATION"))
+        a->stop_reason = PHI_STOP_REASON_LENGTH; /* CONTINUATION: of one request's output */
+    else if (phi__gemini_stream_fails(word, &again))
+        phi__gemini_stream_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
+    else
+        phi__assembly_unknown_stop(a);
+}
+
+static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,
+                                    const phi__gemini_chunk *k, phi_str data) {
+    phi__json_text text = {NULL, 0, false};
+    size_t block;
+    if (k->has_error) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (!k->ours) return;
+    phi__gemini_stream_put(a, &a->response_id, k->id);
+    phi__gemini_stream_put(a, &a->model, k->model);
+    phi__assembly_start(a);
+    block = phi__gemini_stream_parts(st, a, k->parts, &text);
+    phi__gemini_stream_cite(a, k);
+    phi__gemini_stream_usage(st, a, k->usage);
+    phi__gemini_stream_stop(a, k);
+    if (block != SIZE_MAX && !a->terminal && k->cited.len <= 2)
+        phi__delta_cache_learn(&st->repeat, a, data, text, block);
+}
+
+/* An array of chunks: the API's answer without `alt=sse`. */
+static void phi__gemini_stream_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
+    phi__json_cursor c;
+    phi__gemini_chunk k;
+    phi_str raw;
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c)) {
+        if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_stream_read(&k, raw)) break;
+        phi__gemini_stream_take(st, a, &k, raw);
+    }
+    st->broken = !phi__json_cursor_done(&c);
+}
+
+/* ---- for the codec ---- */
+
+static void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__gemini_state *st = (phi__gemini_state *)state;
+    phi_arena_mark mark;
+    phi__gemini_chunk k;
+    if (data.len == 0 || a->no_memory) return;
+    if (st->broken) {
+        phi__classify_bad_event(a);
+        return;
+    }
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (phi__delta_cache_add(&st->repeat, a, data)) return;
+    if (data.at[0] != '{' && data.at[0] != '[') return; /* words of a gateway: nothing of ours */
+    st->heard = true;
+    phi__delta_cache_forget(&st->repeat);
+    mark = phi_arena_save(&a->scratch);
+    if (data.at[0] == '[')
+        phi__gemini_stream_array(st, a, data);
+    else if (phi__gemini_stream_read(&k, data))
+        phi__gemini_stream_take(st, a, &k, data);
+    else
+        st->broken = true;
+    phi_arena_reset(&a->scratch, mark);
+}
+
+static void phi__gemini_stream_end(void *state, phi__assembly *a) {
+    phi__gemini_state *st = (phi__gemini_state *)state;
+    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
+    phi__classify_truncated(a, st->heard);
+}
+
+static void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__gemini_state *st = (phi__gemini_state *)state;
+    phi_str json = phi__str_trim(body);
+    phi__gemini_chunk k;
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    if (json.len > 0 && json.at[0] == '[')
+        phi__gemini_stream_array(st, a, json);
+    else if (phi__gemini_stream_read(&k, json) && !k.has_error)
+        phi__gemini_stream_take(st, a, &k, json);
+    if (!a->terminal && a->failure.kind == PHI_FAILURE_NONE) {
+        if (a->started)
+            phi__classify_truncated(a, true);
+        else
+            phi__classify_body(a, body);
+    }
+    phi_arena_reset(&a->scratch, mark);
+}
+
+/* ======== Requests of Google's Gemini API and of Vertex AI.
+
+   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed
+   by glue around them. All results of a turn share one content, which the user's words after them
+   do not join. What differs from one generation of models to the next is decided by the number in
+   the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
 
 #define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
 

@@ -1,4 +1,4 @@
-/* names_in.h - the protocols and their names.
+/* wildcard_in.h - the protocols and their names.
 
    A new protocol is a pair of files in this folder, its names and its function here, and a line in
    all.c. The top four bits of phi__rendered.form distinguish the codecs' renderings of a message.

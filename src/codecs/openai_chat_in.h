@@ -2,17 +2,9 @@
 #ifndef PHI_CODECS_OPENAI_CHAT_IN_H
 #define PHI_CODECS_OPENAI_CHAT_IN_H
 
-#include "text/json_members_in.h"
+#include "text/json_cursor_in.h"
 #include "wire/codec_in.h"
-#include "wire/delta_cache_in.h"
-
-PHI__FN phi__id_rule phi__openai_chat_message_id_rule(const phi_model *model);
-/* Messages, into the scratch buffer. same: minted by the same model. */
-PHI__FN void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m);
-PHI__FN void phi__openai_chat_message_assistant(phi__encoder *e, const phi_message *m, bool same);
-PHI__FN void phi__openai_chat_message_result(phi__encoder *e, const phi_message *m);
-/* "Image returned by tool x:", and what it returned. */
-PHI__FN void phi__openai_chat_message_result_media(phi__encoder *e, const phi_message *m);
+#include "wire/reader_in.h"
 
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__openai_chat_detail {
@@ -86,15 +78,18 @@ static inline bool phi__openai_chat_quirk(const phi__encoder *e, uint64_t quirk)
     return (e->spec->model->quirks & quirk) != 0;
 }
 
-/* openai_chat_thinking.c: whether a request thinks, and the members of it that say so. */
+/* openai_chat_kept.c: whether a request thinks, and the members of it that say so. */
 PHI__FN bool phi__openai_chat_thinking_wanted(const phi__request_spec *spec);
 PHI__FN bool phi__openai_chat_thinking_on(const phi__encoder *e);
 PHI__FN void phi__openai_chat_thinking_put(phi__encoder *e);
+
 /* Thinking, with the name of the field it came in. */
 PHI__FN void phi__openai_chat_thinking_add(phi__assembly *a, phi__json_text text,
                                            const char *field);
+
 /* Thinking as a list of text parts, or as a text. *n counts the parts of an event. */
 PHI__FN void phi__openai_chat_thinking_parts(phi__assembly *a, phi__json_cursor *c, size_t *n);
+
 /* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless another member
    had it already: `spoken`. */
 PHI__FN void phi__openai_chat_thinking_details(phi__openai_chat_state *st, phi__assembly *a,
@@ -104,23 +99,25 @@ PHI__FN void phi__openai_chat_thinking_end_details(phi__openai_chat_state *st, p
 /* openai_chat_text.c, where phi__openai_chat_splits. */
 PHI__FN void phi__openai_chat_text_add(phi__openai_chat_text *t, phi__assembly *a,
                                        phi__json_text text);
+
 /* No more text comes, or calls come: all bytes that wait go into blocks. Twice is harmless. */
 PHI__FN void phi__openai_chat_text_end(phi__openai_chat_text *t, phi__assembly *a,
                                        phi__openai_chat_ending ending);
-/* openai_chat_calls.c: reads a whole text as calls and opens their blocks. False: the text is no
+
+/* openai_chat_text.c: reads a whole text as calls and opens their blocks. False: the text is no
    call. known: only calls of the request's tools. cut: the text is the beginning of a call. */
 PHI__FN bool phi__openai_chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut);
 
-static inline bool phi__openai_chat_splits(const phi__assembly *a) {
-    return (a->quirks & (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS)) != 0;
-}
 /* openai_chat_kept.c: members that phi does not read. Takes a member's value; true if it is one of
    them and says something. */
 PHI__FN bool phi__openai_chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw);
+
 /* The last block but for opaque ones that members still go into; SIZE_MAX: none. */
 PHI__FN size_t phi__openai_chat_kept_last(const phi__assembly *a);
+
 /* phi__assembly_current, for which those blocks do not count. */
 PHI__FN size_t phi__openai_chat_kept_current(phi__assembly *a, phi_content_kind kind);
+
 /* The members of a delta or message; a call of a custom tool; a part of the content; annotations;
    and a list of sources (objects, or addresses alone) in place of the citations before. Raw JSON */
 PHI__FN void phi__openai_chat_kept_members(phi__assembly *a, phi_str delta);
@@ -129,12 +126,8 @@ PHI__FN void phi__openai_chat_kept_call(phi__assembly *a, phi_str raw, bool has_
 PHI__FN void phi__openai_chat_kept_part(phi__assembly *a, phi__json_text type, phi_str raw);
 PHI__FN void phi__openai_chat_kept_annotations(phi__assembly *a, phi_str raw);
 PHI__FN void phi__openai_chat_kept_sources(phi__assembly *a, phi_str raw);
+
 /* Closes any block; an opaque one is then whole. */
 PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block);
-
-PHI__FN void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_str name,
-                                           phi_str data);
-PHI__FN void phi__openai_chat_stream_end(void *state, phi__assembly *a);
-PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif

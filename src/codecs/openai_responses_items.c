@@ -6,7 +6,6 @@
    wire, so each takes the other's, but for encrypted content, which only its maker reads. */
 #include "codecs/openai_responses_in.h"
 
-#include "codecs/kept_in.h"
 #include "codecs/openai_in.h"
 #include "wire/render_in.h"
 

@@ -7,7 +7,7 @@
 #ifndef PHI_CODECS_SIGV4_IN_H
 #define PHI_CODECS_SIGV4_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "base/sha256_in.h"
 
 /* Borrowed for the call. */

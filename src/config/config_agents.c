@@ -1,8 +1,800 @@
 /* config_agents.c - agents out of a configuration: all of them, or none. */
 #include "config/config_agents_in.h"
 
+#include "agent/agent_in.h"
+#include "agent/profile.h"
 #include "agent/snapshot.h"
+#include "loop/hook.h"
 #include "loop/loop_in.h"
+#include "loop/tool_source.h"
+#include "model/model_in.h"
+#include "persist/file_store.h"
+
+#include <stdio.h>
+
+/* ======== An agent under construction: the lists of tools, sources and names that
+   sections fill. */
+
+static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *cap, size_t count,
+                                    size_t size) {
+    void *more;
+    if (count < *cap) return true;
+    more = phi_arena_alloc(m->ground->arena, phi__mul(phi__add(phi__mul(*cap, 2), 8), size));
+    if (more == NULL) return false;
+    if (count > 0) memcpy(more, *list, count * size);
+    *list = more;
+    *cap = *cap * 2 + 8;
+    return true;
+}
+
+/* Item `i` of a list; a text alone is a list of one. The next item is where the last one ended, so
+   that a walk takes a time linear in the list. */
+static const phi_json *phi__config_making_item(phi__config_making *making, const phi_json *list,
+                                               size_t i) {
+    const phi_json *item = NULL;
+    if (phi_json_is(list, PHI_JSON_STRING)) return i == 0 ? list : NULL;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return NULL;
+    if (making->list != list || i < making->list_at) {
+        making->list = list;
+        making->items = phi_json_each(list);
+        making->list_at = 0;
+    }
+    while (making->list_at <= i && (item = phi_json_next(&making->items)) != NULL)
+        making->list_at++;
+    return item;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key, const char *space,
+                                     const phi_json *section, size_t i, phi__config_used *out) {
+    const phi_json *list = phi_json_get(making->node, key), *item;
+    if (list == NULL) list = phi_json_get(making->base, key);
+    memset(out, 0, sizeof *out);
+    if (list == NULL) {
+        const phi_json *instances =
+            phi_json_is(section, PHI_JSON_ARRAY) ? section : phi_json_get(section, "instances");
+        out->node = out->from =
+            making->is_child ? NULL : phi__config_making_item(making, instances, i);
+        out->keep = true;
+        return out->node != NULL;
+    }
+    item = phi__config_making_item(making, list, i);
+    if (item == NULL) return false;
+    out->from = item;
+    out->keep = phi__config_refs_parse(phi_json_str(item, "")).keep;
+    out->node = phi__config_refs_find(making->ground->config, space, phi_json_str(item, "").at);
+    return true;
+}
+
+PHI__FN phi_status phi__config_making_tool(phi__config_making *making, const phi_tool *tool) {
+    size_t i;
+    for (i = 0; i < making->tool_count; i++)
+        if (strcmp(making->tools[i].name, tool->name) == 0) return PHI_OK;
+    if (!phi__config_making_grow(making, (void **)(void *)&making->tools, &making->tool_cap,
+                                 making->tool_count, sizeof *making->tools))
+        return PHI_NO_MEMORY;
+    making->tools[making->tool_count++] = *tool;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__config_making_source(phi__config_making *making,
+                                             const phi_tool_source *source) {
+    if (!phi__config_making_grow(making, (void **)(void *)&making->sources, &making->source_cap,
+                                 making->source_count, sizeof(void *)))
+        return PHI_NO_MEMORY;
+    making->sources[making->source_count++] = source;
+    return PHI_OK;
+}
+
+PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *name) {
+    phi_json_iter it = phi_json_each(making->names);
+    const phi_json *item;
+    bool wanted = false;
+    size_t i;
+    if (phi__config_making_grow(making, (void **)(void *)&making->offered, &making->offered_cap,
+                                making->offered_count, sizeof(void *)))
+        making->offered[making->offered_count++] = name;
+    for (i = 0; (item = phi_json_next(&it)) != NULL; i++) {
+        if (!phi__str_is(phi_json_str(item, ""), name)) continue;
+        making->known[i] = wanted = true;
+    }
+    return wanted;
+}
+
+PHI__FN void phi__config_making_trust(phi__config_making *making) {
+    size_t i, n = phi_json_count(making->names);
+    for (i = 0; i < n; i++) making->known[i] = true;
+}
+
+/* ======== The jobs of agents and sub-agents, in the order in which they came. */
+
+/* ---- for other modules ---- */
+
+/* Another job behind the rest. depth 0: an agent, which begins as the base desc of the host
+   with its profile merged.
+   PHI_NO_MEMORY; PHI_TOO_BIG: there are too many or it lies too deep, which a problem at `from`
+   says: it is the last one. */
+static phi_status phi__config_queue_add(phi__config_maker *maker, const phi_json *node,
+                                        const phi_json *from, uint32_t depth,
+                                        phi__config_job **out) {
+    phi__config_job *job;
+    *out = NULL;
+    if (maker->job_count >= PHI__CONFIG_JOBS_MOST || depth > PHI__CONFIG_DEPTH_MOST) {
+        phi__config_words_error(&maker->ground, from, PHI_TOO_BIG, NULL,
+                                "agents and their sub-agents: at most %d in all, and %d levels of "
+                                "sub-agents",
+                                PHI__CONFIG_JOBS_MOST, PHI__CONFIG_DEPTH_MOST);
+        return PHI_TOO_BIG;
+    }
+    job = (phi__config_job *)phi__arena_zero(maker->ground.arena, sizeof *job);
+    if (job == NULL) return PHI_NO_MEMORY;
+    job->depth = depth;
+    job->making.ground = &maker->ground;
+    job->making.node = node;
+    job->making.base = depth == 0 ? maker->whole.top.agent : NULL;
+    job->making.is_child = depth > 0;
+    job->making.desc = &job->desc;
+    job->making.top = &job->desc;
+    if (depth == 0 && maker->ground.desc.base != NULL)
+        job->desc = phi__agent_make_merge(maker->ground.desc.base);
+    if (maker->last != NULL)
+        maker->last->next = job;
+    else
+        maker->first = job;
+    maker->last = job;
+    maker->job_count++;
+    *out = job;
+    return PHI_OK;
+}
+
+/* ======== Sub-agents of the file: tools of agents, with settings of their own. */
+
+/* A sub-agent with a job that fills its settings. */
+static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,
+                                           const phi__config_job *caller, phi_subagent_desc **out) {
+    phi_arena *arena = maker->ground.arena;
+    phi_subagent_desc *sub = (phi_subagent_desc *)phi__arena_zero(arena, sizeof *sub);
+    phi__config_job *job;
+    phi__config_sub_agent *child;
+    phi_status status = PHI_NO_MEMORY;
+    if (sub != NULL)
+        status = phi__config_queue_add(maker, used->node, used->from, caller->depth + 1, &job);
+    if (status != PHI_OK) return status;
+    child = &job->child;
+    if (!phi__config_take(arena, used->node, phi__config_tables_sub_agent(), child))
+        return PHI_NO_MEMORY;
+    if (child->base_url != NULL && child->base_url[0] == '\0') child->base_url = NULL;
+    if (child->model != NULL && child->model[0] == '\0') child->model = NULL;
+    if (child->name == NULL) {
+        phi_str id = phi__config_refs_parse(phi_str_of(child->id != NULL ? child->id : "")).name;
+        if (!phi__arena_str(arena, id, &id)) return PHI_NO_MEMORY;
+        child->name = id.at;
+    }
+    job->making.name = child->name;
+    job->making.top = caller->making.top;
+    job->making.has_own_key = caller->making.has_own_key;
+    job->making.workspace = caller->making.workspace;
+    job->making.place = caller->making.place;
+    sub->name = child->name;
+    sub->description = child->description;
+    sub->agent = &job->desc;
+    sub->max_depth = child->max_depth;
+    sub->keep = child->keep;
+    sub->show_events = child->show_events;
+    sub->timeout_ms = child->timeout_ms;
+    *out = sub;
+    return PHI_OK;
+}
+
+/* Whether two callers give a sub-agent the same: the workspace, the server of its key, the patience
+   with people. */
+static bool phi__config_children_alike(const phi__config_making *a, const phi__config_making *b) {
+    return a->has_own_key == b->has_own_key &&
+           a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
+           strcmp(a->workspace, b->workspace) == 0 &&
+           strcmp(a->top->workspace, b->top->workspace) == 0 &&
+           phi__model_same_server(a->top->model.base_url, b->top->model.base_url);
+}
+
+/* A reference with % finds the sub-agent that such a reference made before. */
+static phi_status phi__config_children_find(phi__config_maker *maker, const phi__config_used *used,
+                                            const phi__config_job *caller,
+                                            phi_subagent_desc **out) {
+    phi__config_kept *kept = maker->kept;
+    bool keep = phi__config_refs_parse(phi_json_str(used->from, "")).keep;
+    phi_status status;
+    while (keep && kept != NULL &&
+           (kept->node != used->node || !phi__config_children_alike(kept->caller, &caller->making)))
+        kept = kept->next;
+    if (keep && kept != NULL) {
+        *out = kept->sub;
+        return PHI_OK;
+    }
+    status = phi__config_children_new(maker, used, caller, out);
+    if (status != PHI_OK || !keep) return status;
+    kept = (phi__config_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
+    if (kept == NULL) return PHI_NO_MEMORY;
+    kept->node = used->node;
+    kept->caller = &caller->making;
+    kept->sub = *out;
+    kept->next = maker->kept;
+    maker->kept = kept;
+    return PHI_OK;
+}
+
+static phi_status phi__config_children_one(phi__config_maker *maker, phi__config_job *job,
+                                           const phi__config_used *used) {
+    phi_subagent_desc *sub;
+    phi_tool tool;
+    phi_status status = phi__config_children_find(maker, used, job, &sub);
+    if (status != PHI_OK) return status;
+    tool = phi_subagent_tool(sub);
+    (void)phi__config_making_offer(&job->making, tool.name);
+    return phi__config_making_tool(&job->making, &tool);
+}
+
+/* The settings that a sub-agent has besides its model and prompt. */
+static phi_status phi__config_children_settings(phi__config_maker *maker, phi__config_job *job) {
+    const phi__config_sub_agent *child = &job->child;
+    const phi__config_table *table = phi__config_tables_sub_agent();
+    phi_agent_desc *desc = &job->desc;
+    phi_provider *provider = NULL;
+    phi_status status = phi__config_settings_whole(maker, desc);
+    desc->limits = child->limits;
+    memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
+    desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
+    desc->thinking = child->thinking;
+    desc->max_tokens = child->max_tokens;
+    desc->options.has_temperature = phi__config_fields_has(table, child, "temperature");
+    desc->options.temperature = child->temperature;
+    if (child->compaction != NULL)
+        phi__config_settings_compaction(maker, child->compaction, &desc->compaction);
+    else
+        desc->compaction.disable = true;
+    job->making.profile.skills = child->skills.at;
+    job->making.profile.skill_count = child->skills.count;
+    if (status != PHI_OK || child->strategy == NULL) return status;
+    status = phi__config_machine_make(&maker->ground, child->strategy, &provider);
+    if (status == PHI_OK) desc->provider = provider;
+    return status == PHI_UNSUPPORTED ? PHI_OK : status;
+}
+
+/* The host's hook guards the tools of sub-agents, too; and where it knows the key of an agent, it
+   knows that of a sub-agent with the same key. */
+static void phi__config_children_hook(const phi__config_making *making, phi_agent_desc *desc) {
+    const phi_agent_desc *base = making->ground->desc.base;
+    uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+    if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
+    if (base == NULL || (base->hook_points & points) == 0) return;
+    desc->hook_fn = base->hook_fn;
+    desc->hook_points = base->hook_points & points;
+    desc->user_data = base->user_data;
+    desc->hook_user_data = base->hook_user_data;
+}
+
+/* Warns of what a sub-agent at another server does not get of its provider. */
+static void phi__config_children_withheld(phi__config_job *job, const phi_json *provider) {
+    bool key =
+        job->child.api_key == NULL && phi_json_str(phi_json_get(provider, "api_key"), "").len > 0;
+    bool headers = phi_json_count(phi_json_get(provider, "headers")) > 0;
+    if (!key && !headers) return;
+    phi__config_words_warning(
+        job->making.ground, job->making.node,
+        headers ? "sub_agents.instances.provider" : "sub_agents.instances.api_key",
+        "sub-agent \"%s\" talks to another server than its provider, whose %s%s%s it does not get: "
+        "%s",
+        job->making.name, key ? "api_key" : "", key && headers ? " and " : "",
+        headers ? "headers" : "",
+        headers ? "give it a provider of [[provider.instances]] with what it needs"
+                : "write its own api_key (\"\": it needs none)");
+}
+
+/* A sub-agent of a file without [provider]: its model is that of the agent that calls it, unless it
+   says where another one is. */
+static void phi__config_children_unplaced(const phi__config_job *job) {
+    const phi__config_making *making = &job->making;
+    const phi__config_sub_agent *child = &job->child;
+    bool api = phi__config_fields_has(phi__config_tables_sub_agent(), child, "api");
+    if (child->model == NULL && (api || child->base_url != NULL || child->api_key != NULL))
+        phi__config_words_error(making->ground, making->node, PHI_BAD_ARG,
+                                "sub_agents.instances.model",
+                                "sub-agent \"%s\" has no model, and there is no [provider]: its %s "
+                                "would do nothing; write model = \"...\", too",
+                                making->name,
+                                child->base_url != NULL ? "base_url"
+                                : api                   ? "api"
+                                                        : "api_key");
+    if (child->model != NULL && !api && child->base_url == NULL)
+        phi__config_words_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
+                                "sub_agents.instances.model",
+                                "sub-agent \"%s\": nothing says which server has its model: add "
+                                "a [provider], or write its provider, api or base_url",
+                                making->name);
+}
+
+/* Its model; without one of its own it is the calling agent's. */
+static phi_status phi__config_children_model(phi__config_maker *maker, phi__config_job *job) {
+    phi__config_ground *ground = &maker->ground;
+    const phi__config_sub_agent *child = &job->child;
+    const phi_json *provider = phi__config_model_node(maker, child->provider);
+    phi__config_making *making = &job->making;
+    phi_model *model = &job->desc.model;
+    bool same = true;
+    phi_status status = PHI_OK;
+    if (provider != NULL || child->model != NULL)
+        status = phi__config_model_make(ground, provider, child, model, &same);
+    if (status != PHI_OK) return status;
+    if (provider == NULL) phi__config_children_unplaced(job);
+    if (model->protocol != NULL)
+        making->has_own_key = child->api_key != NULL || child->provider != NULL ||
+                              !phi__model_same_server(model->base_url, making->top->model.base_url);
+    phi__config_children_hook(making, &job->desc);
+    if (!same) phi__config_children_withheld(job, provider);
+    return PHI_OK;
+}
+
+/* ---- for other modules ---- */
+
+/* The sub-agents of a job become its tools, and jobs of their own. PHI_NO_MEMORY, PHI_TOO_BIG. */
+static phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job) {
+    phi__config_used used;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; status == PHI_OK && phi__config_making_used(&job->making, "sub_agents", "sub_agent",
+                                                            maker->whole.top.sub_agents, i, &used);
+         i++)
+        if (used.node != NULL) status = phi__config_children_one(maker, job, &used);
+    return status;
+}
+
+/* The desc of a sub-agent's job. */
+static phi_status phi__config_children_begin(phi__config_maker *maker, phi__config_job *job) {
+    phi__config_ground *ground = &maker->ground;
+    phi__config_making *making = &job->making;
+    const phi__config_sub_agent *child = &job->child;
+    const char *prompt = NULL;
+    phi_status status;
+    making->names = phi_json_get(making->node, "tools");
+    making->known = (bool *)phi__arena_zero(ground->arena, phi_json_count(making->names) + 1);
+    if (child->workspace != NULL && child->workspace[0] != '\0') {
+        making->place = phi_json_get(making->node, "workspace");
+        making->workspace =
+            phi__config_place_join(ground->arena, ground->directory, child->workspace);
+    }
+    if (making->known == NULL || making->workspace == NULL) return PHI_NO_MEMORY;
+    job->desc.workspace = making->workspace;
+    status = phi__config_children_model(maker, job);
+    if (status != PHI_OK) return status;
+    status = phi__config_prompt_make(ground, phi_json_get(making->node, "system_prompt"),
+                                     making->workspace, &prompt);
+    job->desc.system_prompt = prompt;
+    if (status == PHI_OK) status = phi__config_children_settings(maker, job);
+    for (size_t i = 0; status == PHI_OK && i < ground->desc.tool_count; i++)
+        if (phi__config_making_offer(making, ground->desc.tools[i].name))
+            status = phi__config_making_tool(making, &ground->desc.tools[i]);
+    return status == PHI_OK ? phi__config_children_add(maker, job) : status;
+}
+
+/* ======== Where the threads of persistent agents are kept. */
+
+enum { PHI__CONFIG_STORE_ID = 128 }; /* bytes; persist/store.h */
+
+/* An id of the letters that a store takes. */
+static const char *phi__config_store_id(phi_arena *arena, phi_str a, phi_str b) {
+    size_t n = 0, i;
+    char *id = phi__arena_bytes(arena, phi__add(phi__add(a.len, b.len), 3));
+    if (id == NULL) return NULL;
+    for (i = 0; i < a.len && n < PHI__CONFIG_STORE_ID; i++) id[n++] = a.at[i];
+    if (b.len > 0 && a.len > 0 && n < PHI__CONFIG_STORE_ID) id[n++] = '-';
+    for (i = 0; i < b.len && n < PHI__CONFIG_STORE_ID; i++) id[n++] = b.at[i];
+    for (i = 0; i < n; i++) {
+        char c = id[i];
+        bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '_' || c == '-' || (c == '.' && i > 0);
+        if (!fits) id[i] = '_';
+    }
+    id[n] = '\0';
+    return id;
+}
+
+/* *fits: a store takes the id as it is. */
+static phi_status phi__config_store_check(phi_arena *arena, phi_str id, bool *fits) {
+    const char *folded = phi__config_store_id(arena, id, PHI__LIT(""));
+    if (folded == NULL) return PHI_NO_MEMORY;
+    *fits = id.len > 0 && phi__str_is(id, folded);
+    return PHI_OK;
+}
+
+/* "dir/name.jsonl" as a directory and a name; an empty name: it has not that ending. */
+static void phi__config_store_split(phi_str path, phi_str *directory, phi_str *name) {
+    size_t at = path.len;
+    while (at > 0 && path.at[at - 1] != '/') at--;
+    *directory = at > 1 ? phi__str(path.at, at - 1) : at == 1 ? PHI__LIT("/") : PHI__LIT(".");
+    *name = phi__str(path.at + at, path.len - at);
+    if (name->len > 6 && memcmp(name->at + name->len - 6, ".jsonl", 6) == 0)
+        name->len -= 6;
+    else
+        name->len = 0;
+}
+
+static phi_status phi__config_store_open(phi__config_maker *maker, const phi_json *node,
+                                         const char *field, const char *directory) {
+    phi_file_store_desc desc;
+    phi_status status;
+    maker->is_kept = true;
+    if (maker->ground.check_only) return PHI_OK;
+    memset(&desc, 0, sizeof desc);
+    desc.directory = directory;
+    desc.allocator = maker->ground.memory->allocator;
+    desc.sync = maker->whole.session.sync;
+    status = phi_file_store_open(&desc, &maker->store);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    phi__config_words_error(
+        &maker->ground, node, status, field, "%s: the directory \"%s\" %s", field, directory,
+        status == PHI_UNSUPPORTED ? "cannot be used: files are left out of this program"
+                                  : "is empty or too long");
+    return PHI_OK;
+}
+
+/* The thread of the host's session_file. */
+static phi_status phi__config_store_file(phi__config_maker *maker) {
+    phi__config_ground *ground = &maker->ground;
+    const char *file = ground->desc.session_file;
+    phi_str directory, name;
+    bool fits = false;
+    phi_status status;
+    phi__config_store_split(phi_str_of(file), &directory, &name);
+    if (!phi__arena_str(ground->arena, name, &name) ||
+        !phi__arena_str(ground->arena, directory, &directory))
+        return PHI_NO_MEMORY;
+    status = phi__config_store_check(ground->arena, name, &fits);
+    maker->thread = name.at;
+    if (status != PHI_OK || fits)
+        return status == PHI_OK ? phi__config_store_open(maker, NULL, "session_file", directory.at)
+                                : status;
+    phi__config_words_error(ground, NULL, PHI_BAD_ARG, "session_file",
+                            "session_file \"%s\": expected a name of letters, digits, \"-\", \"_\" "
+                            "and \".\" that ends in \".jsonl\", as \"monday.jsonl\"",
+                            file);
+    return PHI_OK;
+}
+
+/* The thread of [session], or with node NULL of the host's desc. */
+static phi_status phi__config_store_thread(phi__config_maker *maker, const phi_json *node,
+                                           const char *field, const char *thread) {
+    phi__config_ground *ground = &maker->ground;
+    bool fits = false;
+    phi_status status;
+    maker->thread = thread;
+    status = phi__config_store_check(ground->arena, phi_str_of(maker->thread), &fits);
+    if (status == PHI_OK && !fits)
+        phi__config_words_error(ground, node, PHI_BAD_ARG, field,
+                                "%s \"%s\": expected at most %d letters, digits, "
+                                "\"-\", \"_\" and \".\", and no \".\" first",
+                                field, thread, PHI__CONFIG_STORE_ID);
+    return status;
+}
+
+static void phi__config_store_lend(phi__config_maker *maker, const phi_store *store) {
+    maker->is_kept = true;
+    maker->store = *store;
+    maker->lent = true;
+}
+
+/* The thread of the file, else that of the base desc. */
+static phi_status phi__config_store_which(phi__config_maker *maker, const phi_agent_desc *base) {
+    const char *thread = maker->whole.session.thread;
+    if (maker->whole.session.scope != 0 && thread != NULL && thread[0] != '\0')
+        return phi__config_store_thread(maker, phi_json_get(maker->whole.top.session, "thread"),
+                                        "session.thread", thread);
+    if (base == NULL || base->thread_id == NULL) return PHI_OK;
+    return phi__config_store_thread(maker, NULL, "base.thread_id", base->thread_id);
+}
+
+/* One thread cannot be that of two agents. */
+static void phi__config_store_once(phi__config_maker *maker, const phi__config_job *job) {
+    const phi__config_job *other;
+    for (other = maker->first; other != job; other = other->next) {
+        if (strcmp(other->desc.thread_id, job->desc.thread_id) != 0) continue;
+        phi__config_words_error(&maker->ground, job->making.node, PHI_BAD_ARG,
+                                "agent.instances.name",
+                                "agents \"%s\" and \"%s\" would both keep the thread \"%s\": give "
+                                "them names of letters, digits, \"-\" and \"_\" that differ",
+                                other->making.name, job->making.name, job->desc.thread_id);
+        return;
+    }
+}
+
+/* ---- for other modules ---- */
+
+static phi_status phi__config_store_begin(phi__config_maker *maker) {
+    phi__config_ground *ground = &maker->ground;
+    const phi__config_session *session = &maker->whole.session;
+    const phi_agent_desc *base = ground->desc.base;
+    const phi_store *store = ground->desc.store;
+    const char *path;
+    phi_status status;
+    if (ground->desc.session_file != NULL) return phi__config_store_file(maker);
+    /* A thread of the host's is kept, whatever the file says. */
+    if (session->scope == 0 && (base == NULL || base->thread_id == NULL)) return PHI_OK;
+    status = phi__config_store_which(maker, base);
+    if (status != PHI_OK) return status;
+    if (store == NULL && base != NULL) store = base->store;
+    if (session->scope != 0 && session->directory != NULL && session->directory[0] != '\0') {
+        path = phi__config_place_join(ground->arena, ground->directory, session->directory);
+        return path != NULL ? phi__config_store_open(maker, maker->whole.top.session,
+                                                     "session.directory", path)
+                            : PHI_NO_MEMORY;
+    }
+    if (store != NULL)
+        phi__config_store_lend(maker, store);
+    else if (session->scope == 0)
+        phi__config_words_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
+                                "base.thread_id is \"%s\", and there is no store: set "
+                                "phi_agents_desc.store",
+                                base->thread_id);
+    else
+        phi__config_words_error(ground, maker->whole.top.session, PHI_BAD_ARG, "session.directory",
+                                "session.scope \"persistent\" needs a place: write directory = "
+                                "\"sessions\", or set phi_agents_desc.store");
+    return PHI_OK;
+}
+
+/* The store and the thread of an agent. PHI_NO_MEMORY. */
+static phi_status phi__config_store_use(phi__config_maker *maker, phi__config_job *job) {
+    phi_arena *arena = maker->ground.arena;
+    bool single =
+        maker->first == NULL || maker->first->next == NULL || maker->first->next->depth > 0;
+    phi_str thread = phi_str_of(maker->thread != NULL ? maker->thread : "");
+    phi_str name = phi_str_of(job->making.name);
+    bool first = maker->ground.desc.session_file != NULL && job == maker->first;
+    if (!maker->is_kept || job->depth > 0) return PHI_OK;
+    if (thread.len > 0 && (single || first)) name.len = 0;
+    if (maker->store.append != NULL) job->desc.store = &maker->store;
+    job->desc.thread_id = phi__config_store_id(arena, thread, name);
+    if (job->desc.thread_id == NULL) return PHI_NO_MEMORY;
+    phi__config_store_once(maker, job);
+    return PHI_OK;
+}
+
+static void phi__config_store_end(phi__config_maker *maker) {
+    if (maker->store.append != NULL && !maker->lent) phi_file_store_close(&maker->store);
+    memset(&maker->store, 0, sizeof maker->store);
+}
+
+/* ======== The agents of a file, each put together: profile, workspace, prompt, model. */
+
+/* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
+   its own. */
+static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config_job *job,
+                                           phi__config_profile *out, const phi_json **prompt,
+                                           const phi_json **place) {
+    phi_arena *arena = maker->ground.arena;
+    const phi_json *base = phi_json_get(job->making.base, "profile");
+    const phi_json *own = phi_json_get(job->making.node, "profile"), *instance = NULL;
+    const phi_json *nodes[3];
+    size_t i;
+    if (job->taken.agent_profile != NULL)
+        instance =
+            phi__config_refs_find(maker->ground.config, "agent_profile", job->taken.agent_profile);
+    nodes[0] = base;
+    nodes[1] = instance;
+    nodes[2] = own;
+    for (i = 0; i < 3; i++) {
+        const phi_json *text = phi_json_get(nodes[i], "system_prompt");
+        const phi_json *workspace = phi_json_get(nodes[i], "workspace");
+        if (!phi__config_take(arena, nodes[i], phi__config_tables_profile(), out))
+            return PHI_NO_MEMORY;
+        if (phi_json_str(text, "").len > 0) *prompt = text;
+        if (phi_json_is(workspace, PHI_JSON_STRING)) *place = workspace;
+    }
+    return PHI_OK;
+}
+
+/* The host's profile without the settings: the desc has them, where the file may change them. */
+static void phi__config_jobs_host_profile(const phi_profile *host, phi_profile *out) {
+    if (host == NULL) return;
+    *out = *host;
+    out->system_prompt = out->workspace = NULL;
+    out->thinking = PHI_THINKING_OFF;
+    out->max_tokens = 0;
+    out->has_temperature = false;
+    out->temperature = 0;
+}
+
+static void phi__config_jobs_identity(phi__config_job *job, const phi__config_profile *taken) {
+    phi_profile *profile = &job->making.profile;
+    phi_agent_desc *desc = &job->desc;
+    const phi__config_table *table = phi__config_tables_profile();
+    phi__config_jobs_host_profile(desc->profile, profile);
+    if (taken->profile_id != NULL) profile->profile_id = taken->profile_id;
+    if (taken->name != NULL) profile->name = taken->name;
+    if (taken->description != NULL) profile->description = taken->description;
+    if (taken->config_id != NULL) profile->config_id = taken->config_id;
+    if (phi__config_fields_has(table, taken, "skills")) {
+        profile->skills = taken->skills.at;
+        profile->skill_count = taken->skills.count;
+    }
+    if (phi__config_fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
+    if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
+    if (phi__config_fields_has(table, taken, "temperature")) {
+        desc->options.has_temperature = true;
+        desc->options.temperature = taken->temperature;
+    }
+    if (taken->config_id != NULL) desc->ids.config_id = taken->config_id;
+    desc->profile = profile;
+}
+
+/* *files: where "file:" starts: the workspace, or without one the file's directory. */
+static phi_status phi__config_jobs_workspace(phi__config_maker *maker, phi__config_job *job,
+                                             const phi_json *of_profile, const char **files) {
+    const phi__config_ground *ground = &maker->ground;
+    const phi_json *places[4];
+    phi_str name = PHI__LIT("");
+    size_t i;
+    places[0] = phi_json_get(job->making.node, "workspace");
+    places[1] = phi_json_get(job->making.base, "workspace");
+    places[2] = of_profile;
+    places[3] = phi_json_get(phi_config_tree(ground->config), "default_workspace");
+    for (i = 0; i < PHI__COUNT(places) && name.len == 0; i++) {
+        name = phi_json_str(places[i], "");
+        if (name.len > 0) job->making.place = places[i];
+    }
+    if (name.len == 0) {
+        job->making.workspace = job->desc.workspace != NULL ? job->desc.workspace : ".";
+        *files = job->desc.workspace != NULL ? job->desc.workspace : ground->directory;
+    } else {
+        job->making.workspace = phi__config_place_join(ground->arena, ground->directory, name.at);
+        *files = job->making.workspace;
+    }
+    job->desc.workspace = job->making.workspace;
+    return job->making.workspace != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__config_jobs_prompt(phi__config_maker *maker, phi__config_job *job,
+                                          const phi_json *of_profile, const char *files) {
+    const phi_json *node = phi_json_get(job->making.node, "system_prompt");
+    const char *text = NULL;
+    phi_status status;
+    if (phi_json_str(node, "").len == 0) node = phi_json_get(job->making.base, "system_prompt");
+    if (phi_json_str(node, "").len == 0) node = of_profile;
+    status = phi__config_prompt_make(&maker->ground, node, files, &text);
+    if (text != NULL) job->desc.system_prompt = text;
+    return status;
+}
+
+static const char *phi__config_jobs_compaction(const phi__config_job *job,
+                                               const phi__config_profile *profile) {
+    return job->taken.compaction != NULL ? job->taken.compaction : profile->compaction;
+}
+
+static phi_status phi__config_jobs_model(phi__config_maker *maker, phi__config_job *job) {
+    const phi_json *node = phi__config_model_node(maker, job->taken.provider);
+    if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's */
+    if (node == NULL) node = maker->whole.top.provider; /* for the place of a warning */
+    return phi__config_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
+}
+
+static bool phi__config_jobs_names(phi__config_maker *maker, phi__config_job *job) {
+    const phi_json *names = phi_json_get(job->making.node, "tools");
+    size_t n;
+    if (names == NULL) names = phi_json_get(job->making.base, "tools");
+    if (names == NULL && job->depth == 0) names = phi_json_get(maker->whole.top.tools, "enabled");
+    n = phi_json_count(names);
+    job->making.names = names;
+    job->making.known = (bool *)phi__arena_zero(maker->ground.arena, n + 1);
+    return job->making.known != NULL;
+}
+
+/* Tools of the host: those that its base desc has, and those that the file names. */
+static phi_status phi__config_jobs_tools(phi__config_maker *maker, phi__config_job *job) {
+    const phi_agents_desc *host = &maker->ground.desc;
+    phi__config_making *making = &job->making;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; status == PHI_OK && i < job->desc.tool_count && job->depth == 0; i++) {
+        (void)phi__config_making_offer(making, job->desc.tools[i].name);
+        status = phi__config_making_tool(making, &job->desc.tools[i]);
+    }
+    for (i = 0; status == PHI_OK && i < host->tool_count; i++)
+        if (phi__config_making_offer(making, host->tools[i].name))
+            status = phi__config_making_tool(making, &host->tools[i]);
+    for (i = 0; status == PHI_OK && i < job->desc.tool_options.source_count && job->depth == 0; i++)
+        status = phi__config_making_source(making, job->desc.tool_options.sources[i]);
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+/* One job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
+static phi_status phi__config_jobs_plan(phi__config_maker *maker) {
+    const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
+    phi_json_iter it = phi_json_each(instances);
+    phi__config_job *job;
+    phi_status status;
+    if (phi_json_count(instances) == 0) {
+        status = phi__config_queue_add(maker, NULL, NULL, 0, &job);
+        if (status != PHI_OK) return status;
+        job->making.name = "default";
+        return PHI_OK;
+    }
+    while ((node = phi_json_next(&it)) != NULL) {
+        status = phi__config_queue_add(maker, node, node, 0, &job);
+        if (status != PHI_OK) return status;
+        job->making.name = phi_json_str(phi_json_get(node, "name"), "unnamed").at;
+    }
+    return PHI_OK;
+}
+
+/* Its desc, but for what sections give. PHI_NO_MEMORY. */
+static phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_job *job) {
+    phi__config_profile profile;
+    const phi_json *prompt = NULL, *place = NULL;
+    const char *files = NULL;
+    phi_status status;
+    memset(&profile, 0, sizeof profile);
+    if (job->depth > 0) return phi__config_children_begin(maker, job);
+    phi__config_settings_of(&job->desc, &job->taken);
+    if (!phi__config_take(maker->ground.arena, job->making.base, phi__config_tables_agent(),
+                          &job->taken) ||
+        !phi__config_take(maker->ground.arena, job->making.node,
+                          phi__config_tables_agent_instance(), &job->taken) ||
+        !phi__config_jobs_names(maker, job))
+        return PHI_NO_MEMORY;
+    status = phi__config_jobs_profile(maker, job, &profile, &prompt, &place);
+    if (status == PHI_OK) status = phi__config_jobs_workspace(maker, job, place, &files);
+    if (status != PHI_OK) return status;
+    phi__config_jobs_identity(job, &profile);
+    phi__config_settings_compaction(maker, phi__config_jobs_compaction(job, &profile),
+                                    &job->desc.compaction);
+    status = phi__config_jobs_prompt(maker, job, prompt, files);
+    if (status == PHI_OK) status = phi__config_jobs_model(maker, job);
+    if (status == PHI_OK) status = phi__config_settings_agent(maker, job);
+    if (status == PHI_OK) status = phi__config_jobs_tools(maker, job);
+    return status == PHI_OK ? phi__config_children_add(maker, job) : status;
+}
+
+static void phi__config_jobs_no_tool(const phi__config_making *making, const phi_json *item,
+                                     phi_str name) {
+    const char *near = phi__config_words_nearest(name, making->offered, making->offered_count);
+    char all[300] = "";
+    size_t i, n = 0;
+    if (near != NULL) {
+        phi__config_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
+                                "\"%s\": there is no such tool; did you mean \"%s\"?", name.at,
+                                near);
+        return;
+    }
+    for (i = 0; i < making->offered_count && n < sizeof all; i++)
+        n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "; there are " : ", ",
+                              making->offered[i]);
+    phi__config_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
+                            "\"%s\": there is no such tool%s", name.at, all);
+}
+
+/* Its lists of tools and sources; names that nobody knows are problems. */
+static phi_status phi__config_jobs_end(phi__config_job *job) {
+    phi__config_making *making = &job->making;
+    phi_json_iter it = phi_json_each(making->names);
+    const phi_json *item;
+    size_t i;
+    for (i = 0; (item = phi_json_next(&it)) != NULL; i++) {
+        phi_str name = phi_json_str(item, "");
+        if (!making->known[i]) phi__config_jobs_no_tool(making, item, name);
+    }
+    job->desc.tools = making->tools;
+    job->desc.tool_count = making->tool_count;
+    job->desc.tool_options.sources = making->sources;
+    job->desc.tool_options.source_count = making->source_count;
+    return PHI_OK;
+}
+
+/* ======== Shared by the files that make agents out of a configuration.
+
+   A job is an agent, or the settings of a sub-agent, that is being put together. Jobs are made from
+   [agent.instances]; sub-agents add theirs behind. When every job is complete and no problem is an
+   error, the agents are made, all or none. */
 
 struct phi_agents {
     phi_memory memory;

@@ -8,9 +8,9 @@
 
 #include "config/config_section_in.h"
 #include "config/config_tables_in.h"
-#include "subagents/subagents.h"
 #include "loop/provider.h"
 #include "persist/store.h"
+#include "subagents/subagents.h"
 
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
@@ -58,7 +58,7 @@ typedef struct phi__config_maker {
     const char *thread; /* NULL or "": agents' names are the ids of their threads */
 } phi__config_maker;
 
-/* ---- config_model.c ---- */
+/* ---- config_settings.c ---- */
 
 /* The model of a [provider] or of one of its instances; NULL: nothing is set. `child`: a sub-agent
    whose own model, key, address and protocol count before, and who gets the provider's key and
@@ -75,18 +75,19 @@ PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, c
 /* The quirks of a provider's model, before [provider.compat]. */
 PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider);
 
-/* ---- config_prompt.c ---- */
+/* ---- config_settings.c ---- */
 
 /* A system prompt out of a field: the text, the file that it names, or the prompt that it refers
    to. *out NULL: it is empty. PHI_NO_MEMORY; other faults are problems, and *out is NULL. */
 PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi_json *node,
                                            const char *workspace, const char **out);
 
-/* ---- config_said.c ---- */
+/* ---- config_settings.c ---- */
 
 /* The options, the extra and the raw tools of [agent]; what the file does not set stays. */
 PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__config_agent *a,
                                          phi_agent_desc *desc);
+
 /* *out: the JSON text of an object, a table or its text; it stays for a node that is NULL, null or,
    with a problem that names the field, something else. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi_json *node,
@@ -98,66 +99,38 @@ PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi
 PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_agent *a);
 PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc);
 PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__config_job *job);
+
 /* [compaction] over *out, with an instance over both; reference NULL: none. */
 PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
                                              phi_compaction_config *out);
+
 /* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
 PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node);
 
-/* ---- config_machine.c ---- */
+/* ---- config_settings.c ---- */
 
 /* The provider of a strategy: of an instance, or of one's name. PHI_NO_MEMORY, PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const char *name,
                                             phi_provider **out);
 
-/* ---- config_queue.c ---- */
-
-/* Another job behind the rest. depth 0: an agent, which begins as the base desc of the host
-   with its profile merged.
-   PHI_NO_MEMORY; PHI_TOO_BIG: there are too many or it lies too deep, which a problem at `from`
-   says: it is the last one. */
-PHI__FN phi_status phi__config_queue_add(phi__config_maker *maker, const phi_json *node,
-                                         const phi_json *from, uint32_t depth,
-                                         phi__config_job **out);
-
-/* ---- config_jobs.c ---- */
-
-/* One job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
-PHI__FN phi_status phi__config_jobs_plan(phi__config_maker *maker);
-/* Its desc, but for what sections give. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_job *job);
-/* Its lists of tools and sources; names that nobody knows are problems. */
-PHI__FN phi_status phi__config_jobs_end(phi__config_job *job);
-
-/* ---- config_children.c ---- */
-
-/* The sub-agents of a job become its tools, and jobs of their own. PHI_NO_MEMORY, PHI_TOO_BIG. */
-PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job);
-/* The desc of a sub-agent's job. */
-PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__config_job *job);
-
-/* ---- config_store.c ---- */
-
-PHI__FN phi_status phi__config_store_begin(phi__config_maker *maker);
-/* The store and the thread of an agent. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__config_store_use(phi__config_maker *maker, phi__config_job *job);
-PHI__FN void phi__config_store_end(phi__config_maker *maker);
-
-/* ---- config_failover.c ---- */
+/* ---- config_settings.c ---- */
 
 /* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__config_job *job);
 
-/* ---- config_put.c ---- */
+/* ---- config_write.c ---- */
 
 /* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
 PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text);
+
 /* Says that a field stands in the file, though its value is zero. */
 PHI__FN void phi__config_put_mark(const phi__config_table *table, void *taken, const char *key);
+
 /* Adds the fields of a struct that are not what zero means; secrets as "${API_KEY}". Lists and
    tables are the caller's. False: no memory. */
 PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *table,
                                    const void *taken, phi_json *out);
+
 /* The names of bits as a list; none: nothing. False: no memory. */
 PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
                                   uint32_t bits, const char *key, phi_json *out);

@@ -1,10 +1,642 @@
 /* config_check.c - every value against the field of its table: types, bounds, choices,
    missing fields, and fields that are given twice. */
+#include "base/base_in.h"
+#include "config/config_in.h"
 #include "config/config_own_in.h"
 #include "config/config_section_in.h"
 #include "config/config_tables_in.h"
 
 #include <stdio.h>
+
+/* ======== Looks into a table. */
+
+const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i) {
+    if (table->base != NULL) {
+        const phi__config_table *base = table->base();
+        if (i < base->count) return &base->fields[i];
+        i -= base->count;
+    }
+    return i < table->count ? &table->fields[i] : NULL;
+}
+
+const phi__config_field *phi__config_fields_find(const phi__config_table *table, phi_str key,
+                                                 size_t *index) {
+    const phi__config_field *field;
+    size_t i;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        if (!phi__str_is(key, field->key) &&
+            (field->alias == NULL || !phi__str_is(key, field->alias)))
+            continue;
+        if (index != NULL) *index = i;
+        return field;
+    }
+    return NULL;
+}
+
+bool phi__config_fields_has(const phi__config_table *table, const void *taken, const char *key) {
+    uint64_t set;
+    size_t i;
+    if (phi__config_fields_find(table, phi_str_of(key), &i) == NULL) return false;
+    memcpy(&set, taken, sizeof set);
+    return (set >> i & 1) != 0;
+}
+double phi__config_fields_most(const phi__config_field *field) {
+    if (field->kind == PHI__CONFIG_SECONDS) return 4294967.0;
+    if (field->kind == PHI__CONFIG_NUMBER) return 1e300;
+    return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
+}
+
+/* ======== How unlike two names are, for "did you mean". */
+
+enum { PHI__CONFIG_NAME_BYTES = 48 };
+
+/* Lower case, without - and _; the length. Names that are too long: 0. */
+static size_t phi__config_nearest_fold(phi_str name, char *out) {
+    size_t i, n = 0;
+    if (name.len > PHI__CONFIG_NAME_BYTES) return 0;
+    for (i = 0; i < name.len; i++) {
+        char c = name.at[i];
+        if (c == '-' || c == '_' || c == ' ') continue;
+        out[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return n;
+}
+
+/* Letters that are added, missing, wrong or swapped with their neighbour. */
+static unsigned phi__config_nearest_edits(const char *a, size_t m, const char *b, size_t n) {
+    unsigned rows[3][PHI__CONFIG_NAME_BYTES + 1];
+    size_t i, j;
+    for (j = 0; j <= n; j++) rows[0][j] = (unsigned)j;
+    for (i = 1; i <= m; i++) {
+        const unsigned *last = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+        unsigned *row = rows[i % 3];
+        row[0] = (unsigned)i;
+        for (j = 1; j <= n; j++) {
+            unsigned best = last[j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return rows[m % 3][n];
+}
+
+unsigned phi__config_nearest_distance(phi_str a, phi_str b) {
+    char x[PHI__CONFIG_NAME_BYTES], y[PHI__CONFIG_NAME_BYTES];
+    size_t m = phi__config_nearest_fold(a, x), n = phi__config_nearest_fold(b, y);
+    size_t shorter = phi__min(m, n);
+    unsigned edits;
+    if (m == 0 || n == 0) return PHI__CONFIG_FAR + 1;
+    if (phi__max(m, n) - shorter > PHI__CONFIG_FAR)
+        /* the beginning of a longer name: temp, max_tok */
+        return shorter >= 4 && memcmp(x, y, shorter) == 0 ? PHI__CONFIG_FAR : PHI__CONFIG_FAR + 1;
+    edits = phi__config_nearest_edits(x, m, y, n);
+    if (edits > (shorter + 1) / 3 && !(shorter >= 4 && memcmp(x, y, shorter) == 0))
+        return PHI__CONFIG_FAR + 1;
+    return edits;
+}
+
+/* ======== The path of names to a value, and problems there. */
+
+void phi__config_path_begin(phi__config_walk *walk, phi_config *config) {
+    memset(walk, 0, sizeof *walk);
+    walk->config = config;
+    phi__buf_init(&walk->path, &config->memory);
+    phi__buf_init(&walk->words, &config->memory);
+}
+
+void phi__config_path_end(phi__config_walk *walk) {
+    if (walk->path.failed || walk->words.failed) walk->config->problems.no_memory = true;
+    phi__buf_free(&walk->path);
+    phi__buf_free(&walk->words);
+}
+
+size_t phi__config_path_name(phi__config_walk *walk, phi_str name) {
+    size_t len = walk->path.len;
+    if (len > 0) phi__buf_char(&walk->path, '.');
+    phi__buf_add_str(&walk->path, name);
+    return len;
+}
+
+size_t phi__config_path_index(phi__config_walk *walk, size_t index) {
+    size_t len = walk->path.len;
+    phi__buf_char(&walk->path, '[');
+    phi__buf_u64(&walk->path, index);
+    phi__buf_char(&walk->path, ']');
+    return len;
+}
+
+void phi__config_path_back(phi__config_walk *walk, size_t len) {
+    if (walk->path.len > len) walk->path.len = len;
+}
+
+const char *phi__config_path_text(phi__config_walk *walk) {
+    size_t len = walk->path.len;
+    phi__buf_char(&walk->path, '\0');
+    if (walk->path.failed) return "";
+    walk->path.len = len;
+    return walk->path.at;
+}
+
+phi__buf *phi__config_path_words(phi__config_walk *walk) {
+    walk->words.len = 0;
+    return &walk->words;
+}
+
+bool phi__config_path_full(const phi__config_walk *walk) {
+    return walk->config->problems.count >= walk->config->problems.most;
+}
+
+static const char *phi__config_path_said(phi__config_walk *walk) {
+    phi__buf_char(&walk->words, '\0');
+    return walk->words.failed ? "" : walk->words.at;
+}
+
+void phi__config_path_error(phi__config_walk *walk, const phi_json *node, const char *expected) {
+    phi__config_problems_add(&walk->config->problems, walk->config, node, false, PHI_BAD_ARG,
+                             phi__config_path_text(walk), expected, phi__config_path_said(walk));
+}
+
+void phi__config_path_part(phi__config_walk *walk, const phi_json *node, bool is_warning,
+                           phi_str value) {
+    phi__config_problems_add_part(&walk->config->problems, walk->config, node, is_warning,
+                                  is_warning ? PHI_OK : PHI_BAD_ARG, phi__config_path_text(walk),
+                                  value, phi__config_path_said(walk));
+}
+
+void phi__config_path_error_key(phi__config_walk *walk, const phi_json *node) {
+    phi__config_problems_add_key(&walk->config->problems, walk->config, node, false, PHI_BAD_ARG,
+                                 phi__config_path_text(walk), phi__config_path_said(walk));
+}
+
+void phi__config_path_warning(phi__config_walk *walk, const phi_json *node) {
+    phi__config_problems_add(&walk->config->problems, walk->config, node, true, PHI_OK,
+                             phi__config_path_text(walk), NULL, phi__config_path_said(walk));
+}
+
+void phi__config_path_warning_key(phi__config_walk *walk, const phi_json *node) {
+    phi__config_problems_add_key(&walk->config->problems, walk->config, node, true, PHI_OK,
+                                 phi__config_path_text(walk), phi__config_path_said(walk));
+}
+
+/* ======== Lists of problems. */
+
+#define PHI__CONFIG_PROBLEMS ((size_t)1000)
+
+void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory, size_t most) {
+    memset(problems, 0, sizeof *problems);
+    phi_arena_init(&problems->arena, memory, 0);
+    problems->most = most > 0 ? most : PHI__CONFIG_PROBLEMS;
+}
+
+void phi__config_problems_free(phi__config_problems *problems) {
+    phi_memory *memory = problems->arena.memory;
+    phi__free(memory, problems->at, problems->cap * sizeof *problems->at);
+    phi_arena_free(&problems->arena);
+    problems->at = NULL;
+    problems->count = problems->cap = 0;
+}
+
+static phi_str phi__config_problems_copy(phi__config_problems *problems, phi_str text) {
+    phi_str copy = PHI__LIT("");
+    if (!phi__arena_str(&problems->arena, text, &copy)) problems->no_memory = true;
+    return copy;
+}
+
+/* The line that people read. */
+static phi_str phi__config_problems_line(phi__config_problems *problems,
+                                         const phi_config_problem *p, const char *words) {
+    phi_str line;
+    phi__buf buf;
+    phi__buf_init(&buf, problems->arena.memory);
+    if (p->file.len > 0) {
+        phi__buf_add_str(&buf, p->file);
+        phi__buf_char(&buf, ':');
+    }
+    if (p->line > 0) phi__buf_printf(&buf, "%u:%u:", (unsigned)p->line, (unsigned)p->column);
+    if (buf.len > 0) phi__buf_char(&buf, ' ');
+    if (p->is_warning) phi__buf_text(&buf, "warning: ");
+    phi__buf_text(&buf, words != NULL ? words : phi_status_text(p->status));
+    if (buf.failed)
+        problems->no_memory = true;
+    else
+        buf.len = phi__words_clean_line(buf.at, buf.len); /* keys of the file may be in it */
+    line = phi__config_problems_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
+    phi__buf_free(&buf);
+    return line;
+}
+
+/* A value as it stands in the file, without quotes; empty for tables and arrays. */
+static phi_str phi__config_problems_value(phi__config_problems *problems, const phi_config *config,
+                                          const phi_json *node) {
+    phi_str value = PHI__LIT("");
+    if (node == NULL || phi_json_is(node, PHI_JSON_OBJECT) || phi_json_is(node, PHI_JSON_ARRAY))
+        return value;
+    if (config != NULL && phi__config_raws_find(config, node, &value))
+        return phi__config_problems_copy(problems, value);
+    if (phi_json_is(node, PHI_JSON_STRING))
+        return phi__config_problems_copy(problems, phi__json_text_of(node));
+    if (phi__config_raws_odd(node) != NULL)
+        return phi__config_problems_copy(problems, phi_str_of(phi__config_raws_odd(node)));
+    if (phi_json_write(&problems->arena, node, 0, &value) != PHI_OK) problems->no_memory = true;
+    return value;
+}
+
+/* Several agents may find the same fault of the file. */
+static bool phi__config_problems_again(const phi__config_problems *problems,
+                                       const phi_config_problem *p, phi_str words) {
+    size_t i;
+    for (i = 0; i < problems->count; i++) {
+        const phi_config_problem *is = &problems->at[i].is;
+        size_t from = is->message.len - phi__min(words.len, is->message.len);
+        if (is->line == p->line && is->column == p->column && is->is_warning == p->is_warning &&
+            phi_str_equal(phi__str(is->message.at + from, is->message.len - from), words) &&
+            (from == 0 || (from > 1 && is->message.at[from - 2] == ':')))
+            return true;
+    }
+    return false;
+}
+
+static void phi__config_problems_put(phi__config_problems *problems, const phi_config *config,
+                                     const phi_json *node, bool at_key, const char *field,
+                                     const char *expected, const char *words,
+                                     phi_config_problem *p) {
+    phi__config_problem *at;
+    if (config != NULL && node != NULL && at_key)
+        (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
+    if (config != NULL && node != NULL && p->line == 0 &&
+        !phi__marks_find(&config->marks, node, &p->line, &p->column))
+        (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
+    if (words != NULL && phi__config_problems_again(problems, p, phi_str_of(words))) return;
+    if (!p->is_warning) problems->errors++;
+    if (problems->count >= problems->most) return;
+    at = (phi__config_problem *)phi__grow(problems->arena.memory, problems->at, &problems->cap,
+                                          problems->count + 1, sizeof *at);
+    if (at == NULL) {
+        problems->no_memory = true;
+        return;
+    }
+    problems->at = at;
+    at += problems->count;
+    if (config != NULL) p->file = phi_str_of(config->path);
+    p->field = phi__config_problems_copy(problems, phi_str_of(field));
+    p->expected = phi__config_problems_copy(problems, phi_str_of(expected));
+    if (p->value.len > 0)
+        p->value = phi__config_problems_copy(problems, p->value);
+    else
+        p->value = at_key ? PHI__LIT("") : phi__config_problems_value(problems, config, node);
+    p->message = phi__config_problems_line(problems, p, words);
+    at->is = *p;
+    at->order = problems->count++;
+}
+
+void phi__config_problems_add(phi__config_problems *problems, const phi_config *config,
+                              const phi_json *node, bool is_warning, phi_status status,
+                              const char *field, const char *expected, const char *words) {
+    phi_config_problem p = PHI_ZERO;
+    p.is_warning = is_warning;
+    p.status = status;
+    phi__config_problems_put(problems, config, node, false, field, expected, words, &p);
+}
+
+void phi__config_problems_add_key(phi__config_problems *problems, const phi_config *config,
+                                  const phi_json *node, bool is_warning, phi_status status,
+                                  const char *field, const char *words) {
+    phi_config_problem p = PHI_ZERO;
+    p.is_warning = is_warning;
+    p.status = status;
+    phi__config_problems_put(problems, config, node, true, field, NULL, words, &p);
+}
+
+void phi__config_problems_add_part(phi__config_problems *problems, const phi_config *config,
+                                   const phi_json *node, bool is_warning, phi_status status,
+                                   const char *field, phi_str value, const char *words) {
+    phi_config_problem p = PHI_ZERO;
+    p.is_warning = is_warning;
+    p.status = status;
+    p.value = value;
+    phi__config_problems_put(problems, config, node, false, field, NULL, words, &p);
+}
+
+void phi__config_problems_add_at(phi__config_problems *problems, const phi_config *config,
+                                 uint32_t line, uint32_t column, phi_status status,
+                                 const char *words) {
+    phi_config_problem p = PHI_ZERO;
+    p.status = status;
+    p.line = line;
+    p.column = column;
+    phi__config_problems_put(problems, config, NULL, false, NULL, NULL, words, &p);
+}
+
+/* ---- order ---- */
+
+static bool phi__config_problems_before(const phi__config_problem *a,
+                                        const phi__config_problem *b) {
+    if ((a->is.line == 0) != (b->is.line == 0)) return b->is.line == 0;
+    if (a->is.line != b->is.line) return a->is.line < b->is.line;
+    if (a->is.column != b->is.column) return a->is.column < b->is.column;
+    return a->order < b->order;
+}
+
+static void phi__config_problems_sift(phi__config_problem *at, size_t i, size_t count) {
+    for (;;) {
+        size_t child = 2 * i + 1;
+        phi__config_problem swap;
+        if (child >= count) return;
+        if (child + 1 < count && phi__config_problems_before(&at[child], &at[child + 1])) child++;
+        if (!phi__config_problems_before(&at[i], &at[child])) return;
+        swap = at[i];
+        at[i] = at[child];
+        at[child] = swap;
+        i = child;
+    }
+}
+
+/* By a heap: qsort may take memory of its own. */
+void phi__config_problems_sort(phi__config_problems *problems) {
+    size_t i;
+    for (i = problems->count / 2; i > 0; i--)
+        phi__config_problems_sift(problems->at, i - 1, problems->count);
+    for (i = problems->count; i > 1; i--) {
+        phi__config_problem swap = problems->at[0];
+        problems->at[0] = problems->at[i - 1];
+        problems->at[i - 1] = swap;
+        phi__config_problems_sift(problems->at, 0, i - 1);
+    }
+}
+
+/* ---- looking ---- */
+
+/* Problems without a place: no memory to note them, and more than are kept. */
+static const phi_config_problem *phi__config_problems_fixed(bool no_memory) {
+    static const char lack[] = "There was not enough memory to read the configuration",
+                      more[] = "There are errors beyond the problems that are kept";
+    static const phi_config_problem fixed[] = {
+        {false, PHI_BAD_ARG, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {more, sizeof more - 1}},
+        {false, PHI_NO_MEMORY, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {lack, sizeof lack - 1}}};
+    return &fixed[no_memory ? 1 : 0];
+}
+
+const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems) {
+    size_t i;
+    if (problems == NULL || problems->no_memory) return phi__config_problems_fixed(true);
+    for (i = 0; i < problems->count; i++)
+        if (!problems->at[i].is.is_warning) return &problems->at[i].is;
+    return problems->errors > 0 ? phi__config_problems_fixed(false) : NULL;
+}
+
+phi_status phi__config_problems_status(const phi__config_problems *problems) {
+    const phi_config_problem *error = phi__config_problems_error(problems);
+    return error != NULL ? error->status : PHI_OK;
+}
+
+const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                   size_t index) {
+    return index < problems->count ? &problems->at[index].is : NULL;
+}
+
+/* ======== Keys that no field has: what may have been meant. */
+
+enum {
+    PHI__CONFIG_PLACES = 3,          /* that are named */
+    PHI__CONFIG_UNKNOWN_LISTED = 16, /* names of a table, at most */
+    PHI__CONFIG_UNKNOWN_DEPTH = 5
+};
+
+/* A search through the tables of one depth for fields of a name, or nearly of it. */
+typedef struct phi__config_unknown {
+    const phi__config_table *here; /* is not searched */
+    phi_str key;
+    phi__buf *words;
+    phi__buf path;
+    unsigned most;  /* the distance at which a name counts */
+    unsigned found; /* places so far */
+    int depth;
+} phi__config_unknown;
+
+static bool phi__config_unknown_is(const phi__config_unknown *u, const phi__config_field *field) {
+    if (u->most == 0)
+        return phi__str_is(u->key, field->key) ||
+               (field->alias != NULL && phi__str_is(u->key, field->alias));
+    if (phi__config_nearest_distance(u->key, phi_str_of(field->key)) <= u->most) return true;
+    return field->alias != NULL &&
+           phi__config_nearest_distance(u->key, phi_str_of(field->alias)) <= u->most;
+}
+
+/* Adds "[execution]": where the field stands; of a table: the table itself. */
+static void phi__config_unknown_place(phi__config_unknown *u, const phi__config_field *field,
+                                      bool is_list) {
+    bool is_table = field->kind == PHI__CONFIG_TABLE, is_tables = field->kind == PHI__CONFIG_TABLES;
+    if (u->found++ >= PHI__CONFIG_PLACES) return;
+    if (u->found > 1)
+        phi__buf_text(u->words, " or ");
+    else if (u->most > 0 && !is_table && !is_tables)
+        phi__buf_printf(u->words, "; did you mean \"%s\" of ", field->key);
+    else
+        phi__buf_text(u->words, u->most > 0 ? "; did you mean " : ": it belongs to ");
+    is_list = is_table ? false : is_tables ? true : is_list;
+    phi__buf_text(u->words, is_list ? "[[" : "[");
+    phi__buf_add_str(u->words, phi__buf_str(&u->path));
+    if (is_table || is_tables)
+        phi__buf_printf(u->words, "%s%s", u->path.len > 0 ? "." : "", field->key);
+    phi__buf_text(u->words, is_list ? "]]" : "]");
+    if (u->most > 0) u->found = PHI__CONFIG_PLACES; /* one guess is enough */
+}
+
+static void phi__config_unknown_search(phi__config_unknown *u, const phi__config_table *table,
+                                       bool is_list, int depth) {
+    const phi__config_field *field;
+    size_t i;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        size_t len = u->path.len;
+        if (depth == u->depth && table != u->here && phi__config_unknown_is(u, field))
+            phi__config_unknown_place(u, field, is_list);
+        if (depth == u->depth || field->table == NULL || field->kind == PHI__CONFIG_VALUE ||
+            strcmp(field->key, "context") == 0)
+            continue;
+        if (len > 0) phi__buf_char(&u->path, '.');
+        phi__buf_text(&u->path, field->key);
+        phi__config_unknown_search(u, field->table(), field->kind == PHI__CONFIG_TABLES, depth + 1);
+        u->path.len = len;
+    }
+}
+
+static void phi__config_unknown_sections(phi__config_unknown *u,
+                                         const phi_config_section *const *sections) {
+    size_t i;
+    for (i = 0; u->depth > 0 && sections != NULL && sections[i] != NULL; i++) {
+        if (sections[i]->field->table == NULL) continue;
+        phi__buf_text(&u->path, sections[i]->name);
+        phi__config_unknown_search(u, sections[i]->field->table(), false, 1);
+        u->path.len = 0;
+    }
+}
+
+/* In the table's own profile first, since what an agent is stands there; then all from the top, the
+   outer tables before the inner ones. False: nowhere. */
+static bool phi__config_unknown_elsewhere(phi__config_walk *walk, const phi__config_table *table,
+                                          phi_str key, unsigned most) {
+    const phi__config_field *profile;
+    phi__config_unknown u = PHI_ZERO;
+    u.here = table;
+    u.key = key;
+    u.words = &walk->words;
+    u.most = most;
+    phi__buf_init(&u.path, &walk->config->memory);
+    profile = phi__config_fields_find(table, PHI__LIT("profile"), NULL);
+    if (profile != NULL && profile->table != NULL) {
+        phi__buf_printf(&u.path, "%s.profile", table->name);
+        phi__config_unknown_search(&u, profile->table(), false, 0);
+        u.path.len = 0;
+    }
+    for (u.depth = 0; u.depth < PHI__CONFIG_UNKNOWN_DEPTH && u.found == 0; u.depth++) {
+        phi__config_unknown_search(&u, phi__config_tables_top(), false, 0);
+        if (u.found == 0) phi__config_unknown_sections(&u, walk->config->sections);
+    }
+    if (most > 0 && u.found > 0) phi__buf_char(u.words, '?');
+    if (u.path.failed) walk->config->problems.no_memory = true;
+    phi__buf_free(&u.path);
+    return u.found > 0;
+}
+
+/* The only field that has `key` as its last word, as api_key has "key"; NULL: none, or several. */
+static const char *phi__config_unknown_ending(const phi__config_table *table, phi_str key) {
+    const phi__config_field *field;
+    const char *found = NULL;
+    size_t i;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        size_t n = strlen(field->key);
+        if (n <= key.len + 1 || field->key[n - key.len - 1] != '_' ||
+            memcmp(field->key + n - key.len, key.at, key.len) != 0)
+            continue;
+        if (found != NULL) return NULL;
+        found = field->key;
+    }
+    return found;
+}
+
+static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_table *table,
+                                     phi_str key, bool at_top) {
+    const phi__config_field *field;
+    const char *near = NULL;
+    unsigned best = PHI__CONFIG_FAR + 1;
+    size_t i;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        unsigned d = phi__config_nearest_distance(key, phi_str_of(field->key));
+        if (d < best) best = d, near = field->key;
+        if (field->alias == NULL) continue;
+        d = phi__config_nearest_distance(key, phi_str_of(field->alias));
+        if (d < best) best = d, near = field->alias;
+    }
+    for (i = 0; at_top && walk->config->sections != NULL && walk->config->sections[i] != NULL;
+         i++) {
+        unsigned d = phi__config_nearest_distance(key, phi_str_of(walk->config->sections[i]->name));
+        if (d < best) best = d, near = walk->config->sections[i]->name;
+    }
+    if (near == NULL && key.len > 2) near = phi__config_unknown_ending(table, key);
+    if (near == NULL) return false;
+    phi__buf_printf(&walk->words, "; did you mean \"%s\"?", near);
+    return true;
+}
+
+/* The names that the table has, where none is near; of a long one nobody reads them. */
+static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_table *table) {
+    const phi__config_field *field;
+    size_t i;
+    if (phi__config_fields_at(table, PHI__CONFIG_UNKNOWN_LISTED) != NULL) return;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        bool is_list = field->kind == PHI__CONFIG_TABLES && walk->config->format == PHI_CONFIG_TOML;
+        phi__buf_printf(&walk->words, "%s%s%s%s", i == 0 ? "; known are " : ", ",
+                        is_list ? "[[" : "", is_list ? field->table()->name : field->key,
+                        is_list ? "]]" : "");
+    }
+}
+
+/* Names that other programs' files have, and habits. */
+static bool phi__config_unknown_habit(phi__config_walk *walk, const phi__config_table *table,
+                                      phi_str key) {
+    static const struct {
+        char table[20], key[16], words[72];
+    } known[] = {
+        {"", "agents", "; write each agent as [[agent.instances]] with its name"},
+        {"", "providers", "; write each provider as [[provider.instances]] with its id"},
+        {"", "subagents", "; write each one as [[sub_agents.instances]] with its name"},
+        {"", "sub_agent", "; write each one as [[sub_agents.instances]] with its name"},
+        {"", "mcp_servers", "; write each server as [[mcp.instances]] with its name"},
+        {"", "mcpServers", "; write each server as [[mcp.instances]] with its name"},
+        {"", "limits", "; the limits of a run are in [execution]"},
+        {"execution", "max_duration_ms", "; did you mean \"max_duration_secs\", in seconds?"},
+        {"mcp", "servers", "; write each server as [[mcp.instances]] with its name"},
+        {"mcp.instances", "cmd", "; did you mean \"command\"?"},
+        {"openapi.instances", "token", "; did you mean \"bearer_token\"?"},
+        {"skills", "paths", "; did you mean \"directories\"?"},
+        {"skills", "path", "; did you mean \"directories\"?"},
+        {"skills", "dirs", "; did you mean \"directories\"?"},
+        {"tools", "list", "; did you mean \"enabled\"?"},
+        {"tools", "allow", "; did you mean \"enabled\"?"},
+        {"permissions", "allow",
+         ": write [[permissions.rules]] with verdict = \"allow\" and tool = \"NAME\""},
+        {"permissions", "deny",
+         ": write [[permissions.rules]] with verdict = \"deny\" and tool = \"NAME\""},
+        {"permissions", "ask",
+         ": write [[permissions.rules]] with verdict = \"ask\" and tool = \"NAME\""},
+        {"callbacks", "before_tool", "; did you mean \"before_tool_execution\"?"},
+        {"callbacks", "after_tool", "; did you mean \"after_tool_execution\"?"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(known); i++) {
+        if (strcmp(table->name, known[i].table) != 0 || !phi__str_is(key, known[i].key)) continue;
+        phi__buf_text(&walk->words, known[i].words);
+        return true;
+    }
+    return false;
+}
+
+static bool phi__config_unknown_needs_header(phi_str key) {
+    static const char *const names[] = {"mcp",   "openapi",     "skills",       "callbacks",
+                                        "hooks", "permissions", "tool_settings"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(key, names[i])) return true;
+    return false;
+}
+
+void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *table, phi_str key,
+                               const phi_json *node, bool at_top) {
+    phi__buf *words = phi__config_path_words(walk);
+    size_t len;
+    if (at_top && phi__config_unknown_needs_header(key)) {
+        phi__buf_char(words, '[');
+        phi__buf_add_str(words, key);
+        phi__buf_text(words, "] needs phi_tools.h: set phi_config_desc.sections to "
+                             "phi_config_sections()");
+        len = phi__config_path_name(walk, key);
+        phi__config_path_error_key(walk, node);
+        phi__config_path_back(walk, len);
+        return;
+    }
+    if (phi__config_path_full(walk)) return; /* a warning more, which nobody would see */
+    phi__buf_text(words, "Unknown field \"");
+    phi__config_raws_name(key, words);
+    phi__buf_char(words, '"');
+    if (walk->path.len > 0) {
+        phi__buf_text(words, " in ");
+        phi__buf_add_str(words, phi__buf_str(&walk->path));
+    }
+    if (!phi__config_unknown_habit(walk, table, key) &&
+        !phi__config_unknown_elsewhere(walk, table, key, 0) &&
+        !phi__config_unknown_near(walk, table, key, at_top) &&
+        !phi__config_unknown_elsewhere(walk, table, key, 1))
+        phi__config_unknown_all(walk, table);
+    len = phi__config_path_name(walk, key);
+    phi__config_path_warning_key(walk, node);
+    phi__config_path_back(walk, len);
+}
+
+/* ======== Every value against the field of its table: types, bounds, choices,
+   missing fields, and fields that are given twice. */
 
 static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
                                     const phi_json *node, bool at_top);

@@ -9,7 +9,6 @@
 #define PHI_CONFIG_CONFIG_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "config/config.h"
 #include "text/json_in.h"
 
@@ -103,7 +102,7 @@ typedef struct phi__config_table {
     char text[PHI__CONFIG_TEXT_SIZE];
 } phi__config_table;
 
-/* ---- tables (config_fields.c, config_tables.c) ---- */
+/* ---- tables (config_check.c, config_tables.c) ---- */
 
 /* Field i, those of the base first; NULL past the end. */
 PHI__FN const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i);
@@ -140,7 +139,7 @@ PHI__FN const phi__config_choice *phi__config_take_choice(const phi__config_choi
 PHI__FN const char *phi__config_load_path(const phi_config *config); /* "": of a text */
 PHI__FN const phi_config_section *const *phi__config_load_sections(const phi_config *config);
 
-/* ---- values of variables (config_raws.c) ---- */
+/* ---- values of variables (config_load.c) ---- */
 
 /* A message as it may be shown: "${NAME}" in place of values of variables of four bytes or more,
    and of their beginnings where the message is cut. */
@@ -166,7 +165,7 @@ PHI__FN phi__config_ref phi__config_refs_parse(phi_str text);
 PHI__FN const phi_json *phi__config_refs_find(const phi_config *config, const char *space,
                                               const char *text);
 
-/* ---- problems (config_problems.c) ---- */
+/* ---- problems (config_check.c) ---- */
 
 typedef struct phi__config_problem {
     phi_config_problem is;
@@ -213,7 +212,7 @@ PHI__FN phi_status phi__config_problems_status(const phi__config_problems *probl
 PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
                                                            size_t index);
 
-/* ---- names that are nearly right (config_nearest.c) ---- */
+/* ---- names that are nearly right (config_check.c) ---- */
 
 /* How unlike two names are; 0: but for case, - and _. Above PHI__CONFIG_FAR they are not alike. */
 enum { PHI__CONFIG_FAR = 3 };

@@ -1,12 +1,442 @@
 /* config_load.c - reads a file into a phi_config: its format, its tree, its variables; then all
    checks. */
+#include "base/base_in.h"
 #include "config/config_own_in.h"
-#include "system/files_in.h"
+#include "config/config_section_in.h"
 #include "formats/toml_in.h"
 #include "formats/yaml_in.h"
+#include "system/files_in.h"
+#include "wire/hash_in.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ======== Paths of a configuration: relative ones are relative to a directory. */
+
+/* ---- for other modules ---- */
+
+PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
+                                           const char *path) {
+    size_t n = strlen(directory), m = strlen(path);
+    char *at;
+    if (path[0] == '/' || n == 0 || strcmp(directory, ".") == 0) n = 0;
+    if (n > 0 && strcmp(path, ".") == 0) m = 0;
+    at = phi__arena_bytes(arena, phi__add(phi__add(n, m), 2));
+    if (at == NULL) return NULL;
+    memcpy(at, directory, n);
+    if (n > 0 && m > 0 && directory[n - 1] != '/') at[n++] = '/';
+    memcpy(at + n, path, m);
+    at[n + m] = '\0';
+    return at;
+}
+
+PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const phi_json *node,
+                                              const char *field, const char *path,
+                                              const char **out) {
+#ifndef PHI_NO_FILES
+    phi__resolve *r = (phi__resolve *)phi__alloc(ground->memory, sizeof *r);
+    phi__words words = PHI_ZERO;
+    phi_str copy = PHI__LIT("");
+    phi_status status;
+    *out = NULL;
+    if (r == NULL) return PHI_NO_MEMORY;
+    status = phi__path_resolve_begin(r, NULL, path, &words);
+    if (status == PHI_OK) {
+        size_t units = SIZE_MAX;
+        status = phi__path_resolve_advance(r, &units, &words);
+    }
+    if (status == PHI_OK && !phi__arena_str(ground->arena, phi_str_of(r->out), &copy))
+        status = PHI_NO_MEMORY;
+    phi__free(ground->memory, r, sizeof *r);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status == PHI_OK)
+        *out = copy.at;
+    else
+        phi__config_words_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s",
+                                field, path, words.text);
+    return PHI_OK;
+#else
+    (void)ground;
+    (void)node;
+    (void)field;
+    (void)path;
+    *out = NULL;
+    return PHI_UNSUPPORTED;
+#endif
+}
+
+/* ======== Values as they may be shown: with the names of variables, and without secrets. */
+
+enum {
+    PHI__CONFIG_SHOWN = 80, /* bytes of a value in a message */
+    PHI__CONFIG_MASKED = 4  /* bytes; shorter values are no secrets, and are parts of any word */
+};
+
+static uint64_t phi__config_raws_hash(const phi_json *node) {
+    return phi__hash_mix((uint64_t)(uintptr_t)node);
+}
+
+static phi__config_raw *phi__config_raws_get(const phi_config *config, const phi_json *node) {
+    size_t probe = 0;
+    phi__config_raw *raw;
+    while ((raw = (phi__config_raw *)phi__map_each(&config->raws, phi__config_raws_hash(node),
+                                                   &probe)) != NULL)
+        if (raw->node == node) return raw;
+    return NULL;
+}
+
+bool phi__config_raws_find(const phi_config *config, const phi_json *node, phi_str *out) {
+    const phi__config_raw *raw = phi__config_raws_get(config, node);
+    if (raw == NULL) return false;
+    *out = raw->text;
+    return true;
+}
+
+bool phi__config_raws_add(phi_config *config, const phi_json *node, phi_str text) {
+    phi__config_raw *raw;
+    if (!phi__map_room(&config->raws)) return false;
+    raw = (phi__config_raw *)phi__arena_zero(&config->arena, sizeof *raw);
+    if (raw == NULL) return false;
+    raw->node = node;
+    raw->text = text;
+    phi__map_add(&config->raws, phi__config_raws_hash(node), raw);
+    return true;
+}
+
+bool phi__config_raws_hide(phi_config *config, const phi_json *node) {
+    phi__config_raw *raw = phi__config_raws_get(config, node);
+    if (raw == NULL && !phi__config_raws_add(config, node, PHI__LIT(""))) return false;
+    raw = phi__config_raws_get(config, node);
+    raw->text = PHI__LIT("****");
+    return true;
+}
+
+void phi__config_raws_miss(const phi_config *config, const phi_json *node) {
+    phi__config_raw *raw = phi__config_raws_get(config, node);
+    if (raw != NULL) raw->is_missing = true;
+}
+
+bool phi__config_raws_is_missing(const phi_config *config, const phi_json *node) {
+    const phi__config_raw *raw = phi__config_raws_get(config, node);
+    return raw != NULL && raw->is_missing;
+}
+
+/* ---- values of variables ---- */
+
+bool phi__config_raws_keep(phi_config *config, phi_str name, phi_str value) {
+    uint64_t hash = phi__hash(name, 0);
+    size_t probe = 0;
+    phi__config_value *v;
+    if (value.len < PHI__CONFIG_MASKED) return true;
+    while ((v = (phi__config_value *)phi__map_each(&config->values, hash, &probe)) != NULL)
+        if (phi_str_equal(v->name, name)) return true;
+    v = (phi__config_value *)phi__arena_zero(&config->arena, sizeof *v);
+    if (v == NULL || !phi__map_room(&config->values) ||
+        !phi__arena_str(&config->arena, name, &v->name) ||
+        !phi__arena_str(&config->arena, value, &v->value))
+        return false;
+    phi__map_add(&config->values, hash, v);
+    v->next = config->all_values;
+    config->all_values = v;
+    return true;
+}
+
+/* Bytes of a value that `text` begins with; messages have '?' for controls. */
+static size_t phi__config_raws_common(phi_str text, phi_str value) {
+    size_t n = 0;
+    while (n < text.len && n < value.len &&
+           (text.at[n] == value.at[n] || (text.at[n] == '?' && (unsigned char)value.at[n] < 0x20)))
+        n++;
+    return n;
+}
+
+/* The value that `text` begins with, or as much of it as a cut message has; *len: its bytes. */
+static const phi__config_value *phi__config_raws_value(const phi_config *config, phi_str text,
+                                                       size_t *len) {
+    const phi__config_value *v, *found = NULL;
+    *len = 0;
+    for (v = config->all_values; v != NULL; v = v->next) {
+        size_t n = phi__config_raws_common(text, v->value);
+        bool cut = n >= PHI__CONFIG_MASKED &&
+                   (n == text.len || phi__str_starts(phi__str(text.at + n, text.len - n), "..."));
+        if (n <= *len || (n < v->value.len && !cut)) continue;
+        *len = n;
+        found = v;
+    }
+    return found;
+}
+
+void phi__config_raws_mask(const phi_config *config, phi_str text, phi__buf *out) {
+    size_t i = 0, len;
+    while (i < text.len) {
+        const phi__config_value *v =
+            phi__config_raws_value(config, phi__str(text.at + i, text.len - i), &len);
+        if (v == NULL) {
+            phi__buf_char(out, text.at[i++]);
+            continue;
+        }
+        phi__buf_text(out, "${");
+        phi__buf_add_str(out, v->name);
+        phi__buf_char(out, '}');
+        i += len;
+    }
+}
+
+/* ---- texts for people ---- */
+
+void phi__config_raws_name(phi_str text, phi__buf *out) {
+    char line[PHI__CONFIG_SHOWN];
+    size_t n = phi__min(text.len, sizeof line);
+    if (n < text.len)
+        while (n > 0 && ((unsigned char)text.at[n] & 0xc0) == 0x80) n--;
+    if (n > 0) memcpy(line, text.at, n);
+    phi__buf_add(out, line, phi__words_clean_line(line, n));
+    if (n < text.len) phi__buf_text(out, "...");
+}
+
+static void phi__config_raws_quote(phi_str text, phi__buf *out) {
+    phi__buf_char(out, '"');
+    phi__config_raws_name(text, out);
+    phi__buf_char(out, '"');
+}
+
+const char *phi__config_raws_odd(const phi_json *node) {
+    double d = phi_json_num(node, 0);
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
+    return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
+}
+
+void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__buf *out) {
+    phi_str text;
+    if (phi__config_raws_find(config, node, &text))
+        phi__config_raws_quote(text, out);
+    else if (phi_json_is(node, PHI_JSON_OBJECT))
+        phi__buf_text(out, phi_json_count(node) == 0 ? "an empty table" : "a table");
+    else if (phi_json_is(node, PHI_JSON_ARRAY))
+        phi__buf_text(out, phi_json_count(node) == 0 ? "an empty array" : "an array");
+    else if (phi_json_is(node, PHI_JSON_STRING))
+        phi__config_raws_quote(phi__json_text_of(node), out);
+    else if (phi__config_raws_odd(node) != NULL)
+        phi__buf_text(out, phi__config_raws_odd(node));
+    else
+        (void)phi__json_write(out, node, 0);
+}
+
+/* ======== Replaces ${NAME} and ${NAME:-text} in all texts of the tree. */
+
+typedef struct phi__config_variables {
+    phi__config_walk walk;
+    phi__buf out; /* of the text under way */
+    size_t added; /* bytes of all values */
+    bool too_big;
+    bool missing;   /* in the text under way */
+    bool odd, open; /* the same: it has that warning, which says the same of others */
+} phi__config_variables;
+
+/* ${NAME}, ${NAME:-text} at the start of a text. */
+typedef struct phi__config_variable {
+    phi_str name, fallback;
+    bool has_fallback, is_name;
+    size_t len;
+} phi__config_variable;
+
+static bool phi__config_variables_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool phi__config_variables_is_name(phi_str name) {
+    size_t i;
+    if (name.len == 0 || (name.at[0] >= '0' && name.at[0] <= '9')) return false;
+    for (i = 0; i < name.len; i++)
+        if (!phi__config_variables_letter(name.at[i])) return false;
+    return true;
+}
+
+/* False: no variable: ${} or one that is not closed. */
+static bool phi__config_variables_read(phi_str text, phi__config_variable *out) {
+    size_t close = text.len > 2 ? phi__str_find(text, 2, "}") : SIZE_MAX, colon;
+    memset(out, 0, sizeof *out);
+    if (close == SIZE_MAX || close == 2) return false;
+    out->len = close + 1;
+    out->name = phi__str(text.at + 2, close - 2);
+    colon = phi__str_find(out->name, 0, ":-");
+    if (colon != SIZE_MAX) {
+        out->has_fallback = true;
+        out->fallback = phi__str(out->name.at + colon + 2, out->name.len - colon - 2);
+        out->name.len = colon;
+    }
+    out->is_name = phi__config_variables_is_name(out->name);
+    return true;
+}
+
+/* The value, or NULL. */
+static const char *phi__config_variables_value(phi__config_variables *v, phi_str name) {
+    phi_config *config = v->walk.config;
+    phi_str copy;
+    if (config->variable_fn == NULL) return NULL;
+    if (!phi__arena_str(&config->arena, name, &copy)) {
+        config->problems.no_memory = true;
+        return NULL;
+    }
+    return config->variable_fn(config->user_data, copy.at);
+}
+
+static void phi__config_variables_add(phi__config_variables *v, phi_str text) {
+    if (text.len > v->walk.config->max_bytes - v->added) {
+        v->too_big = true;
+        return;
+    }
+    v->added += text.len;
+    phi__buf_add_str(&v->out, text);
+}
+
+static void phi__config_variables_put(phi__config_variables *v, const phi_json *node,
+                                      const phi__config_variable *variable) {
+    const char *value = phi__config_variables_value(v, variable->name);
+    phi__buf *words;
+    if (value != NULL && (value[0] != '\0' || !variable->has_fallback)) {
+        if (!phi__config_raws_keep(v->walk.config, variable->name, phi_str_of(value)))
+            v->walk.config->problems.no_memory = true;
+        phi__config_variables_add(v, phi_str_of(value));
+        return;
+    }
+    if (variable->has_fallback) {
+        phi__config_variables_add(v, variable->fallback);
+        return;
+    }
+    words = phi__config_path_words(&v->walk);
+    phi__buf_text(words, "Missing environment variable: ${");
+    phi__buf_add_str(words, variable->name);
+    phi__buf_text(words, "}: set it, or write ${");
+    phi__buf_add_str(words, variable->name);
+    phi__buf_text(words, ":-text} with a text to use instead");
+    v->missing = true;
+    phi__config_path_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
+}
+
+/* Nothing is known yet of which texts are secrets: warnings show what no key holds, "${" or
+   "${NAME:". */
+static void phi__config_variables_odd(phi__config_variables *v, const phi_json *node,
+                                      const phi__config_variable *variable) {
+    phi__buf *words = phi__config_path_words(&v->walk);
+    size_t colon = phi__str_find(variable->name, 0, ":");
+    phi_str name = phi__str(variable->name.at, colon != SIZE_MAX ? colon : 0);
+    if (phi__config_variables_is_name(name) && !variable->has_fallback) {
+        phi__buf_text(words, "\"${");
+        phi__buf_add_str(words, name);
+        phi__buf_text(words, ":\" is kept as it is; a text to use without the variable is written "
+                             "with \":-\", as ${");
+        phi__buf_add_str(words, name);
+        phi__buf_text(words, ":-text}");
+        phi__config_path_part(&v->walk, node, true, phi__str(name.at - 2, name.len + 3));
+        return;
+    }
+    if (v->odd) return;
+    v->odd = true;
+    phi__buf_text(words,
+                  "\"${\" is kept as it is, since the name of a variable has letters, digits "
+                  "and _ alone; write $${ where you mean the two characters");
+    phi__config_path_part(&v->walk, node, true, PHI__LIT("${"));
+}
+
+static void phi__config_variables_open(phi__config_variables *v, const phi_json *node) {
+    if (v->open) return;
+    v->open = true;
+    phi__buf_text(phi__config_path_words(&v->walk),
+                  "\"${\" is kept as it is, since no name and \"}\" follow; a variable is written "
+                  "${NAME}, and $${ where you mean the two characters");
+    phi__config_path_part(&v->walk, node, true, PHI__LIT("${"));
+}
+
+/* The text with all its variables, in v->out. False: there are none. */
+static bool phi__config_variables_text(phi__config_variables *v, const phi_json *node) {
+    phi_str text = phi__json_text_of(node);
+    size_t at = 0, found, end = text.len;
+    bool any = false;
+    v->missing = v->odd = v->open = false;
+    while (end > 0 && text.at[end - 1] != '}') end--; /* behind it no variable can end */
+    v->out.len = 0;
+    while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
+        phi_str rest = phi__str(text.at + found, end > found ? end - found : 0);
+        phi__config_variable variable;
+        if (found > at && text.at[found - 1] == '$') {
+            phi__buf_add(&v->out, text.at + at, found - 1 - at);
+            phi__buf_text(&v->out, "${");
+            any = true;
+            at = found + 2;
+            continue;
+        }
+        phi__buf_add(&v->out, text.at + at, found - at);
+        if (!phi__config_variables_read(rest, &variable)) {
+            phi__config_variables_open(v, node);
+            phi__buf_text(&v->out, "${");
+            at = found + 2;
+            continue;
+        }
+        at = found + variable.len;
+        if (variable.is_name) {
+            any = true;
+            phi__config_variables_put(v, node, &variable);
+        } else {
+            phi__config_variables_odd(v, node, &variable);
+            phi__buf_add(&v->out, rest.at, variable.len);
+        }
+    }
+    phi__buf_add(&v->out, text.at + at, text.len - at);
+    return any;
+}
+
+static void phi__config_variables_node(phi__config_variables *v, phi_json *node) {
+    phi_config *config = v->walk.config;
+    phi_str text = phi__json_text_of(node), copy;
+    if (text.len == 0 || phi__str_find(text, 0, "${") == SIZE_MAX) return;
+    if (!phi__config_variables_text(v, node)) return;
+    if (v->out.failed || !phi__arena_str(&config->arena, phi__buf_str(&v->out), &copy) ||
+        copy.len > UINT32_MAX || !phi__config_raws_add(config, node, text)) {
+        config->problems.no_memory = true;
+        return;
+    }
+    if (v->missing) phi__config_raws_miss(config, node);
+    node->v.str = copy.at;
+    node->len = (uint32_t)copy.len;
+}
+
+/* As deep as the tree is, which its reader bounds. */
+static void phi__config_variables_tree(phi__config_variables *v, phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    bool is_array = phi_json_is(node, PHI_JSON_ARRAY);
+    phi_json *child;
+    size_t i;
+    for (i = 0; (child = phi_json_next(&it)) != NULL && !v->too_big; i++) {
+        size_t len;
+        if (phi_json_is(child, PHI_JSON_NUMBER) || phi_json_is(child, PHI_JSON_BOOL)) continue;
+        len = is_array ? phi__config_path_index(&v->walk, i)
+                       : phi__config_path_name(&v->walk, it.key);
+        if (phi_json_is(child, PHI_JSON_STRING))
+            phi__config_variables_node(v, child);
+        else
+            phi__config_variables_tree(v, child);
+        phi__config_path_back(&v->walk, len);
+    }
+}
+
+void phi__config_variables_replace(phi_config *config) {
+    phi__config_variables v = PHI_ZERO;
+    phi__config_path_begin(&v.walk, config);
+    phi__buf_init(&v.out, &config->memory);
+    phi__config_variables_tree(&v, config->root);
+    if (v.too_big)
+        phi__config_problems_add(&config->problems, config, config->root, false, PHI_TOO_BIG, NULL,
+                                 NULL,
+                                 "The values of variables are larger together than a file "
+                                 "may be");
+    phi__buf_free(&v.out);
+    phi__config_path_end(&v.walk);
+}
+
+/* ======== Reads a file into a phi_config: its format, its tree, its variables; then all
+   checks. */
 
 #define PHI__CONFIG_FILE_BYTES ((size_t)4 * 1024 * 1024)
 enum { PHI__CONFIG_READ = 65536 };

@@ -60,7 +60,7 @@ typedef struct phi__config_walk {
     phi__buf words; /* of the message under way */
 } phi__config_walk;
 
-/* ---- config_path.c ---- */
+/* ---- config_check.c ---- */
 
 PHI__FN void phi__config_path_begin(phi__config_walk *walk, phi_config *config);
 PHI__FN void phi__config_path_end(phi__config_walk *walk);
@@ -85,7 +85,7 @@ PHI__FN void phi__config_path_warning_key(phi__config_walk *walk, const phi_json
 PHI__FN void phi__config_path_part(phi__config_walk *walk, const phi_json *node, bool is_warning,
                                    phi_str value);
 
-/* ---- config_raws.c ---- */
+/* ---- config_load.c ---- */
 
 /* The text to show for a node; false: show it as it is. */
 PHI__FN bool phi__config_raws_find(const phi_config *config, const phi_json *node, phi_str *out);
@@ -106,11 +106,11 @@ PHI__FN void phi__config_raws_show(const phi_config *config, const phi_json *nod
 
 /* ---- the steps of reading ---- */
 
-/* config_variables.c: replaces ${NAME} in all texts. */
+/* config_load.c: replaces ${NAME} in all texts. */
 PHI__FN void phi__config_variables_replace(phi_config *config);
-/* config_entities.c: finds all that has an id. */
+/* config_refs.c: finds all that has an id. */
 PHI__FN void phi__config_entities_collect(phi_config *config);
-/* config_names.c */
+/* config_refs.c */
 PHI__FN const phi__config_entity *phi__config_names_find(const phi_config *config,
                                                          const char *space, phi_str name);
 /* The next entity of that name in any space that references search, *probe being 0 at first. */
@@ -122,7 +122,7 @@ PHI__FN bool phi__config_names_add(phi_config *config, phi__config_entity *entit
 PHI__FN void phi__config_check_tree(phi_config *config);
 /* The field that a section brings for a key at the top; NULL: none does. */
 PHI__FN const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key);
-/* config_unknown.c: a key that no field has. */
+/* config_check.c: a key that no field has. */
 PHI__FN void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *table,
                                        phi_str key, const phi_json *node, bool at_top);
 /* config_refs.c: a reference in a field; the path is the field's. */
@@ -131,9 +131,9 @@ PHI__FN void phi__config_refs_check(phi__config_walk *walk, const phi__config_fi
 /* The entity that a text means; NULL: none, or [provider] itself. */
 PHI__FN const phi__config_entity *phi__config_refs_entity(const phi_config *config,
                                                           const char *space, phi_str text);
-/* config_cycles.c */
+/* config_refs.c */
 PHI__FN void phi__config_cycles_check(phi_config *config);
-/* config_rules.c: what single values do not show. */
+/* config_refs.c: what single values do not show. */
 PHI__FN void phi__config_rules_check(phi_config *config);
 
 #endif

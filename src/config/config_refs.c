@@ -1,8 +1,200 @@
 /* config_refs.c - references: reading them, finding what they mean, and the words where they mean
    nothing. */
+#include "agent/profile_in.h"
 #include "config/config_own_in.h"
 #include "config/config_section_in.h"
 #include "config/config_tables_in.h"
+#include "wire/hash_in.h"
+
+#include <stdio.h>
+
+/* ======== Entities by their names. */
+
+static uint64_t phi__config_names_hash(phi_str name) { return phi__hash(name, 0); }
+
+const phi__config_entity *phi__config_names_find(const phi_config *config, const char *space,
+                                                 phi_str name) {
+    uint64_t hash = phi__config_names_hash(name);
+    const phi__config_entity *entity;
+    size_t probe = 0;
+    while ((entity = (const phi__config_entity *)phi__map_each(&config->entities, hash, &probe)) !=
+           NULL)
+        if (phi_str_equal(entity->name, name) && strcmp(entity->space, space) == 0) return entity;
+    return NULL;
+}
+
+const phi__config_entity *phi__config_names_each(const phi_config *config, phi_str name,
+                                                 size_t *probe) {
+    uint64_t hash = phi__config_names_hash(name);
+    const phi__config_entity *entity;
+    while ((entity = (const phi__config_entity *)phi__map_each(&config->entities, hash, probe)) !=
+           NULL)
+        if (phi_str_equal(entity->name, name) && strcmp(entity->space, "agent") != 0 &&
+            strcmp(entity->space, "models") != 0)
+            return entity;
+    return NULL;
+}
+
+bool phi__config_names_add(phi_config *config, phi__config_entity *entity, bool listed) {
+    if (!phi__map_room(&config->entities)) return false;
+    phi__map_add(&config->entities, phi__config_names_hash(entity->name), entity);
+    if (!listed) return true;
+    if (config->last != NULL)
+        config->last->next = entity;
+    else
+        config->first = entity;
+    config->last = entity;
+    return true;
+}
+
+/* ======== What references can mean: the instances of all sections that have an id. */
+
+/* Fields of tables are at most so deep. */
+enum { PHI__CONFIG_DEEPEST = 8 };
+
+/* The name that an id declares; *qualified: the namespace in it, if it is another one. */
+static phi_str phi__config_entities_name(const char *space, phi_str id, phi_str *qualified) {
+    phi__config_ref ref = phi__config_refs_parse(id);
+    *qualified = PHI__LIT("");
+    if (ref.kind == PHI__CONFIG_REF_LITERAL) return id;
+    if (ref.space.len == 0 || phi__str_is(ref.space, space)) return ref.name;
+    *qualified = ref.space;
+    return ref.name;
+}
+
+static void phi__config_entities_twice(phi__config_walk *walk, const phi__config_entity *other,
+                                       const phi_json *id, const char *space, phi_str shown) {
+    phi__buf *words = phi__config_path_words(walk);
+    uint32_t line, column;
+    phi__buf_printf(words, "There are two %ss named \"", space);
+    phi__config_raws_name(shown, words);
+    phi__buf_text(words, "\": ");
+    phi__buf_add_str(words, other->path);
+    if (phi__marks_find(&walk->config->marks, other->node, &line, &column) ||
+        phi__marks_key(&walk->config->marks, other->node, &line, &column))
+        phi__buf_printf(words, " in line %u", (unsigned)line);
+    phi__buf_text(words, " has that name, too; give this one another");
+    phi__config_path_error(walk, id, NULL);
+}
+
+static void phi__config_entities_add(phi__config_walk *walk, const phi__config_table *table,
+                                     const phi__config_field *field, const phi_json *node,
+                                     const phi_json *id) {
+    phi_config *config = walk->config;
+    phi_str qualified, name = phi__config_entities_name(
+                           field->space, phi__str_trim(phi__json_text_of(id)), &qualified);
+    const phi__config_entity *other = phi__config_names_find(config, field->space, name);
+    phi__config_entity *entity;
+    phi_str shown = name;
+    if (name.len == 0) return; /* config_check.c reports it */
+    (void)phi__config_raws_find(config, id, &shown);
+    if (other != NULL) {
+        size_t len = phi__config_path_name(walk, phi_str_of(field->key));
+        phi__config_entities_twice(walk, other, id, field->space, shown);
+        phi__config_path_back(walk, len);
+        return;
+    }
+    entity = (phi__config_entity *)phi__arena_zero(&config->arena, sizeof *entity);
+    if (entity == NULL ||
+        !phi__arena_str(&config->arena, phi__buf_str(&walk->path), &entity->path)) {
+        config->problems.no_memory = true;
+        return;
+    }
+    entity->space = field->space;
+    entity->name = name;
+    entity->shown = shown;
+    entity->node = node;
+    entity->table = table;
+    if (!phi__config_names_add(config, entity, true)) config->problems.no_memory = true;
+}
+
+/* One instance: by its id, else by its name. */
+static void phi__config_entities_instance(phi__config_walk *walk, const phi__config_table *table,
+                                          const phi_json *node) {
+    static const uint16_t flags[] = {PHI__CONFIG_ID, PHI__CONFIG_NAME};
+    const phi__config_field *field;
+    size_t f, i;
+    for (f = 0; f < PHI__COUNT(flags); f++)
+        for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+            const phi_json *id;
+            if ((field->flags & flags[f]) == 0) continue;
+            id = phi_json_get(node, field->key);
+            if (!phi_json_is(id, PHI_JSON_STRING)) continue;
+            phi__config_entities_add(walk, table, field, node, id);
+            return;
+        }
+}
+
+static void phi__config_entities_table(phi__config_walk *walk, const phi__config_table *table,
+                                       const phi_json *node, int depth);
+
+static void phi__config_entities_field(phi__config_walk *walk, const phi__config_field *field,
+                                       const phi_json *node, int depth) {
+    size_t len = phi__config_path_name(walk, phi_str_of(field->key)), i = 0;
+    if (field->kind == PHI__CONFIG_TABLE)
+        phi__config_entities_table(walk, field->table(), node, depth + 1);
+    else if (phi_json_is(node, PHI_JSON_ARRAY)) {
+        phi_json_iter it = phi_json_each(node);
+        const phi_json *child;
+        while ((child = phi_json_next(&it)) != NULL) {
+            size_t inner = phi__config_path_index(walk, i++);
+            phi__config_entities_instance(walk, field->table(), child);
+            phi__config_entities_table(walk, field->table(), child, depth + 1);
+            phi__config_path_back(walk, inner);
+        }
+    }
+    phi__config_path_back(walk, len);
+}
+
+static void phi__config_entities_table(phi__config_walk *walk, const phi__config_table *table,
+                                       const phi_json *node, int depth) {
+    const phi__config_field *field;
+    size_t i;
+    if (depth > PHI__CONFIG_DEEPEST || !phi_json_is(node, PHI_JSON_OBJECT)) return;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+        const phi_json *child;
+        if (field->kind != PHI__CONFIG_TABLE && field->kind != PHI__CONFIG_TABLES) continue;
+        child = phi_json_get(node, field->key);
+        if (child != NULL) phi__config_entities_field(walk, field, child, depth);
+    }
+}
+
+static void phi__config_entities_aliases(phi_config *config) {
+    phi_json_iter it = phi_json_each(phi_json_get(config->root, "models"));
+    const phi_json *node;
+    while ((node = phi_json_next(&it)) != NULL) {
+        phi__config_entity *entity =
+            (phi__config_entity *)phi__arena_zero(&config->arena, sizeof *entity);
+        if (entity != NULL) {
+            entity->space = "models";
+            entity->name = entity->shown = it.key;
+            entity->node = node;
+        }
+        if (entity == NULL || !phi__config_names_add(config, entity, false)) {
+            config->problems.no_memory = true;
+            return;
+        }
+    }
+}
+
+void phi__config_entities_collect(phi_config *config) {
+    phi__config_walk walk;
+    size_t i;
+    config->provider = phi_json_get(config->root, "provider");
+    phi__config_entities_aliases(config);
+    phi__config_path_begin(&walk, config);
+    phi__config_entities_table(&walk, phi__config_tables_top(), config->root, 0);
+    for (i = 0; config->sections != NULL && config->sections[i] != NULL; i++) {
+        const phi__config_field *field = config->sections[i]->field;
+        const phi_json *node = phi_json_get(config->root, field->key);
+        if (node != NULL && (field->kind == PHI__CONFIG_TABLE || field->kind == PHI__CONFIG_TABLES))
+            phi__config_entities_field(&walk, field, node, 0);
+    }
+    phi__config_path_end(&walk);
+}
+
+/* ======== References: reading them, finding what they mean, and the words where they mean
+   nothing. */
 
 enum {
     PHI__CONFIG_ALIASES = 16,  /* that lead to each other */
@@ -382,4 +574,500 @@ void phi__config_refs_check(phi__config_walk *walk, const phi__config_field *fie
         phi__config_refs_say(walk, field->space, &r);
     }
     phi__config_path_error(walk, node, field->space);
+}
+
+/* ======== Entities that refer to themselves over others. */
+
+enum {
+    PHI__CONFIG_ON_THE_WAY = 1,
+    PHI__CONFIG_DONE = 2,
+    PHI__CONFIG_CYCLE_SHOWN = 16 /* names of a cycle; the middle of a longer one is left out */
+};
+
+/* An entity on the way, and the next reference to follow. */
+typedef struct phi__config_step {
+    phi__config_entity *entity;
+    size_t field;
+    const phi_json *item;  /* of a list: the last one that was followed */
+    const phi_json *place; /* of the reference that is followed */
+} phi__config_step;
+
+typedef struct phi__config_cycles {
+    phi__config_walk walk;
+    phi__config_step *way;
+    size_t count, cap;
+} phi__config_cycles;
+
+/* The item after `item` (NULL: the first); NULL: none. */
+static const phi_json *phi__config_cycles_item(const phi_json *list, const phi_json *item) {
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0 || item == list->v.last)
+        return NULL;
+    return item != NULL ? item->next : list->v.last->next;
+}
+
+/* The next entity that the step's one refers to; NULL: no more. */
+static phi__config_entity *phi__config_cycles_next(const phi_config *config,
+                                                   phi__config_step *step) {
+    const phi__config_field *field;
+    while ((field = phi__config_fields_at(step->entity->table, step->field)) != NULL) {
+        const phi_json *value;
+        bool is_list = field->kind == PHI__CONFIG_TEXTS;
+        if ((field->flags & (PHI__CONFIG_REFERENCE | PHI__CONFIG_ONLY_REFERENCE)) == 0 ||
+            (value = phi_json_get(step->entity->node, field->key)) == NULL) {
+            step->field++;
+            continue;
+        }
+        if (is_list) value = step->item = phi__config_cycles_item(value, step->item);
+        if (!is_list || value == NULL) step->field++;
+        step->place = value;
+        if (phi_json_is(value, PHI_JSON_STRING)) {
+            const phi__config_entity *to =
+                phi__config_refs_entity(config, field->space, phi__json_text_of(value));
+            if (to != NULL) return (phi__config_entity *)(uintptr_t)to;
+        }
+    }
+    return NULL;
+}
+
+/* "writer -> critic -> writer" */
+static void phi__config_cycles_say(phi__config_cycles *c, const phi__config_entity *to) {
+    phi__buf *words = phi__config_path_words(&c->walk);
+    size_t i = c->count, first;
+    if (phi__config_path_full(&c->walk)) {
+        phi__config_path_error(&c->walk, c->way[c->count - 1].place, NULL);
+        return;
+    }
+    while (i > 0 && c->way[i - 1].entity != to) i--;
+    phi__buf_add_str(words, c->way[c->count - 1].entity->path);
+    phi__buf_printf(words, " leads back to itself: ");
+    first = i = i > 0 ? i - 1 : 0;
+    for (; i < c->count; i++) {
+        if (i == first + PHI__CONFIG_CYCLE_SHOWN / 2 &&
+            c->count > first + PHI__CONFIG_CYCLE_SHOWN) {
+            phi__buf_text(words, "... -> ");
+            i = c->count - PHI__CONFIG_CYCLE_SHOWN / 2;
+        }
+        phi__config_raws_name(c->way[i].entity->shown, words);
+        phi__buf_text(words, " -> ");
+    }
+    phi__config_raws_name(to->shown, words);
+    phi__buf_text(words, "; remove one of these references");
+    c->walk.path.len = 0;
+    phi__buf_add_str(&c->walk.path, c->way[c->count - 1].entity->path);
+    phi__config_path_error(&c->walk, c->way[c->count - 1].place, NULL);
+}
+
+static bool phi__config_cycles_push(phi__config_cycles *c, phi__config_entity *entity) {
+    phi__config_step *way = (phi__config_step *)phi__grow(&c->walk.config->memory, c->way, &c->cap,
+                                                          c->count + 1, sizeof *way);
+    if (way == NULL) {
+        c->walk.config->problems.no_memory = true;
+        return false;
+    }
+    c->way = way;
+    memset(&way[c->count], 0, sizeof *way);
+    way[c->count++].entity = entity;
+    entity->visiting = PHI__CONFIG_ON_THE_WAY;
+    return true;
+}
+
+static void phi__config_cycles_from(phi__config_cycles *c, phi__config_entity *entity) {
+    if (entity->visiting != 0 || !phi__config_cycles_push(c, entity)) return;
+    while (c->count > 0) {
+        phi__config_entity *to = phi__config_cycles_next(c->walk.config, &c->way[c->count - 1]);
+        if (to == NULL)
+            c->way[--c->count].entity->visiting = PHI__CONFIG_DONE;
+        else if (to->visiting == PHI__CONFIG_ON_THE_WAY)
+            phi__config_cycles_say(c, to);
+        else if (to->visiting == 0 && !phi__config_cycles_push(c, to))
+            return;
+    }
+}
+
+void phi__config_cycles_check(phi_config *config) {
+    phi__config_cycles c = PHI_ZERO;
+    phi__config_entity *entity;
+    phi__config_path_begin(&c.walk, config);
+    for (entity = config->first; entity != NULL; entity = entity->next)
+        phi__config_cycles_from(&c, entity);
+    phi__free(&config->memory, c.way, c.cap * sizeof *c.way);
+    phi__config_path_end(&c.walk);
+}
+
+/* ======== Mistakes that no single value shows. */
+
+/* ---- helpers: a problem at a path that is built of names ---- */
+
+static void phi__config_rules_at(phi__config_walk *walk, const char *path, const char *key) {
+    walk->path.len = 0;
+    phi__buf_text(&walk->path, path);
+    if (key != NULL) (void)phi__config_path_name(walk, phi_str_of(key));
+}
+
+static void phi__config_rules_warn(phi__config_walk *walk, const char *path, const char *key,
+                                   const phi_json *node, const char *words) {
+    phi__config_rules_at(walk, path, key);
+    phi__buf_printf(phi__config_path_words(walk), "%s%s", phi__config_path_text(walk), words);
+    phi__config_path_warning_key(walk, node);
+}
+
+static void phi__config_rules_fail(phi__config_walk *walk, const char *path, const char *key,
+                                   const phi_json *node, const char *words) {
+    phi__config_rules_at(walk, path, key);
+    phi__buf_printf(phi__config_path_words(walk), "%s%s", phi__config_path_text(walk), words);
+    phi__config_path_error_key(walk, node);
+}
+
+/* Whether a choice has that value; its default where it is not set. */
+static bool phi__config_rules_is(const phi_json *table, const char *key, const char *value) {
+    const phi_json *node = phi_json_get(table, key);
+    return phi_json_is(node, PHI_JSON_STRING) && phi__str_is_nocase(phi__json_text_of(node), value);
+}
+
+/* Calls `rule` for the table at `section` and each of its instances. */
+typedef void (*phi__config_rule_fn)(phi__config_walk *walk, const char *path,
+                                    const phi_json *table);
+static void phi__config_rules_each(phi__config_walk *walk, const char *section,
+                                   const phi_json *node, phi__config_rule_fn rule) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "instances"));
+    const phi_json *table;
+    char path[80];
+    unsigned i;
+    for (i = 0; (table = phi_json_next(&it)) != NULL; i++) {
+        snprintf(path, sizeof path, "%s.instances[%u]", section, i);
+        rule(walk, path, table);
+    }
+}
+
+/* ---- providers ---- */
+
+/* The protocol that a model's name asks for, or NULL. */
+static const char *phi__config_rules_api(phi_str model) {
+    static const struct {
+        char prefix[12], api[8];
+    } known[] = {{"gpt-", "openai"},    {"chatgpt-", "openai"}, {"o1", "openai"},
+                 {"o3", "openai"},      {"o4", "openai"},       {"gemini-", "google"},
+                 {"openai/", "openai"}, {"google/", "openai"},  {"meta-llama/", "openai"},
+                 {"llama", "openai"},   {"mistral-", "openai"}, {"deepseek-", "openai"},
+                 {"grok-", "openai"},   {"qwen", "openai"},     {"anthropic.", "bedrock"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(known); i++)
+        if (phi__str_starts(model, known[i].prefix)) return known[i].api;
+    return NULL;
+}
+
+/* A model of another protocol than the default one. */
+static void phi__config_rules_model(phi__config_walk *walk, const char *path,
+                                    const phi_json *table) {
+    const phi_json *model = phi_json_get(table, "model");
+    const char *api = phi__config_rules_api(phi__json_text_of(model));
+    bool elsewhere = phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL;
+    phi__buf *words;
+    if (api == NULL || phi_json_get(table, "api") != NULL || phi_json_get(table, "preset") != NULL)
+        return;
+    phi__config_rules_at(walk, path, "model");
+    words = phi__config_path_words(walk);
+    phi__buf_printf(words, "%s ", phi__config_path_text(walk));
+    phi__config_raws_show(walk->config, model, words);
+    phi__buf_printf(words,
+                    " needs api = \"%s\": without api the protocol is anthropic_messages, by which "
+                    "there is no such model",
+                    api);
+    if (elsewhere)
+        phi__config_path_warning(walk, model);
+    else
+        phi__config_path_error(walk, model, NULL);
+}
+
+/* Protocols and presets without an address of their own. */
+static void phi__config_rules_address(phi__config_walk *walk, const char *path,
+                                      const phi_json *table) {
+    static const char *const keys[] = {"preset", "api"};
+    size_t i;
+    if (phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL) return;
+    for (i = 0; i < PHI__COUNT(keys); i++) {
+        const phi_json *node = phi_json_get(table, keys[i]);
+        const phi__config_choice *choice =
+            phi_json_is(node, PHI_JSON_STRING)
+                ? phi__config_take_choice(i == 0 ? phi__config_tables_preset()
+                                                 : phi__config_tables_api(),
+                                          phi__json_text_of(node))
+                : NULL;
+        bool needs;
+        if (choice == NULL) continue;
+        needs = i == 0 ? choice->value == PHI__CONFIG_PRESET_AZURE ||
+                             choice->value == PHI__CONFIG_PRESET_VERTEX ||
+                             choice->value == PHI__CONFIG_PRESET_LOCAL
+                       : choice->value == PHI__CONFIG_API_AZURE ||
+                             choice->value == PHI__CONFIG_API_VERTEX;
+        if (!needs) continue;
+        phi__config_rules_at(walk, path, "base_url");
+        phi__buf_printf(phi__config_path_words(walk),
+                        "%s has no base_url: %s \"%s\" has no address of its own; add base_url = "
+                        "\"%s\"",
+                        path, keys[i], choice->name,
+                        strcmp(choice->name, "local") == 0 ? "http://localhost:8080/v1"
+                        : phi__str_starts(phi_str_of(choice->name), "azure")
+                            ? "https://RESOURCE.openai.azure.com/openai/v1"
+                            : "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/"
+                              "locations/REGION");
+        phi__config_path_error(walk, node, NULL);
+        return;
+    }
+}
+
+static void phi__config_rules_provider(phi__config_walk *walk, const char *path,
+                                       const phi_json *table) {
+    phi__config_rules_model(walk, path, table);
+    phi__config_rules_address(walk, path, table);
+}
+
+/* ---- costs ---- */
+
+static bool phi__config_rules_has_rates(const phi_json *provider) {
+    phi_json_iter it = phi_json_each(phi_json_get(provider, "cost"));
+    const phi_json *rate;
+    while ((rate = phi_json_next(&it)) != NULL)
+        if (phi_json_num(rate, 0) > 0) return true;
+    return false;
+}
+
+static bool phi__config_rules_any_rates(const phi_config *config) {
+    const phi_json *provider = phi_json_get(config->root, "provider"), *table;
+    phi_json_iter it = phi_json_each(phi_json_get(provider, "instances"));
+    if (phi__config_rules_has_rates(provider)) return true;
+    while ((table = phi_json_next(&it)) != NULL)
+        if (phi__config_rules_has_rates(table)) return true;
+    return false;
+}
+
+static void phi__config_rules_max_cost(phi__config_walk *walk, const char *path,
+                                       const phi_json *table) {
+    const phi_json *cost = phi_json_get(table, "max_cost");
+    if (cost == NULL || phi_json_is(cost, PHI_JSON_NULL)) return;
+    phi__config_rules_warn(walk, path, "max_cost", cost,
+                           " has no effect: no provider has cost rates; add [provider.cost] with "
+                           "input_per_million and output_per_million");
+}
+
+static void phi__config_rules_costs(phi__config_walk *walk) {
+    const phi_json *root = walk->config->root, *execution = phi_json_get(root, "execution");
+    if (phi__config_rules_any_rates(walk->config)) return;
+    phi__config_rules_max_cost(walk, "execution", execution);
+    phi__config_rules_max_cost(walk, "execution.budget", phi_json_get(execution, "budget"));
+    phi__config_rules_each(walk, "sub_agents", phi_json_get(root, "sub_agents"),
+                           phi__config_rules_max_cost);
+}
+
+/* ---- compaction ---- */
+
+static void phi__config_rules_compaction_off(phi__config_walk *walk, const char *path,
+                                             const phi_json *table) {
+    const phi_json *enabled = phi_json_get(table, "enabled");
+    phi_json_iter it = phi_json_each(table);
+    const phi_json *node;
+    if (phi_json_get(table, "max_context_tokens") != NULL ||
+        (enabled != NULL && !phi_json_is(enabled, PHI_JSON_BOOL)) ||
+        (enabled != NULL && !phi_json_bool(enabled, true)))
+        return;
+    while ((node = phi_json_next(&it)) != NULL) {
+        char key[64];
+        if (phi__str_is(it.key, "instances") || phi__str_is(it.key, "id") ||
+            phi__str_is(it.key, "description") || it.key.len >= sizeof key)
+            continue;
+        if (phi__config_fields_find(phi__config_tables_compaction(), it.key, NULL) == NULL)
+            continue;
+        memcpy(key, it.key.at, it.key.len);
+        key[it.key.len] = '\0';
+        phi__config_rules_warn(walk, path, key, node,
+                               " has no effect: compaction is off until max_context_tokens is "
+                               "set");
+        return;
+    }
+}
+
+static void phi__config_rules_compaction(phi__config_walk *walk) {
+    const phi_json *root = walk->config->root, *top = phi_json_get(root, "compaction");
+    const phi_json *inner = phi_json_get(phi_json_get(root, "context"), "compaction");
+    const phi_json *table = top != NULL ? top : inner;
+    const char *path = top != NULL ? "compaction" : "context.compaction";
+    if (top != NULL && inner != NULL)
+        phi__config_rules_fail(walk, "context.compaction", NULL, inner,
+                               " and [compaction] mean the same; keep one of the two");
+    if (phi_json_get(table, "max_context_tokens") != NULL) return;
+    if (phi_json_get(table, "instances") == NULL)
+        phi__config_rules_compaction_off(walk, path, table);
+    else
+        phi__config_rules_each(walk, path, table, phi__config_rules_compaction_off);
+}
+
+/* ---- fields that need another ---- */
+
+/* A field that has no effect unless another has a value. */
+typedef struct phi__config_need {
+    const char *path, *field, *key, *value;
+} phi__config_need;
+
+static const phi__config_need phi__config_rules_needs[] = {
+    {"tools", "batch_size", "tool_strategy", "batched"},
+    {"session", "directory", "scope", "persistent"},
+    {"session", "thread", "scope", "persistent"},
+    {"session", "sync", "scope", "persistent"},
+    {"failover", "stay_secs", "stay", "for"},
+    {"execution.cache", "system", "strategy", "manual"},
+    {"execution.cache", "tools", "strategy", "manual"},
+    {"execution.cache", "messages", "strategy", "manual"},
+    {"compaction", "scope_tokens", "scope", "tokens"},
+    {"agent.format", "schema", "type", "json_schema"},
+    {"agent.effects", "allow", "mode", "allow_list"}};
+
+static void phi__config_rules_need(phi__config_walk *walk) {
+    char words[80];
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__config_rules_needs); i++) {
+        const phi__config_need *need = &phi__config_rules_needs[i];
+        const phi_json *table = phi_json_path(walk->config->root, need->path);
+        const phi_json *node = phi_json_get(table, need->field);
+        if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) continue;
+        if (phi__config_rules_is(table, need->key, need->value)) continue;
+        if (strcmp(need->path, "tools") == 0 &&
+            phi__config_rules_is(table, "strategy", need->value))
+            continue;
+        snprintf(words, sizeof words, " has no effect: add %s = \"%s\"", need->key, need->value);
+        phi__config_rules_warn(walk, need->path, need->field, node, words);
+    }
+}
+
+static void phi__config_rules_format(phi__config_walk *walk, const char *path,
+                                     const phi_json *table) {
+    const phi_json *format = phi_json_get(table, "format");
+    if (!phi__config_rules_is(format, "type", "json_schema") ||
+        phi_json_get(format, "schema") != NULL)
+        return;
+    phi__config_rules_fail(walk, path, "format", phi_json_get(format, "type"),
+                           " has no schema: type = \"json_schema\" needs one, as schema = "
+                           "\"file:answer.json\"");
+}
+
+/* ---- strategies ---- */
+
+static void phi__config_rules_strategy(phi__config_walk *walk, const char *path,
+                                       const phi_json *table) {
+    static const char *const types[] = {"cot", "cod", "aot", "tot", "got", "trm", "adaptive"};
+    phi_str type = phi__json_text_of(phi_json_get(table, "type")), raw;
+    size_t i;
+    if (type.len == 0 || phi__config_raws_find(walk->config, phi_json_get(table, "type"), &raw) ||
+        phi__str_is_nocase(type, "adaptive"))
+        return;
+    for (i = 0; i < PHI__COUNT(types); i++) {
+        const phi_json *options = phi_json_get(table, types[i]);
+        char words[160];
+        if (options == NULL || phi__str_is_nocase(type, types[i])) continue;
+        snprintf(words, sizeof words, " has no effect: the type of this strategy is \"%.*s\"",
+                 (int)phi__min(type.len, 40), type.at);
+        phi__config_rules_warn(walk, path, types[i], options, words);
+    }
+}
+
+/* ---- prompts ---- */
+
+enum { PHI__CONFIG_BLOCKS = 64 /* of a template; larger ones are not looked at */ };
+
+/* The names of a template's blocks. */
+typedef struct phi__config_blocks {
+    phi_str at[PHI__CONFIG_BLOCKS];
+    size_t count;
+} phi__config_blocks;
+
+static bool phi__config_rules_built_in(phi_str type, phi__config_blocks *out) {
+    const phi__profile_slot *slots;
+    size_t i;
+    if (phi__str_is(type, "agent"))
+        slots = phi__profile_slots_agent(&out->count);
+    else if (phi__str_is(type, "minimal"))
+        slots = phi__profile_slots_minimal(&out->count);
+    else
+        return false;
+    for (i = 0; i < out->count; i++) out->at[i] = phi_str_of(slots[i].name);
+    return true;
+}
+
+/* False: there is no such template, or it cannot be looked at: names out of variables. */
+static bool phi__config_rules_template(const phi_config *config, phi_str text,
+                                       phi__config_blocks *out) {
+    phi__config_ref ref = phi__config_refs_parse(text);
+    const phi_json *table = NULL, *block;
+    phi_json_iter it;
+    phi_str raw;
+    memset(out, 0, sizeof *out);
+    if (text.len > 0) table = phi__config_refs_find(config, "system_prompt_strategy", text.at);
+    if (table == NULL)
+        return phi__config_rules_built_in(
+            ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(text) : ref.name, out);
+    table = phi_json_get(table, "blocks");
+    if (!phi_json_is(table, PHI_JSON_ARRAY) || phi_json_count(table) > PHI__CONFIG_BLOCKS)
+        return false;
+    it = phi_json_each(table);
+    while ((block = phi_json_next(&it)) != NULL) {
+        const phi_json *name = phi_json_get(block, "name");
+        if (phi__config_raws_find(config, name, &raw)) return false;
+        out->at[out->count++] = phi__json_text_of(name);
+    }
+    return true;
+}
+
+static void phi__config_rules_block(phi__config_walk *walk, const char *path,
+                                    const phi__config_blocks *blocks, phi_str key,
+                                    const phi_json *node) {
+    phi_str near = PHI__LIT("");
+    unsigned best = PHI__CONFIG_FAR + 1;
+    phi__buf *words = phi__config_path_words(walk);
+    size_t i;
+    for (i = 0; i < blocks->count; i++) {
+        unsigned d = phi__config_nearest_distance(key, blocks->at[i]);
+        if (phi_str_equal(blocks->at[i], key)) return;
+        if (d < best) best = d, near = blocks->at[i];
+    }
+    phi__buf_printf(words, "%s has the block \"%.*s\", which its template does not have", path,
+                    (int)key.len, key.at);
+    if (near.len > 0) phi__buf_printf(words, "; did you mean \"%.*s\"?", (int)near.len, near.at);
+    for (i = 0; near.len == 0 && i < blocks->count; i++)
+        phi__buf_printf(words, "%s%.*s", i == 0 ? "; it has " : ", ", (int)blocks->at[i].len,
+                        blocks->at[i].at);
+    walk->path.len = 0;
+    phi__buf_text(&walk->path, path);
+    (void)phi__config_path_name(walk, key);
+    phi__config_path_warning_key(walk, node);
+}
+
+static void phi__config_rules_prompt(phi__config_walk *walk, const char *path,
+                                     const phi_json *table) {
+    phi_json_iter it = phi_json_each(table);
+    const phi_json *node;
+    phi__config_blocks blocks;
+    if (!phi__config_rules_template(walk->config, phi__json_text_of(phi_json_get(table, "type")),
+                                    &blocks))
+        return;
+    while ((node = phi_json_next(&it)) != NULL && !phi__config_path_full(walk))
+        if (phi__config_fields_find(phi__config_tables_prompt(), it.key, NULL) == NULL)
+            phi__config_rules_block(walk, path, &blocks, it.key, node);
+}
+
+void phi__config_rules_check(phi_config *config) {
+    const phi_json *root = config->root;
+    phi__config_walk walk;
+    phi__config_path_begin(&walk, config);
+    phi__config_rules_provider(&walk, "provider", phi_json_get(root, "provider"));
+    phi__config_rules_each(&walk, "provider", phi_json_get(root, "provider"),
+                           phi__config_rules_provider);
+    phi__config_rules_costs(&walk);
+    phi__config_rules_compaction(&walk);
+    phi__config_rules_need(&walk);
+    phi__config_rules_format(&walk, "agent", phi_json_get(root, "agent"));
+    phi__config_rules_each(&walk, "agent", phi_json_get(root, "agent"), phi__config_rules_format);
+    phi__config_rules_each(&walk, "strategy", phi_json_get(root, "strategy"),
+                           phi__config_rules_strategy);
+    phi__config_rules_each(&walk, "system_prompt", phi_json_get(root, "system_prompt"),
+                           phi__config_rules_prompt);
+    phi__config_path_end(&walk);
 }

@@ -43,7 +43,7 @@ typedef struct phi__config_making {
     size_t source_count, source_cap;
     size_t at;            /* of a section that said PHI_BUSY: the entity it works on */
     void *work;           /* the same; NULL at first */
-    const phi_json *list; /* of config_making.c: that phi__config_making_used walks, or NULL */
+    const phi_json *list; /* of config_agents.c: that phi__config_making_used walks, or NULL */
     phi_json_iter items;
     size_t list_at; /* items before the next */
 } phi__config_making;
@@ -70,7 +70,7 @@ struct phi_config_section {
     void (*end)(void *state);
 };
 
-/* ---- config_making.c ---- */
+/* ---- config_agents.c ---- */
 
 /* Entity `i` that the agent uses: of its own list under `key`, else [agent]'s, else all of the
    section's instances, shared; a sub-agent has only those of its own list. False: no more. */
@@ -86,7 +86,7 @@ PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *na
 /* Takes every name for known: tools that only a document says, which is not read now. */
 PHI__FN void phi__config_making_trust(phi__config_making *making);
 
-/* ---- config_place.c ---- */
+/* ---- config_load.c ---- */
 
 /* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
 PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
@@ -97,7 +97,7 @@ PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const 
                                               const char *field, const char *path,
                                               const char **out);
 
-/* ---- config_words.c ---- */
+/* ---- config_settings.c ---- */
 
 /* A problem with a message of parts, as printf. Longer ones than 500 bytes are cut. */
 PHI__FN void phi__config_words_error(phi__config_ground *ground, const phi_json *node,

@@ -1,6 +1,653 @@
 /* config_settings.c - limits, retries, caching, compaction and all the plain settings of an
    agent. */
+#include "agent/agent.h"
+#include "agent/profile.h"
+#include "agent/profile_in.h"
+#include "codecs/presets.h"
 #include "config/config_agents_in.h"
+#include "config/config_section_in.h"
+#include "features/failover.h"
+#include "loop/provider.h"
+#include "model/model_in.h"
+#include "strategy/strategy.h"
+#include "system/files_in.h"
+#include "wire/extra_in.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ======== Messages about agents: with parts, and with the name that was probably meant. */
+
+/* Parts of a message come from other modules, too, which show paths, names and addresses as they
+   are: values of variables among them. */
+static void phi__config_words_put(phi__config_ground *ground, const phi_json *node, bool is_warning,
+                                  phi_status status, const char *field, const char *format,
+                                  va_list args) {
+    char text[500];
+    phi__buf words;
+    (void)vsnprintf(text, sizeof text, format, args);
+    phi__buf_init(&words, ground->memory);
+    phi__config_raws_mask(ground->config, phi_str_of(text), &words);
+    phi__buf_char(&words, '\0');
+    if (words.failed)
+        ground->problems->no_memory = true;
+    else
+        phi__config_problems_add(ground->problems, ground->config, node, is_warning, status, field,
+                                 NULL, words.at);
+    phi__buf_free(&words);
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN void phi__config_words_error(phi__config_ground *ground, const phi_json *node,
+                                     phi_status status, const char *field, const char *format,
+                                     ...) {
+    va_list args;
+    va_start(args, format);
+    phi__config_words_put(ground, node, false, status, field, format, args);
+    va_end(args);
+}
+
+PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_json *node,
+                                       const char *field, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    phi__config_words_put(ground, node, true, PHI_OK, field, format, args);
+    va_end(args);
+}
+
+PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names,
+                                              size_t count) {
+    const char *best = NULL;
+    size_t i;
+    unsigned least = PHI__CONFIG_FAR + 1;
+    for (i = 0; i < count; i++) {
+        unsigned d = phi__config_nearest_distance(name, phi_str_of(names[i]));
+        if (d >= least) continue;
+        least = d;
+        best = names[i];
+    }
+    return best;
+}
+
+/* ======== System prompts: a text, a file, or blocks in the slots of a strategy. */
+
+/* The place of a prompt, and where its files are. */
+typedef struct phi__config_prompt_place {
+    phi__config_ground *ground;
+    const char *workspace;
+} phi__config_prompt_place;
+
+#ifndef PHI_NO_FILES
+static phi_status phi__config_prompt_bytes(phi_memory *memory, const char *path, phi__buf *out,
+                                           phi__words *words) {
+    phi__file *file;
+    size_t got = 1;
+    phi_status status = phi__files_open_read(memory, path, PHI__LINKS_FOLLOW, &file, words);
+    if (status != PHI_OK) return status;
+    while (status == PHI_OK && got > 0) {
+        char *at = phi__buf_reserve(out, 4096);
+        if (at == NULL) break;
+        status = phi__files_read(file, at, 4096, &got, words);
+        if (status == PHI_OK) phi__buf_add_len(out, got);
+        if (out->len > PHI__CONFIG_PROMPT_BYTES) status = PHI_TOO_BIG;
+    }
+    phi__files_close(file);
+    return out->failed ? PHI_NO_MEMORY : status;
+}
+#endif
+
+static phi_status phi__config_prompt_file(const phi__config_prompt_place *place,
+                                          const phi_json *node, const char *name,
+                                          const char **out) {
+    phi__config_ground *ground = place->ground;
+#ifndef PHI_NO_FILES
+    const char *path = phi__config_place_join(ground->arena, place->workspace, name);
+    phi__words words;
+    phi__buf bytes;
+    phi_str text;
+    phi_status status;
+    if (path == NULL) return PHI_NO_MEMORY;
+    phi__buf_init(&bytes, ground->memory);
+    words.text[0] = '\0';
+    status = phi__config_prompt_bytes(ground->memory, path, &bytes, &words);
+    if (status == PHI_TOO_BIG) {
+        phi__config_words_error(ground, node, status, NULL,
+                                "the file \"%s\" is longer than 1 MiB, the most of a system prompt",
+                                path);
+        status = PHI_OK;
+    } else if (status != PHI_OK && status != PHI_NO_MEMORY) {
+        phi__config_words_error(ground, node, status, NULL,
+                                "cannot read \"%s\": %s; correct the path behind \"file:\", which "
+                                "is relative to the agent's workspace, or write the text itself",
+                                path, words.text);
+        status = PHI_OK;
+    } else if (status == PHI_OK && bytes.len > 0 && memchr(bytes.at, '\0', bytes.len) != NULL) {
+        phi__config_words_error(ground, node, PHI_PARSE, NULL,
+                                "the file \"%s\" is no text: it has a zero byte", path);
+    } else if (status == PHI_OK) {
+        while (bytes.len > 0 && bytes.at[bytes.len - 1] == '\n') bytes.len--;
+        if (!phi__arena_str(ground->arena, phi__buf_str(&bytes), &text)) status = PHI_NO_MEMORY;
+        if (status == PHI_OK && text.len > 0) *out = text.at;
+    }
+    phi__buf_free(&bytes);
+    return status;
+#else
+    (void)name;
+    (void)out;
+    phi__config_words_error(ground, node, PHI_UNSUPPORTED, NULL,
+                            "\"file:\" needs files, which PHI_NO_FILES leaves out");
+    return PHI_OK;
+#endif
+}
+
+/* A text of its own, or a file. */
+static phi_status phi__config_prompt_text(const phi__config_prompt_place *place,
+                                          const phi_json *node, const char **out) {
+    phi_str text = phi_json_str(node, "");
+    if (phi__str_starts(text, "file:"))
+        return phi__config_prompt_file(place, node, text.at + strlen("file:"), out);
+    if (text.len > 0) *out = text.at;
+    return PHI_OK;
+}
+
+static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi_json *node,
+                                           const phi__profile_slot **out, size_t *count) {
+    const phi_json *blocks = phi_json_get(node, "blocks"), *item;
+    phi_json_iter it = phi_json_each(blocks);
+    size_t n = phi_json_count(blocks), i = 0;
+    phi__profile_slot *slots =
+        (phi__profile_slot *)phi_arena_alloc(ground->arena, phi__mul(n + 1, sizeof *slots));
+    if (slots == NULL) return PHI_NO_MEMORY;
+    while ((item = phi_json_next(&it)) != NULL) {
+        phi__config_prompt_block block;
+        memset(&block, 0, sizeof block);
+        if (!phi__config_take(ground->arena, item, phi__config_tables_prompt_block(), &block))
+            return PHI_NO_MEMORY;
+        if (block.name == NULL) continue;
+        slots[i].name = block.name;
+        slots[i].order = block.order;
+        slots[i++].max_length = (size_t)block.max_length;
+    }
+    *out = slots;
+    *count = i;
+    return PHI_OK;
+}
+
+/* The slots of a strategy of the file, or of one that phi has. */
+static phi_status phi__config_prompt_strategy_of(phi__config_ground *ground, const char *type,
+                                                 const phi__profile_slot **out, size_t *count) {
+    const phi_json *node =
+        phi__config_refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
+    if (node != NULL) return phi__config_prompt_slots(ground, node, out, count);
+    *out = type != NULL && phi__str_find(phi_str_of(type), 0, "minimal") != SIZE_MAX
+               ? phi__profile_slots_minimal(count)
+               : phi__profile_slots_agent(count);
+    return PHI_OK;
+}
+
+static phi_status phi__config_prompt_compose(const phi__config_prompt_place *place,
+                                             const phi_json *prompt, const char **out) {
+    phi__config_ground *ground = place->ground;
+    phi__profile_block *blocks = (phi__profile_block *)phi_arena_alloc(
+        ground->arena, phi__mul(phi_json_count(prompt) + 1, sizeof *blocks));
+    phi_json_iter it = phi_json_each(prompt);
+    const phi__profile_slot *slots = NULL;
+    const phi_json *member;
+    size_t count = 0, slot_count = 0;
+    phi_str text = PHI__LIT(""), key;
+    phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
+    while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
+        const char *words = NULL;
+        if (phi__config_fields_find(phi__config_tables_prompt(), it.key, NULL) != NULL) continue;
+        if (!phi__arena_str(ground->arena, it.key, &key)) return PHI_NO_MEMORY;
+        status = phi__config_prompt_text(place, member, &words);
+        blocks[count].name = key.at;
+        blocks[count].text = words != NULL ? words : "";
+        if (words != NULL) count++;
+    }
+    if (status == PHI_OK)
+        status = phi__config_prompt_strategy_of(
+            ground, phi_json_str(phi_json_get(prompt, "type"), "").at, &slots, &slot_count);
+    if (status == PHI_OK)
+        status = phi__profile_compose(slots, slot_count, blocks, count, ground->arena, &text);
+    if (status == PHI_OK && text.len > 0) *out = text.at;
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi_json *node,
+                                           const char *workspace, const char **out) {
+    phi__config_prompt_place place;
+    const phi_json *prompt;
+    *out = NULL;
+    if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
+    place.ground = ground;
+    place.workspace = workspace;
+    prompt = phi__config_refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
+    if (prompt != NULL) return phi__config_prompt_compose(&place, prompt, out);
+    return phi__config_prompt_text(&place, node, out);
+}
+
+/* ======== Options, extra and raw tools of an agent, and the extra of a provider. */
+
+PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
+    phi_str text;
+    if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
+    return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
+}
+
+PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi_json *node,
+                                           const char *field, const char **out) {
+    char words[200];
+    const char *text;
+    phi_status status;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
+        phi__config_words_error(ground, node, PHI_PARSE, field,
+                                "%s: expected a table, or JSON as a text", field);
+        return PHI_OK;
+    }
+    text = phi__config_said_text(ground->arena, node);
+    if (text == NULL) return PHI_NO_MEMORY;
+    status = phi__extra_check(NULL, ground->arena->memory, phi_str_of(text), words, sizeof words);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK)
+        phi__config_words_error(ground, node, PHI_PARSE, field, "%s%s", field, words);
+    else
+        *out = text;
+    return PHI_OK;
+}
+
+static phi_status phi__config_said_options(phi__config_ground *ground, const phi_json *node,
+                                           phi_agent_desc *desc) {
+    const phi__config_table *table = phi__config_tables_options();
+    phi__config_options taken;
+    if (node == NULL) return PHI_OK;
+    memset(&taken, 0, sizeof taken);
+    taken.options = desc->options;
+    if (!phi__config_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
+    desc->options = taken.options;
+    if (phi__config_fields_has(table, &taken, "seed")) desc->options.has_seed = true;
+    if (phi__config_fields_has(table, &taken, "stop")) {
+        desc->options.stop = taken.stop.at;
+        desc->options.stop_count = taken.stop.count;
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__config_said_raws(phi__config_ground *ground, const phi_json *list,
+                                        phi_agent_desc *desc) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *node;
+    phi_raw_tool *raws;
+    phi_status status = PHI_OK;
+    size_t n = 0;
+    if (list == NULL) return PHI_OK;
+    raws = (phi_raw_tool *)phi__arena_zero(
+        ground->arena, phi__mul(phi__max(phi_json_count(list), 1), sizeof *raws));
+    if (raws == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL) {
+        phi__config_raw_tool taken;
+        memset(&taken, 0, sizeof taken);
+        if (!phi__config_take(ground->arena, node, phi__config_tables_raw_tool(), &taken))
+            return PHI_NO_MEMORY;
+        raws[n].protocol = taken.protocol;
+        status = phi__config_said_object(ground, taken.json, "agent.raw_tools.json", &raws[n].json);
+        if (raws[n].protocol != NULL && raws[n].json != NULL) n++;
+    }
+    desc->tool_options.raw_tools = raws;
+    desc->tool_options.raw_tool_count = n;
+    return status;
+}
+
+PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__config_agent *a,
+                                         phi_agent_desc *desc) {
+    phi_status status = phi__config_said_options(ground, a->options, desc);
+    if (status == PHI_OK)
+        status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
+    return status == PHI_OK ? phi__config_said_raws(ground, a->raw_tools, desc) : status;
+}
+
+/* ======== A model out of a provider of the file. */
+
+#define PHI__CONFIG_MODEL_HAS(p, key)                                                              \
+    phi__config_fields_has(phi__config_tables_provider_instance(), (p), (key))
+
+/* The preset of a protocol, where nothing says more. */
+static int phi__config_model_of_api(int api) {
+    static const int presets[] = {PHI__CONFIG_PRESET_ANTHROPIC,        PHI__CONFIG_PRESET_OPENAI,
+                                  PHI__CONFIG_PRESET_OPENAI_RESPONSES, PHI__CONFIG_PRESET_AZURE,
+                                  PHI__CONFIG_PRESET_GOOGLE,           PHI__CONFIG_PRESET_VERTEX,
+                                  PHI__CONFIG_PRESET_INTERACTIONS,     PHI__CONFIG_PRESET_BEDROCK};
+    return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CONFIG_PRESET_ANTHROPIC;
+}
+
+/* Those that are not below are servers of the Chat protocol, by the name that files have. */
+static phi_model phi__config_model_preset(int preset, const char *url, const char *id,
+                                          const char *key) {
+    const phi__config_choice *choice = phi__config_tables_preset();
+    phi_model model;
+    switch (preset) {
+    case PHI__CONFIG_PRESET_OPENAI_RESPONSES: return phi_model_openai_responses(id, key);
+    case PHI__CONFIG_PRESET_AZURE: return phi_model_azure(url, id, key);
+    case PHI__CONFIG_PRESET_GOOGLE: return phi_model_google(id, key);
+    case PHI__CONFIG_PRESET_VERTEX: return phi_model_vertex(url, id, key);
+    case PHI__CONFIG_PRESET_INTERACTIONS: return phi_model_interactions(id, key);
+    case PHI__CONFIG_PRESET_BEDROCK: return phi_model_bedrock(url, id, key);
+    case PHI__CONFIG_PRESET_MINIMAX: return phi_model_minimax(id, key);
+    case PHI__CONFIG_PRESET_LOCAL: return phi_model_local(url, id, key);
+    default: break;
+    }
+    while (choice->name[0] != '\0' && choice->value != preset) choice++;
+    model = phi_model_preset(choice->name, id, key);
+    if (model.protocol == NULL) return phi_model_anthropic(id, key);
+    if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
+        model.base_url = url; /* a server of the user's own */
+    return model;
+}
+
+/* A provider that phi has a preset for is that one, where it speaks the protocol; of an unknown
+   server with OpenAI's protocol phi assumes no more than it must. */
+static int phi__config_model_choose(const phi__config_provider *p) {
+    const phi__config_choice *named = NULL;
+    int preset = phi__config_model_of_api(p->api);
+    if (p->preset != PHI__CONFIG_PRESET_NONE) return p->preset;
+    if (p->provider != NULL)
+        named = phi__config_take_choice(phi__config_tables_preset(), phi_str_of(p->provider));
+    if (named != NULL) {
+        phi_model known = phi__config_model_preset(named->value, NULL, "", NULL);
+        phi_model plain = phi__config_model_preset(preset, NULL, "", NULL);
+        if (strcmp(known.protocol, plain.protocol) == 0) return named->value;
+    }
+    if (p->api == PHI__CONFIG_API_OPENAI_CHAT && p->base_url != NULL &&
+        phi__str_find(phi_str_of(p->base_url), 0, "api.openai.com") == SIZE_MAX)
+        return PHI__CONFIG_PRESET_LOCAL;
+    return preset;
+}
+
+static bool phi__config_model_headers(phi_arena *arena, const phi_json *map, phi_model *out) {
+    size_t n = phi_json_count(map), i = 0;
+    phi_json_iter it = phi_json_each(map);
+    const phi_json *value;
+    phi_model_header *list;
+    if (n == 0) return true;
+    list = (phi_model_header *)phi_arena_alloc(arena, phi__mul(n, sizeof *list));
+    if (list == NULL) return false;
+    while ((value = phi_json_next(&it)) != NULL) {
+        phi_str name;
+        if (!phi__arena_str(arena, it.key, &name)) return false;
+        list[i].name = name.at;
+        list[i++].value = phi_json_str(value, "").at;
+    }
+    out->headers = list;
+    out->header_count = n;
+    return true;
+}
+
+static phi_model phi__config_model_of(const phi__config_provider *p) {
+    return phi__config_model_preset(phi__config_model_choose(p), p->base_url, p->model, p->api_key);
+}
+
+/* The address that a provider's requests go to; NULL: it has none. */
+static const char *phi__config_model_address(const phi__config_provider *p) {
+    return p->base_url != NULL ? p->base_url : phi__config_model_of(p).base_url;
+}
+
+/* Another protocol than that of the provider means the server that the protocol has by default. */
+static void phi__config_model_api(int api, phi__config_provider *p) {
+    phi_model plain = phi__config_model_preset(phi__config_model_of_api(api), NULL, "", NULL);
+    if (strcmp(phi__config_model_of(p).protocol, plain.protocol) == 0) return;
+    p->api = api;
+    p->preset = PHI__CONFIG_PRESET_NONE;
+    p->base_url = p->provider = NULL;
+}
+
+/* A sub-agent's own values; facts of another model do not count for its own, and the key and the
+   headers of the provider are for its server alone. */
+static void phi__config_model_child(const phi__config_sub_agent *child, phi__config_provider *p,
+                                    bool *other, bool *same) {
+    const char *server = phi__config_model_address(p);
+    *other = child->model != NULL && (p->model == NULL || strcmp(child->model, p->model) != 0);
+    if (child->model != NULL) p->model = child->model;
+    if (phi__config_fields_has(phi__config_tables_sub_agent(), child, "api"))
+        phi__config_model_api(child->api, p);
+    if (child->base_url != NULL && child->base_url[0] != '\0') p->base_url = child->base_url;
+    *same = phi__model_same_server(server, phi__config_model_address(p));
+    if (!*same) {
+        p->api_key = NULL;
+        p->headers = NULL;
+        p->api_version = NULL;
+    }
+    if (child->api_key != NULL) p->api_key = child->api_key;
+}
+
+/* What the file says of the server, and of the model, over the preset's values. */
+static phi_status phi__config_model_fill(phi__config_ground *ground, const phi__config_provider *p,
+                                         bool other, phi_model *out) {
+    phi__config_compat compat;
+    phi__config_cost cost;
+    memset(&compat, 0, sizeof compat);
+    memset(&cost, 0, sizeof cost);
+    if (p->base_url != NULL) out->base_url = p->base_url;
+    if (p->api_key != NULL) out->api_key = p->api_key;
+    if (p->provider != NULL) out->provider = p->provider;
+    if (p->api_version != NULL) out->api_version = p->api_version;
+    if (!phi__config_take(ground->arena, p->compat, phi__config_tables_compat(), &compat) ||
+        !phi__config_model_headers(ground->arena, p->headers, out))
+        return PHI_NO_MEMORY;
+    out->quirks = phi__config_tables_quirks(&compat, out->quirks);
+    if (phi__config_said_object(ground, p->extra, "provider.extra", &out->extra) != PHI_OK)
+        return PHI_NO_MEMORY;
+    out->name = other ? NULL : p->name; /* NULL: its id, also where a preset has a name */
+    if (other) return PHI_OK;
+    if (PHI__CONFIG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;
+    if (p->context_window > 0) out->context_window = p->context_window;
+    if (p->max_tokens > 0) out->max_tokens = p->max_tokens;
+    if (!phi__config_take(ground->arena, p->cost, phi__config_tables_cost(), &cost))
+        return PHI_NO_MEMORY;
+    out->cost = cost.cost;
+    return PHI_OK;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_json *node,
+                                          const phi__config_sub_agent *child, phi_model *out,
+                                          bool *same) {
+    phi__config_provider p;
+    bool other = false;
+    memset(&p, 0, sizeof p);
+    if (!phi__config_take(ground->arena, node, phi__config_tables_provider_instance(), &p))
+        return PHI_NO_MEMORY;
+    /* "" is none, as of "${URL:-}". */
+    if (p.base_url != NULL && p.base_url[0] == '\0') p.base_url = NULL;
+    if (child != NULL) phi__config_model_child(child, &p, &other, same);
+    if (p.model == NULL || p.model[0] == '\0') {
+        phi__config_words_warning(ground, node, "provider.model",
+                                  "provider.model is missing: requests name the model "
+                                  "\"unknown\", which no provider knows; write model = \"...\"");
+        p.model = "unknown";
+    }
+    *out = phi__config_model_of(&p);
+    return phi__config_model_fill(ground, &p, other, out);
+}
+
+PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, const char *name) {
+    const phi_json *top = maker->whole.top.provider, *node = top, *value;
+    phi_json_iter it = phi_json_each(top);
+    if (name != NULL) node = phi__config_refs_find(maker->ground.config, "provider", name);
+    if (node != top) return node;
+    while ((value = phi_json_next(&it)) != NULL)
+        if (!phi_json_is(value, PHI_JSON_NULL) && !phi__str_is(it.key, "instances")) return top;
+    return NULL;
+}
+
+PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider) {
+    return phi__config_model_of(provider).quirks;
+}
+
+/* ======== The models that an agent goes on with when its own fails. */
+
+static phi_status phi__config_failover_models(phi__config_maker *maker,
+                                              const phi__config_texts *names, phi_failover *out) {
+    phi__config_ground *ground = &maker->ground;
+    size_t n = phi__min(names->count, PHI_FAILOVER_MODELS_MOST), i;
+    phi_failover_model *models =
+        (phi_failover_model *)phi__arena_zero(ground->arena, (n + 1) * sizeof *models);
+    if (models == NULL) return PHI_NO_MEMORY;
+    if (names->count > n)
+        phi__config_words_error(ground, maker->whole.top.failover, PHI_TOO_BIG, "failover",
+                                "failover: %u models; at most %d are tried", (unsigned)names->count,
+                                PHI_FAILOVER_MODELS_MOST);
+    for (i = 0; i < n; i++) {
+        const phi_json *node = phi__config_refs_find(ground->config, "provider", names->at[i]);
+        phi_status status;
+        if (node == NULL) continue;
+        status = phi__config_model_make(ground, node, NULL, &models[out->model_count].model, NULL);
+        if (status != PHI_OK) return status;
+        out->model_count++;
+    }
+    out->models = models;
+    return PHI_OK;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__config_job *job) {
+    phi_arena *arena = maker->ground.arena;
+    phi__config_failover taken;
+    phi_failover *failover;
+    phi_status status;
+    memset(&taken, 0, sizeof taken);
+    if (!phi__config_take(arena, maker->whole.top.failover, phi__config_tables_failover(), &taken))
+        return PHI_NO_MEMORY;
+    if (job->taken.failover.at != NULL) taken.models = job->taken.failover;
+    if (taken.models.count == 0) return PHI_OK;
+    failover = (phi_failover *)phi__arena_zero(arena, sizeof *failover);
+    if (failover == NULL) return PHI_NO_MEMORY;
+    failover->on = phi__config_take_bits(&taken.on, phi__config_tables_failover_on());
+    failover->max_switches = taken.max_switches;
+    failover->stay = (phi_failover_stay)taken.stay;
+    failover->stay_ms = taken.stay_ms;
+    status = phi__config_failover_models(maker, &taken.models, failover);
+    if (status == PHI_OK && failover->model_count > 0) job->desc.failover = failover;
+    return status;
+}
+
+/* ======== A reasoning strategy of the file, as a provider. */
+
+/* What a strategy borrows as long as its agents live. */
+typedef struct phi__config_machine {
+    phi_provider provider;
+    phi_strategy_desc desc;
+    phi__config_strategy taken;
+    phi__config_cot cot, cod;
+    phi__config_aot aot;
+    phi__config_tot tot;
+    phi__config_got got;
+    phi__config_trm trm;
+    phi__config_adaptive adaptive;
+} phi__config_machine;
+
+static bool phi__config_machine_take(phi_arena *arena, const phi_json *node,
+                                     phi__config_machine *m) {
+    const phi__config_strategy *s = &m->taken;
+    bool ok = phi__config_take(arena, node, phi__config_tables_strategy(), &m->taken) &&
+              phi__config_take(arena, s->cot, phi__config_tables_cot(), &m->cot) &&
+              phi__config_take(arena, s->cod, phi__config_tables_cot(), &m->cod) &&
+              phi__config_take(arena, s->aot, phi__config_tables_aot(), &m->aot) &&
+              phi__config_take(arena, s->tot, phi__config_tables_tot(), &m->tot) &&
+              phi__config_take(arena, s->got, phi__config_tables_got(), &m->got) &&
+              phi__config_take(arena, s->trm, phi__config_tables_trm(), &m->trm) &&
+              phi__config_take(arena, s->adaptive, phi__config_tables_adaptive(), &m->adaptive);
+    m->cot.options.has_temperature =
+        phi__config_fields_has(phi__config_tables_cot(), &m->cot, "temperature");
+    m->cod.options.has_temperature =
+        phi__config_fields_has(phi__config_tables_cot(), &m->cod, "temperature");
+    m->tot.options.has_temperature =
+        phi__config_fields_has(phi__config_tables_tot(), &m->tot, "temperature");
+    m->got.options.has_temperature =
+        phi__config_fields_has(phi__config_tables_got(), &m->got, "temperature");
+    m->trm.options.has_temperature =
+        phi__config_fields_has(phi__config_tables_trm(), &m->trm, "temperature");
+    m->aot.options.examples = m->aot.examples.at;
+    m->aot.options.example_count = m->aot.examples.count;
+    return ok;
+}
+
+static void phi__config_machine_adaptive(phi__config_machine *m) {
+    phi_adaptive_options *options = &m->adaptive.options;
+    options->available = m->adaptive.available.at;
+    options->available_count = m->adaptive.available.count;
+    options->cot = &m->cot.options;
+    options->cod = &m->cod.options;
+    options->aot = &m->aot.options;
+    options->tot = &m->tot.options;
+    options->got = &m->got.options;
+    options->trm = &m->trm.options;
+    m->desc.strategy = phi_strategy_adaptive();
+    m->desc.options = options;
+}
+
+static void phi__config_machine_choose(phi__config_machine *m) {
+    phi_strategy_desc *desc = &m->desc;
+    switch (m->taken.type) {
+    case PHI__CONFIG_STRATEGY_COT:
+        desc->strategy = phi_strategy_cot(PHI_COT_STEPS);
+        desc->options = &m->cot.options;
+        break;
+    case PHI__CONFIG_STRATEGY_COD:
+        desc->strategy = phi_strategy_cot(PHI_COT_DRAFTS);
+        desc->options = &m->cod.options;
+        break;
+    case PHI__CONFIG_STRATEGY_AOT:
+        desc->strategy = phi_strategy_aot();
+        desc->options = &m->aot.options;
+        break;
+    case PHI__CONFIG_STRATEGY_TOT:
+        desc->strategy = phi_strategy_tot();
+        desc->options = &m->tot.options;
+        break;
+    case PHI__CONFIG_STRATEGY_GOT:
+        desc->strategy = phi_strategy_got();
+        desc->options = &m->got.options;
+        break;
+    case PHI__CONFIG_STRATEGY_TRM:
+        desc->strategy = phi_strategy_trm();
+        desc->options = &m->trm.options;
+        break;
+    default: phi__config_machine_adaptive(m); break;
+    }
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const char *name,
+                                            phi_provider **out) {
+    const phi_json *node = phi__config_refs_find(ground->config, "strategy", name);
+    phi__config_machine *m =
+        (phi__config_machine *)phi__arena_zero(ground->arena, sizeof(phi__config_machine));
+    if (m == NULL || !phi__config_machine_take(ground->arena, node, m)) return PHI_NO_MEMORY;
+    if (node == NULL) { /* a strategy's own name, with its defaults */
+        phi__config_ref ref = phi__config_refs_parse(phi_str_of(name));
+        const phi__config_choice *type = phi__config_take_choice(
+            phi__config_fields_find(phi__config_tables_strategy(), PHI__LIT("type"), NULL)->choices,
+            ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name);
+        PHI_ASSERT(type != NULL); /* the check of the file found it */
+        m->taken.type = type->value;
+    }
+    phi__config_machine_choose(m);
+    m->desc.max_calls = m->taken.max_calls;
+    m->desc.call_timeout_ms = m->taken.call_timeout_ms;
+    m->provider = phi_strategy_provider(&m->desc);
+    *out = &m->provider;
+    return PHI_OK;
+}
+
+/* ======== Limits, retries, caching, compaction and all the plain settings of an
+   agent. */
 
 static phi_status phi__config_settings_retry(phi__config_ground *ground, const phi_json *node,
                                              phi_retry *out) {

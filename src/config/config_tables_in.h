@@ -8,9 +8,9 @@
 
 #include "agent/agent.h"
 #include "config/config_in.h"
+#include "history/policy.h"
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
-#include "history/policy.h"
 
 typedef struct phi__config_top {
     uint64_t set;
@@ -189,11 +189,6 @@ typedef struct phi__config_compaction {
     const phi_json *instances;
 } phi__config_compaction;
 
-typedef struct phi__config_context {
-    uint64_t set;
-    const phi_json *compaction;
-} phi__config_context;
-
 typedef struct phi__config_execution {
     uint64_t set;
     phi_limits limits;
@@ -237,19 +232,7 @@ typedef struct phi__config_sub_agent {
     phi__config_texts tools, sub_agents, mcp, openapi, skills;
 } phi__config_sub_agent;
 
-/* A section that has nothing but instances: sub_agents, strategy, system_prompt... */
-typedef struct phi__config_instances {
-    uint64_t set;
-    const phi_json *instances;
-} phi__config_instances;
-
 /* ---- prompts ---- */
-
-typedef struct phi__config_prompt_strategy {
-    uint64_t set;
-    const char *id, *description;
-    const phi_json *blocks;
-} phi__config_prompt_strategy;
 
 typedef struct phi__config_prompt_block {
     uint64_t set;
@@ -258,13 +241,7 @@ typedef struct phi__config_prompt_block {
     uint64_t max_length;
 } phi__config_prompt_block;
 
-/* Its other keys are its blocks: texts, or "file:path". */
-typedef struct phi__config_prompt {
-    uint64_t set;
-    const char *id, *description, *type;
-} phi__config_prompt;
-
-/* ---- [[strategy.instances]]: config_tables_strategy.c ---- */
+/* ---- [[strategy.instances]]: config_tables.c ---- */
 
 /* Values of `type`. */
 enum {
@@ -319,12 +296,9 @@ typedef struct phi__config_adaptive {
 } phi__config_adaptive;
 
 /* ---- the tables ---- */
-
 PHI__FN const phi__config_table *phi__config_tables_agent(void);
 PHI__FN const phi__config_table *phi__config_tables_agent_instance(void);
 PHI__FN const phi__config_table *phi__config_tables_profile(void);
-PHI__FN const phi__config_table *phi__config_tables_profile_instance(void);
-PHI__FN const phi__config_table *phi__config_tables_profile_inline(void);
 PHI__FN const phi__config_table *phi__config_tables_format(void);
 PHI__FN const phi__config_table *phi__config_tables_policy(void);
 PHI__FN const phi__config_table *phi__config_tables_effects(void);
@@ -339,15 +313,12 @@ PHI__FN const phi__config_table *phi__config_tables_session(void);
 PHI__FN const phi__config_table *phi__config_tables_tools(void);
 PHI__FN const phi__config_table *phi__config_tables_compaction(void);
 PHI__FN const phi__config_table *phi__config_tables_compaction_instance(void);
-PHI__FN const phi__config_table *phi__config_tables_context(void);
 PHI__FN const phi__config_table *phi__config_tables_execution(void);
 PHI__FN const phi__config_table *phi__config_tables_retry(void);
 PHI__FN const phi__config_table *phi__config_tables_cache(void);
 PHI__FN const phi__config_table *phi__config_tables_budget(void);
 PHI__FN const phi__config_table *phi__config_tables_deadlines(void);
-PHI__FN const phi__config_table *phi__config_tables_sub_agents(void);
 PHI__FN const phi__config_table *phi__config_tables_sub_agent(void);
-PHI__FN const phi__config_table *phi__config_tables_strategies(void);
 PHI__FN const phi__config_table *phi__config_tables_strategy(void);
 PHI__FN const phi__config_table *phi__config_tables_cot(void);
 PHI__FN const phi__config_table *phi__config_tables_aot(void);
@@ -355,10 +326,7 @@ PHI__FN const phi__config_table *phi__config_tables_tot(void);
 PHI__FN const phi__config_table *phi__config_tables_got(void);
 PHI__FN const phi__config_table *phi__config_tables_trm(void);
 PHI__FN const phi__config_table *phi__config_tables_adaptive(void);
-PHI__FN const phi__config_table *phi__config_tables_prompt_strategies(void);
-PHI__FN const phi__config_table *phi__config_tables_prompt_strategy(void);
 PHI__FN const phi__config_table *phi__config_tables_prompt_block(void);
-PHI__FN const phi__config_table *phi__config_tables_prompts(void);
 PHI__FN const phi__config_table *phi__config_tables_prompt(void);
 
 /* Choices that others need, too. */
@@ -366,10 +334,12 @@ PHI__FN const phi__config_choice *phi__config_tables_api(void);
 PHI__FN const phi__config_choice *phi__config_tables_preset(void);
 PHI__FN const phi__config_choice *phi__config_tables_thinking(void);
 PHI__FN const phi__config_choice *phi__config_tables_quirk_names(void);
+
 /* The bit of one of them, whose value is the bit's number. */
 static inline uint64_t phi__config_tables_quirk_bit(const phi__config_choice *choice) {
     return (uint64_t)1 << choice->value;
 }
+
 PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
 PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
 PHI__FN const phi__config_choice *phi__config_tables_include(void);

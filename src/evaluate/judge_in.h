@@ -4,7 +4,6 @@
 #define PHI_EVALUATE_JUDGE_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "model/message.h"
 #include "model/texts_in.h"
 #include "model/tokens.h"

@@ -4,7 +4,7 @@
 
 #include "features/failover_in.h"
 #include "loop/loop_in.h"
-#include "loop/speaker_in.h"
+#include "loop/provider_in.h"
 
 /* The agent's own model, while a run has another one. */
 struct phi__ask_model {

@@ -4,8 +4,11 @@
 #define PHI_FEATURES_COMPACTION_IN_H
 
 #include "features/order_in.h"
+#include "loop/compactor.h"
 #include "loop/feature_in.h"
+#include "loop/types_in.h"
 
+struct phi__compacted;
 PHI__FN const phi__feature *phi__compaction_feature(void);
 
 /* Ends the job of the agent's compactor, if there is one; it may call the host. */

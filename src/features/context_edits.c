@@ -10,7 +10,6 @@
 #include "history/prune_in.h"
 #include "history/step_in.h"
 #include "model/event_parts.h"
-#include "history/revert_in.h"
 #include "features/context_edits.h"
 
 #include <stdio.h>

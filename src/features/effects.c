@@ -7,7 +7,6 @@
 #include "features/effects_in.h"
 
 #include "base/utf8_in.h"
-#include "history/effect_in.h"
 #include "history/tool_state_in.h"
 #include "loop/loop_in.h"
 #include "text/records_in.h"

@@ -2,21 +2,287 @@
    and the facts in its snapshot. */
 #include "features/facts_in.h"
 
+#include "base/utf8_in.h"
+#include "loop/head_in.h"
 #include "loop/loop_in.h"
-#include "loop/tell_in.h"
 #include "model/texts_in.h"
 #include "text/records_in.h"
 #include "wire/hash_in.h"
 
-PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent) {
+/* ======== The facts of one scope: sorted by key, bounded in number and bytes. */
+
+/* ---- facts that fit ---- */
+
+/* Whether a text can be a key, or the name of a group; and a value. */
+static bool phi__fact_list_key_fits(phi_str key) {
+    size_t i;
+    for (i = 0; i < key.len; i++)
+        if ((unsigned char)key.at[i] < 0x20 || key.at[i] == 0x7f) return false;
+    return key.len > 0 && key.len <= PHI_FACT_KEY_BYTES && phi__utf8_valid(key) == key.len;
+}
+
+static bool phi__fact_list_value_fits(phi_str value) {
+    return value.len <= PHI_FACT_VALUE_BYTES && phi__utf8_valid(value) == value.len &&
+           (value.len == 0 || memchr(value.at, '\0', value.len) == NULL);
+}
+
+/* Which of two texts comes first: negative, 0, positive. */
+static int phi__fact_list_compare(phi_str a, phi_str b) {
+    size_t n = phi__min(a.len, b.len);
+    int order = n > 0 ? memcmp(a.at, b.at, n) : 0;
+    if (order != 0) return order;
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+/* ---- the list ---- */
+
+/* The place of a key; where it is missing, *found is false and it belongs there. */
+static size_t phi__fact_list_find(const phi__fact_list *list, phi_str key, bool *found) {
+    size_t from = 0, to = list->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (phi__fact_list_compare(list->at[middle].key, key) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    *found = from < list->count && phi_str_equal(list->at[from].key, key);
+    return from;
+}
+
+static size_t phi__fact_list_cost(const phi__fact *fact) { return fact->key.len + fact->value.len; }
+
+static void phi__fact_list_drop(phi__fact *fact, phi_memory *memory) {
+    phi__free(memory, (void *)(uintptr_t)fact->key.at, phi__fact_list_cost(fact) + 2);
+}
+
+static bool phi__fact_list_copy(phi__fact *fact, phi_memory *memory, phi_str key, phi_str value) {
+    char *block = (char *)phi__alloc(memory, key.len + value.len + 2); /* zeroed: both end */
+    if (block == NULL) return false;
+    memcpy(block, key.at, key.len);
+    if (value.len > 0) memcpy(block + key.len + 1, value.at, value.len);
+    fact->key = phi__str(block, key.len);
+    fact->value = phi__str(block + key.len + 1, value.len);
+    return true;
+}
+
+static bool phi__fact_list_room(phi__fact_list *list, phi_memory *memory) {
+    void *grown =
+        phi__grow(memory, list->at, &list->cap, phi__add(list->count, 1), sizeof *list->at);
+    if (grown != NULL) list->at = (phi__fact *)grown;
+    return grown != NULL;
+}
+
+/* version 0: the next one. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
+static phi_status phi__fact_list_set(phi__fact_list *list, phi_memory *memory, phi_str key,
+                                     phi_str value, uint64_t version) {
+    bool found;
+    size_t at = phi__fact_list_find(list, key, &found), bytes = list->bytes, i;
+    phi__fact made;
+    if (found) {
+        if (version == 0 && phi_str_equal(list->at[at].value, value)) return PHI_OK;
+        bytes -= phi__fact_list_cost(&list->at[at]);
+        if (version == 0) version = list->at[at].version + 1;
+    }
+    if (bytes + key.len + value.len > PHI_FACT_SCOPE_BYTES ||
+        (!found && list->count >= PHI_FACT_SCOPE_COUNT))
+        return PHI_FULL;
+    if ((!found && !phi__fact_list_room(list, memory)) ||
+        !phi__fact_list_copy(&made, memory, key, value))
+        return PHI_NO_MEMORY;
+    made.version = version != 0 ? version : 1;
+    if (found) {
+        phi__fact_list_drop(&list->at[at], memory);
+    } else {
+        for (i = list->count; i > at; i--) list->at[i] = list->at[i - 1];
+        list->count++;
+    }
+    list->at[at] = made;
+    list->bytes = bytes + phi__fact_list_cost(&made);
+    return PHI_OK;
+}
+
+static void phi__fact_list_unset(phi__fact_list *list, phi_memory *memory, size_t at) {
+    list->bytes -= phi__fact_list_cost(&list->at[at]);
+    phi__fact_list_drop(&list->at[at], memory);
+    for (list->count--; at < list->count; at++) list->at[at] = list->at[at + 1];
+}
+
+static void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
+    while (list->count > 0) phi__fact_list_drop(&list->at[--list->count], memory);
+    phi__free(memory, list->at, list->cap * sizeof *list->at);
+    memset(list, 0, sizeof *list);
+}
+
+/* ---- as JSON ---- */
+
+/* A list as a JSON object; and back, into an empty list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the
+   list is to be freed. */
+static void phi__fact_list_put(phi__buf *out, const phi__fact_list *list) {
+    size_t i;
+    phi__buf_char(out, '{');
+    for (i = 0; i < list->count; i++) {
+        phi__json_write_key(out, list->at[i].key);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "value", list->at[i].value);
+        phi__records_u64(out, "version", list->at[i].version);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, '}');
+}
+
+static phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
+                                     const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    phi_status status = PHI_OK;
+    const phi_json *each;
+    if (node != NULL && !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_PARSE;
+    while (status == PHI_OK && (each = phi_json_next(&it)) != NULL) {
+        phi_str value = phi__records_get_str(each, "value");
+        if (!phi_json_is(phi_json_get(each, "value"), PHI_JSON_STRING) ||
+            !phi__fact_list_key_fits(it.key) || !phi__fact_list_value_fits(value))
+            return PHI_PARSE;
+        status = phi__fact_list_set(list, memory, it.key, value,
+                                    phi__max(phi__records_get_size(each, "version"), 1));
+    }
+    return status;
+}
+
+/* ======== The facts of groups, and the groups of an agent: both sorted by name. */
+
+/* Of an agent. */
+typedef struct phi__facts_own {
+    phi__fact_list list;
+    phi_str *groups; /* by name, each in memory of its own */
+    size_t count, cap;
+} phi__facts_own;
+
+/* ---- groups ---- */
+
+/* The place of a group, as phi__fact_list_find; facts NULL: there are none. */
+static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found) {
+    size_t from = 0, to = facts != NULL ? facts->count : 0;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (phi__fact_list_compare(facts->groups[middle].name, name) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    *found = facts != NULL && from < facts->count && phi_str_equal(facts->groups[from].name, name);
+    return from;
+}
+
+static bool phi__fact_groups_copy(phi_memory *memory, phi_str name, phi_str *out) {
+    char *copy = (char *)phi__alloc(memory, name.len + 1);
+    if (copy == NULL) return false;
+    memcpy(copy, name.at, name.len);
+    *out = phi__str(copy, name.len);
+    return true;
+}
+
+static void phi__fact_groups_drop(phi_memory *memory, phi_str name) {
+    phi__free(memory, (void *)(uintptr_t)name.at, name.len + 1);
+}
+
+/* The same, and it is made where it is missing. SIZE_MAX: PHI_FULL or no memory (*status). */
+static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_str name,
+                                    phi_status *status) {
+    bool found;
+    size_t at = phi__fact_groups_find(facts, name, &found), i;
+    phi__fact_group made;
+    void *grown;
+    *status = PHI_OK;
+    if (found) return at;
+    *status = facts->count >= PHI_FACT_GROUPS ? PHI_FULL : PHI_NO_MEMORY;
+    if (facts->count >= PHI_FACT_GROUPS) return SIZE_MAX;
+    grown = phi__grow(memory, facts->groups, &facts->cap, facts->count + 1, sizeof made);
+    if (grown == NULL) return SIZE_MAX;
+    facts->groups = (phi__fact_group *)grown;
+    memset(&made, 0, sizeof made);
+    if (!phi__fact_groups_copy(memory, name, &made.name)) return SIZE_MAX;
+    for (i = facts->count++; i > at; i--) facts->groups[i] = facts->groups[i - 1];
+    facts->groups[at] = made;
+    *status = PHI_OK;
+    return at;
+}
+
+/* Removes a group without facts. */
+static void phi__fact_groups_tidy(phi__facts *facts, phi_memory *memory, size_t at) {
+    if (facts->groups[at].list.count > 0) return;
+    phi__fact_list_free(&facts->groups[at].list, memory);
+    phi__fact_groups_drop(memory, facts->groups[at].name);
+    for (facts->count--; at < facts->count; at++) facts->groups[at] = facts->groups[at + 1];
+}
+
+/* Frees all facts, those of all agents too. */
+static void phi__fact_groups_clear(phi__facts *facts, phi_memory *memory) {
+    size_t i;
+    phi__fact_list_free(&facts->all, memory);
+    for (i = 0; i < facts->count; i++) {
+        phi__fact_list_free(&facts->groups[i].list, memory);
+        phi__fact_groups_drop(memory, facts->groups[i].name);
+    }
+    phi__free(memory, facts->groups, facts->cap * sizeof *facts->groups);
+    memset(facts, 0, sizeof *facts);
+}
+
+/* ---- the groups of an agent ---- */
+
+static size_t phi__fact_groups_membership(const phi__facts_own *own, phi_str name, bool *found) {
+    size_t at = 0;
+    while (at < own->count && phi__fact_list_compare(own->groups[at], name) < 0) at++;
+    *found = at < own->count && phi_str_equal(own->groups[at], name);
+    return at;
+}
+
+/* An agent joins a group whose name fits, and leaves it; twice is harmless. PHI_FULL,
+   PHI_NO_MEMORY. */
+static phi_status phi__fact_groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name) {
+    bool found;
+    size_t at = phi__fact_groups_membership(own, name, &found), i;
+    phi_str copy;
+    void *grown;
+    if (found) return PHI_OK;
+    if (own->count >= PHI_FACT_MEMBERSHIPS) return PHI_FULL;
+    grown = phi__grow(memory, own->groups, &own->cap, own->count + 1, sizeof *own->groups);
+    if (grown == NULL) return PHI_NO_MEMORY;
+    own->groups = (phi_str *)grown;
+    if (!phi__fact_groups_copy(memory, name, &copy)) return PHI_NO_MEMORY;
+    for (i = own->count++; i > at; i--) own->groups[i] = own->groups[i - 1];
+    own->groups[at] = copy;
+    return PHI_OK;
+}
+
+static void phi__fact_groups_forget(phi__facts_own *own, phi_memory *memory) {
+    phi__fact_list_free(&own->list, memory);
+    while (own->count > 0) phi__fact_groups_drop(memory, own->groups[--own->count]);
+    phi__free(memory, own->groups, own->cap * sizeof *own->groups);
+    memset(own, 0, sizeof *own);
+}
+
+static void phi__fact_groups_leave(phi__facts_own *own, phi_memory *memory, phi_str name) {
+    bool found;
+    size_t at = phi__fact_groups_membership(own, name, &found);
+    if (!found) return;
+    phi__fact_groups_drop(memory, own->groups[at]);
+    for (own->count--; at < own->count; at++) own->groups[at] = own->groups[at + 1];
+}
+
+/* ======== World facts: the facts that an agent knows, the updates that tell them to its model,
+   and the facts in its snapshot. */
+
+static phi__facts_own *phi__facts_of(const phi__agent *agent) {
     return (phi__facts_own *)phi__feature_agent_state(agent, phi_feature_facts);
 }
 
-PHI__FN phi_status phi__facts_need(phi_runtime *rt) {
+/* Frees a runtime's; none is harmless. */
+/* PHI_OK, or PHI_UNSUPPORTED: the runtime has no facts. */
+static phi_status phi__facts_need(phi_runtime *rt) {
     return phi__feature_need(rt, PHI__FEATURE_AT_FACTS, "facts", "phi_feature_facts");
 }
 
-PHI__FN void phi__facts_free(phi_runtime *rt) {
+static void phi__facts_free(phi_runtime *rt) {
     if (rt->facts == NULL) return;
     phi__fact_groups_clear(rt->facts, &rt->memory);
     phi__free(&rt->memory, rt->facts, sizeof *rt->facts);
@@ -53,8 +319,9 @@ static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fac
     }
 }
 
-PHI__FN bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,
-                              size_t *count) {
+/* The facts that an agent knows, by key, as a list in the arena. False: no memory. */
+static bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,
+                             size_t *count) {
     const phi__agent *owner = phi__facts_shown_owner(agent);
     const phi__facts *facts = owner->rt->facts;
     const phi__facts_own *own = phi__facts_of(owner);
@@ -441,4 +708,264 @@ PHI_API const phi__feature *phi_feature_facts(void) {
                                          NULL,
                                          phi__facts_free};
     return &feature;
+}
+
+/* ======== Sets, reads and lists the facts of a scope, and writes those of all agents and of
+   groups as text. */
+
+/* ---- scopes ---- */
+
+/* The list of a scope, and its memory. *list NULL: it has no facts; make: it is made, where the
+   scope can have some. */
+static phi_status phi__fact_scopes_find(const phi_fact_scope *scope, bool make,
+                                        phi__fact_list **list, phi_memory **memory) {
+    phi_runtime *rt = scope->rt;
+    phi__agent *agent;
+    phi_status status = PHI_OK;
+    size_t at;
+    bool found;
+    *list = NULL;
+    if (rt == NULL) return PHI_BAD_ARG;
+    if (phi__facts_need(rt) != PHI_OK) return PHI_UNSUPPORTED;
+    *memory = &rt->memory;
+    if (scope->agent.rt != NULL) {
+        agent = phi__find_agent(scope->agent);
+        if (agent == NULL) return PHI_STALE;
+        *memory = &agent->memory;
+        *list = &phi__facts_of(agent)->list;
+        return PHI_OK;
+    }
+    if (scope->group != NULL && !phi__fact_list_key_fits(phi_str_of(scope->group)))
+        return phi__error(rt, PHI_BAD_ARG, "phi_fact: no name for a group");
+    if (rt->facts == NULL && make)
+        rt->facts = (phi__facts *)phi__alloc(&rt->memory, sizeof *rt->facts);
+    if (rt->facts == NULL) return make ? PHI_NO_MEMORY : PHI_OK;
+    if (scope->group == NULL) {
+        *list = &rt->facts->all;
+        return PHI_OK;
+    }
+    at = phi__fact_groups_find(rt->facts, phi_str_of(scope->group), &found);
+    if (!found && make)
+        at = phi__fact_groups_make(rt->facts, &rt->memory, phi_str_of(scope->group), &status);
+    if (status == PHI_OK && (found || make)) *list = &rt->facts->groups[at].list;
+    return status;
+}
+
+static void phi__fact_scopes_tidy(const phi_fact_scope *scope) {
+    bool found;
+    size_t at;
+    if (scope->agent.rt != NULL || scope->group == NULL || scope->rt->facts == NULL) return;
+    at = phi__fact_groups_find(scope->rt->facts, phi_str_of(scope->group), &found);
+    if (found) phi__fact_groups_tidy(scope->rt->facts, &scope->rt->memory, at);
+}
+
+static phi_fact phi__fact_scopes_shape(const phi_fact_scope *scope, const phi__fact *fact) {
+    phi_fact out;
+    memset(&out, 0, sizeof out);
+    out.own = scope->agent.rt != NULL;
+    if (!out.own) out.group = phi_str_of(scope->group);
+    out.key = fact->key;
+    out.value = fact->value;
+    out.version = fact->version;
+    return out;
+}
+
+/* ---- as text ---- */
+
+static phi_status phi__fact_scopes_read(phi__facts *facts, phi_memory *memory,
+                                        const phi_json *root) {
+    phi_json_iter it = phi_json_each(phi_json_get(root, "groups"));
+    const phi_json *group;
+    phi_status status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
+    size_t at;
+    if (status == PHI_OK)
+        status = phi__fact_list_get(&facts->all, memory, phi_json_get(root, "all"));
+    while (status == PHI_OK && (group = phi_json_next(&it)) != NULL) {
+        if (!phi__fact_list_key_fits(it.key)) return PHI_PARSE;
+        at = phi__fact_groups_make(facts, memory, it.key, &status);
+        if (status == PHI_OK) status = phi__fact_list_get(&facts->groups[at].list, memory, group);
+        if (status == PHI_OK) phi__fact_groups_tidy(facts, memory, at);
+    }
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt) {
+    phi_fact_scope scope;
+    memset(&scope, 0, sizeof scope);
+    scope.rt = rt;
+    return scope;
+}
+
+PHI_API phi_fact_scope phi_fact_group(phi_runtime *rt, const char *name) {
+    phi_fact_scope scope = phi_fact_all(rt);
+    scope.group = name != NULL ? name : ""; /* no name: refused, not all */
+    return scope;
+}
+
+PHI_API phi_fact_scope phi_fact_agent(phi_agent agent) {
+    phi_fact_scope scope = phi_fact_all(agent.rt);
+    scope.agent = agent;
+    return scope;
+}
+
+static phi_status phi__fact_scopes_unset(phi_fact_scope scope, const char *key) {
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    bool found = false;
+    size_t at = 0;
+    if (status != PHI_OK) return status;
+    if (list != NULL) at = phi__fact_list_find(list, phi_str_of(key), &found);
+    if (!found) return PHI_NOT_FOUND;
+    phi__fact_list_unset(list, memory, at);
+    phi__fact_scopes_tidy(&scope);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str value,
+                                uint64_t *version) {
+    phi_str name = phi_str_of(key);
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_status status;
+    bool found;
+    if (scope.rt == NULL || (value.at == NULL && value.len > 0)) return PHI_BAD_ARG;
+    if (value.at == NULL) return phi__fact_scopes_unset(scope, key);
+    if (!phi__fact_list_key_fits(name))
+        return phi__error(scope.rt, PHI_BAD_ARG,
+                          "phi_fact_set: key: expected 1 to %u bytes of UTF-8 without control "
+                          "characters",
+                          (unsigned)PHI_FACT_KEY_BYTES);
+    if (!phi__fact_list_value_fits(value))
+        return phi__error(scope.rt, PHI_BAD_ARG,
+                          "phi_fact_set: value of \"%s\": expected at most %u bytes of UTF-8", key,
+                          (unsigned)PHI_FACT_VALUE_BYTES);
+    status = phi__fact_scopes_find(&scope, true, &list, &memory);
+    if (status == PHI_OK) status = phi__fact_list_set(list, memory, name, value, 0);
+    if (status == PHI_OK && version != NULL)
+        *version = list->at[phi__fact_list_find(list, name, &found)].version;
+    phi__fact_scopes_tidy(&scope);
+    if (status == PHI_OK) phi__feature_join_all(scope.rt, phi_feature_facts);
+    return status == PHI_FULL
+               ? phi__error(scope.rt, status, "phi_fact_set: \"%s\": the scope is full", key)
+               : status;
+}
+
+PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out) {
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    bool found = false;
+    size_t at = 0;
+    if (status != PHI_OK || out == NULL) return out == NULL ? PHI_BAD_ARG : status;
+    if (list != NULL) at = phi__fact_list_find(list, phi_str_of(key), &found);
+    if (!found) return PHI_NOT_FOUND;
+    *out = phi__fact_scopes_shape(&scope, &list->at[at]);
+    if (!out->own && scope.group != NULL) /* the scope's own is borrowed */
+        out->group =
+            scope.rt->facts
+                ->groups[phi__fact_groups_find(scope.rt->facts, phi_str_of(scope.group), &found)]
+                .name;
+    return PHI_OK;
+}
+
+static phi_status phi__fact_scopes_known(phi_fact_scope scope, phi_arena *arena,
+                                         const phi_fact **out, size_t *count) {
+    phi__agent *agent = phi__find_agent(scope.agent);
+    if (scope.agent.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (phi__facts_need(scope.agent.rt) != PHI_OK) return PHI_UNSUPPORTED;
+    return phi__facts_known(agent, arena, out, count) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,
+                                 size_t *count) {
+    phi__fact_list *list;
+    phi_memory *memory;
+    phi_fact *made;
+    phi_status status;
+    phi_str group = {"", 0};
+    size_t n, i;
+    if (arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    if (scope.known) return phi__fact_scopes_known(scope, arena, out, count);
+    status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    if (status != PHI_OK) return status;
+    n = list != NULL ? list->count : 0;
+    made = (phi_fact *)phi_arena_alloc(arena, phi__max(n, 1) * sizeof *made);
+    if (made == NULL || !phi__arena_str(arena, phi_str_of(scope.group), &group))
+        return PHI_NO_MEMORY;
+    for (i = 0; i < n; i++) {
+        made[i] = phi__fact_scopes_shape(&scope, &list->at[i]);
+        if (!made[i].own) made[i].group = group;
+    }
+    *out = made;
+    *count = n;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_fact_join(phi_agent handle, const char *group, bool join) {
+    phi__agent *agent = phi__find_agent(handle);
+    if (handle.rt == NULL || !phi__fact_list_key_fits(phi_str_of(group))) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (phi__facts_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
+    if (join)
+        return phi__fact_groups_enter(phi__facts_of(agent), &agent->memory, phi_str_of(group));
+    phi__fact_groups_leave(phi__facts_of(agent), &agent->memory, phi_str_of(group));
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_facts_save(phi_runtime *rt, phi_arena *arena, phi_str *out) {
+    const phi__fact_list none = {NULL, 0, 0, 0};
+    const phi__facts *facts;
+    phi__buf text;
+    bool done;
+    size_t i;
+    if (rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    facts = rt->facts;
+    phi__buf_init(&text, &rt->memory);
+    phi__buf_text(&text, "{\"phi_facts\":1,\"all\":");
+    phi__fact_list_put(&text, facts != NULL ? &facts->all : &none);
+    phi__records_raw(&text, "groups", "{");
+    for (i = 0; facts != NULL && i < facts->count; i++) {
+        phi__json_write_key(&text, facts->groups[i].name);
+        phi__fact_list_put(&text, &facts->groups[i].list);
+    }
+    phi__buf_text(&text, "}}");
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
+    phi_parse_error error;
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi__facts made, *place;
+    phi_status status;
+    if (rt == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    if (phi__facts_need(rt) != PHI_OK) return PHI_UNSUPPORTED;
+    memset(&made, 0, sizeof made);
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, &error);
+    if (status == PHI_OK) status = phi__fact_scopes_read(&made, &rt->memory, root);
+    phi_arena_free(&scratch);
+    place = rt->facts;
+    if (status == PHI_OK && place == NULL)
+        rt->facts = place = (phi__facts *)phi__alloc(&rt->memory, sizeof *place);
+    if (status == PHI_OK && place == NULL) status = PHI_NO_MEMORY;
+    if (status != PHI_OK) {
+        phi__fact_groups_clear(&made, &rt->memory);
+        if (status == PHI_TOO_BIG) status = PHI_PARSE;
+        return status == PHI_NO_MEMORY
+                   ? status
+                   : phi__error(rt, status,
+                                "phi_facts_load: expected facts as phi_facts_save "
+                                "writes them");
+    }
+    phi__fact_groups_clear(place, &rt->memory);
+    *place = made;
+    phi__feature_join_all(rt, phi_feature_facts);
+    return PHI_OK;
 }

@@ -2,19 +2,35 @@
 #ifndef PHI_FEATURES_FACTS_IN_H
 #define PHI_FEATURES_FACTS_IN_H
 
-#include "features/order_in.h"
+#include "base/arena_in.h"
+#include "features/facts.h"
 #include "features/features.h"
-#include "features/fact_groups_in.h"
+#include "features/order_in.h"
 #include "loop/feature_in.h"
+#include "text/json.h"
 
-/* Frees a runtime's; none is harmless. */
-/* PHI_OK, or PHI_UNSUPPORTED: the runtime has no facts. */
-PHI__FN phi_status phi__facts_need(phi_runtime *rt);
-PHI__FN void phi__facts_free(phi_runtime *rt);
+/* Key and value stand in one block, each with an end. */
+typedef struct phi__fact {
+    phi_str key, value;
+    uint64_t version;
+} phi__fact;
 
-PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent);
-/* The facts that an agent knows, by key, as a list in the arena. False: no memory. */
-PHI__FN bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,
-                              size_t *count);
+typedef struct phi__fact_list {
+    phi__fact *at;
+    size_t count, cap;
+    size_t bytes; /* of keys and values */
+} phi__fact_list;
+
+typedef struct phi__fact_group {
+    phi_str name; /* in memory of its own */
+    phi__fact_list list;
+} phi__fact_group;
+
+/* Of a runtime. */
+typedef struct phi__facts {
+    phi__fact_list all;
+    phi__fact_group *groups; /* by name; none without facts */
+    size_t count, cap;
+} phi__facts;
 
 #endif

@@ -6,12 +6,11 @@
    continues as if it had just begun. */
 #include "features/failover_in.h"
 #include "loop/provider_in.h"
-#include "loop/tool_check_in.h"
+#include "loop/toolset_in.h"
 #include "wire/codec_in.h"
 
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
-#include "loop/speaker_in.h"
 #include "text/json_in.h"
 #include "text/records_in.h"
 

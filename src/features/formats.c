@@ -1,12 +1,13 @@
 /* formats.c - answers as JSON: phi_feature_formats, and what an agent's format must fit. */
 #include "features/features.h"
 #include "features/order_in.h"
-#include "loop/error_in.h"
+#include "loop/deferral_in.h"
+#include "loop/events_in.h"
 #include "loop/feature_in.h"
 #include "loop/state_in.h"
-#include "loop/tool_check_in.h"
-#include "wire/format_in.h"
+#include "loop/toolset_in.h"
 #include "wire/codec_in.h"
+#include "wire/format_in.h"
 #include "wire/structured.h"
 
 /* The schema of answers: the provider interprets it, so phi checks only its form. */
@@ -60,5 +61,28 @@ static void phi__formats_open(phi_runtime *rt) {
 PHI_API const phi__feature *phi_feature_formats(void) {
     static const phi__feature feature = {
         0, 0, 0, NULL, NULL, PHI__FEATURE_AT_FORMATS, phi__formats_open, NULL};
+    return &feature;
+}
+
+/* ======== Features that want no point of a run: the loop reaches them by a pointer, which is
+   NULL in a runtime that does not name them. */
+
+static void phi__pointed_deferral(phi_runtime *rt) {
+    rt->features.deferral = phi__deferral_tools_ops();
+}
+
+PHI_API const phi__feature *phi_feature_deferral(void) {
+    static const phi__feature feature = {
+        0, 0, 0, NULL, NULL, PHI__FEATURE_AT_DEFERRAL, phi__pointed_deferral, NULL};
+    return &feature;
+}
+
+static void phi__pointed_sources(phi_runtime *rt) {
+    rt->features.sources = phi__tool_sources_ops();
+}
+
+PHI_API const phi__feature *phi_feature_tool_sources(void) {
+    static const phi__feature feature = {
+        0, 0, 0, NULL, NULL, PHI__FEATURE_AT_SOURCES, phi__pointed_sources, NULL};
     return &feature;
 }

@@ -5,6 +5,291 @@
 #include "base/map_in.h"
 #include "formats/toml_in.h"
 
+/* ======== A text with pieces of it replaced; and its lines. */
+
+PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text) {
+    const char *first = text.len > 0 ? (const char *)memchr(text.at, '\n', text.len) : NULL;
+    memset(c, 0, sizeof *c);
+    c->text = text;
+    c->crlf = first != NULL && first > text.at && first[-1] == '\r';
+    phi__buf_init(&c->texts, memory);
+}
+
+PHI__FN void phi__toml_change_free(phi__toml_change *c) {
+    phi__free(c->texts.memory, c->pieces, c->cap * sizeof *c->pieces);
+    phi__buf_free(&c->texts);
+}
+
+PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at) {
+    phi__toml_piece *piece = c->pieces;
+    if (c->count == c->cap)
+        piece = (phi__toml_piece *)phi__grow(c->texts.memory, c->pieces, &c->cap, c->count + 1,
+                                             sizeof *piece);
+    if (piece != NULL) c->pieces = piece;
+    if (piece == NULL || c->texts.failed) {
+        c->failed = true;
+        return;
+    }
+    piece += c->count;
+    piece->from = from;
+    piece->to = to;
+    piece->at = at;
+    piece->len = c->texts.len - at;
+    piece->order = c->count++;
+}
+
+PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at) {
+    phi__toml_change_add(c, to, to, at);
+    if (!c->failed) c->pieces[c->count - 1].order = SIZE_MAX;
+}
+
+/* ---- lines ---- */
+
+PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at) {
+    bool mark = c->text.len >= 3 && memcmp(c->text.at, "\xEF\xBB\xBF", 3) == 0;
+    size_t first = mark ? 3 : 0;
+    while (at > first && c->text.at[at - 1] != '\n') at--;
+    return phi__max(at, first);
+}
+
+PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at) {
+    const char *found =
+        at < c->text.len ? (const char *)memchr(c->text.at + at, '\n', c->text.len - at) : NULL;
+    return found == NULL ? c->text.len : (size_t)(found - c->text.at) + 1;
+}
+
+static bool phi__toml_change_is_blank(const phi__toml_change *c, size_t from, size_t to) {
+    for (; from < to; from++)
+        if (strchr(" \t\r\n", c->text.at[from]) == NULL || c->text.at[from] == '\0') return false;
+    return true;
+}
+
+PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank) {
+    size_t line = phi__toml_change_line(c, from), before;
+    while (blank && line > 0) {
+        before = phi__toml_change_line(c, line - 1);
+        if (before >= line || !phi__toml_change_is_blank(c, before, line)) break;
+        line = before;
+    }
+    phi__toml_change_add(c, line, phi__toml_change_next(c, to), c->texts.len);
+}
+
+PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at) {
+    bool mark = at == 3 && memcmp(c->text.at, "\xEF\xBB\xBF", 3) == 0;
+    if (at > 0 && at == c->text.len && c->text.at[at - 1] != '\n' && !mark)
+        phi__buf_char(&c->texts, '\n');
+}
+
+PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at) {
+    size_t from = phi__toml_change_line(c, at), to = from;
+    while (to < c->text.len && (c->text.at[to] == ' ' || c->text.at[to] == '\t')) to++;
+    return phi__str(c->text.at + from, to - from);
+}
+
+PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor) {
+    size_t line = phi__toml_change_line(c, at), before;
+    while (line > floor) {
+        before = phi__toml_change_line(c, line - 1);
+        if (before < floor || before >= line ||
+            c->text.at[before + phi__toml_change_indent(c, before).len] != '#')
+            break;
+        line = before;
+    }
+    return line;
+}
+
+/* ---- all pieces at once ---- */
+
+static bool phi__toml_change_precedes(const phi__toml_piece *a, const phi__toml_piece *b) {
+    return a->from != b->from ? a->from < b->from : a->order < b->order;
+}
+
+/* Down from i in a heap of n pieces with the last one on top. */
+static void phi__toml_change_sift(phi__toml_piece *at, size_t i, size_t n) {
+    while (2 * i + 1 < n) {
+        size_t child = 2 * i + 1;
+        phi__toml_piece held = at[i];
+        if (child + 1 < n && phi__toml_change_precedes(&at[child], &at[child + 1])) child++;
+        if (!phi__toml_change_precedes(&held, &at[child])) return;
+        at[i] = at[child];
+        at[child] = held;
+        i = child;
+    }
+}
+
+static void phi__toml_change_sort(phi__toml_piece *at, size_t count) {
+    size_t i;
+    for (i = count / 2; i-- > 0;) phi__toml_change_sift(at, i, count);
+    for (i = count; i-- > 1;) {
+        phi__toml_piece held = at[0];
+        at[0] = at[i];
+        at[i] = held;
+        phi__toml_change_sift(at, 0, i);
+    }
+}
+
+/* New text, with the line breaks of the old one. */
+static void phi__toml_change_put(const phi__toml_change *c, const phi__toml_piece *piece,
+                                 phi__buf *out) {
+    size_t i, end = piece->at + piece->len;
+    if (!c->crlf) {
+        phi__buf_add(out, c->texts.at + piece->at, piece->len);
+        return;
+    }
+    for (i = piece->at; i < end; i++) {
+        if (c->texts.at[i] == '\n') phi__buf_char(out, '\r');
+        phi__buf_char(out, c->texts.at[i]);
+    }
+}
+
+PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
+    size_t i, at = 0;
+    if (c->failed || c->texts.failed) return false;
+    phi__toml_change_sort(c->pieces, c->count);
+    for (i = 0; i < c->count; i++) {
+        const phi__toml_piece *piece = &c->pieces[i];
+        if (piece->from > at) phi__buf_add(out, c->text.at + at, piece->from - at);
+        if (piece->len > 0) phi__toml_change_put(c, piece, out);
+        at = phi__max(at, phi__max(piece->from, piece->to));
+    }
+    if (c->text.len > at) phi__buf_add(out, c->text.at + at, c->text.len - at);
+    return !out->failed;
+}
+
+/* ======== Items of an array in brackets that come, in the style of those there, and go. */
+
+/* The next comma or bracket, comments not counted. */
+static size_t phi__toml_array_token(const phi__toml_change *c, size_t at) {
+    while (at < c->text.len && c->text.at[at] != ',' && c->text.at[at] != ']') {
+        if (c->text.at[at] == '#')
+            at = phi__toml_change_next(c, at);
+        else
+            at++;
+    }
+    return at;
+}
+
+/* Where the line of an offset ends, its break not counted. */
+static size_t phi__toml_array_line_end(const phi__toml_change *c, size_t at) {
+    size_t end = phi__toml_change_next(c, at);
+    if (end > at && c->text.at[end - 1] == '\n') end--;
+    if (end > at && c->text.at[end - 1] == '\r') end--;
+    return end;
+}
+
+/* How many spaces and tabs are behind an offset. */
+static size_t phi__toml_array_blanks(const phi__toml_change *c, size_t at) {
+    size_t end = at;
+    while (end < c->text.len && (c->text.at[end] == ' ' || c->text.at[end] == '\t')) end++;
+    return end - at;
+}
+
+/* Whether nothing but white space is between the start of its line and an offset. */
+static bool phi__toml_array_is_first(const phi__toml_change *c, size_t at) {
+    while (at > 0 && (c->text.at[at - 1] == ' ' || c->text.at[at - 1] == '\t')) at--;
+    return at == 0 || c->text.at[at - 1] == '\n';
+}
+
+/* Whether white space, or a comment, is all that is left of the line. */
+static bool phi__toml_array_is_last(const phi__toml_change *c, size_t at) {
+    at += phi__toml_array_blanks(c, at);
+    return at == c->text.len || strchr("\r\n#", c->text.at[at]) != NULL;
+}
+
+static void phi__toml_array_items(phi__toml_change *c, phi__toml_writer *w, const phi_json *first,
+                                  size_t count, uint32_t depth, const char *before, phi_str indent,
+                                  const char *behind) {
+    for (; count > 0; count--, first = first->next) {
+        phi__buf_text(&c->texts, before);
+        phi__buf_add_str(&c->texts, indent);
+        phi__toml_write_value(w, first, depth, false);
+        phi__buf_text(&c->texts, behind);
+    }
+}
+
+PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
+                                    size_t last_to, const phi_json *first, size_t count,
+                                    uint32_t depth) {
+    bool own_line = phi__toml_array_is_first(c, last_from);
+    phi_str indent = own_line ? phi__toml_change_indent(c, last_from) : phi__str("", 0);
+    size_t token = phi__toml_array_token(c, last_to), at = c->texts.len;
+    size_t line = own_line ? phi__toml_array_line_end(c, last_to) : last_to;
+    bool comma = token < line && c->text.at[token] == ',';
+    if (own_line && comma && phi__toml_array_is_last(c, token + 1)) {
+        /* "item, # comment": lines of their own behind it */
+        phi__toml_array_items(c, w, first, count, depth, "\n", indent, ",");
+        phi__toml_change_add(c, line, line, at);
+    } else if (own_line && token > line && c->text.at[token] == ']') { /* a comma is missing */
+        phi__buf_char(&c->texts, ',');
+        phi__toml_change_add(c, last_to, last_to, at);
+        at = c->texts.len;
+        phi__toml_array_items(c, w, first, 1, depth, "\n", indent, "");
+        phi__toml_array_items(c, w, first->next, count - 1, depth, ",\n", indent, "");
+        phi__toml_change_add(c, line, line, at);
+    } else {
+        phi__toml_array_items(c, w, first, count, depth, own_line ? ",\n" : ", ", indent, "");
+        phi__toml_change_add(c, last_to, last_to, at);
+    }
+}
+
+PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
+                                     size_t at, const phi_json *first, size_t count,
+                                     uint32_t depth) {
+    size_t text = c->texts.len;
+    if (phi__toml_array_is_first(c, at)) {
+        phi_str indent = phi__toml_change_indent(c, at);
+        phi__toml_array_items(c, w, first, count, depth, "", indent, ",\n");
+        at = phi__toml_change_above(c, at, open);
+    } else
+        phi__toml_array_items(c, w, first, count, depth, "", phi__str("", 0), ", ");
+    phi__toml_change_add(c, at, at, text);
+}
+
+/* Items at [from, to), which no line break separates, go with the comma behind them; lines that
+   hold nothing else go whole, with their comments. Returns whether there was a comma. */
+static bool phi__toml_array_drop_line(phi__toml_change *c, size_t from, size_t to, bool first) {
+    size_t token = phi__toml_array_token(c, to);
+    bool comma = c->text.at[token] == ',', own_line = phi__toml_array_is_first(c, from);
+    if (comma) to = token + 1;
+    if (phi__toml_array_is_last(c, to)) {
+        if (own_line) {
+            phi__toml_change_drop(c, from, to, false);
+            return comma;
+        }
+        first = false;
+    }
+    if (first || own_line)
+        to += phi__toml_array_blanks(c, to);
+    else
+        while (c->text.at[from - 1] == ' ' || c->text.at[from - 1] == '\t') from--;
+    phi__toml_change_add(c, from, to, c->texts.len);
+    return comma;
+}
+
+PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
+                                  const phi_json *before, size_t count, bool first) {
+    const phi_json *item = before;
+    size_t from, to, next;
+    bool comma = true;
+    while (count > 0) {
+        next = from = phi__marks_at(marks, item->next)->from;
+        do {
+            item = item->next;
+            to = phi__marks_at(marks, item)->to;
+            if (--count > 0) next = phi__marks_at(marks, item->next)->from;
+        } while (count > 0 && memchr(c->text.at + to, '\n', next - to) == NULL);
+        comma = phi__toml_array_drop_line(c, from, to, first);
+    }
+    if (comma || first) return;
+    next = phi__toml_array_token(c, phi__marks_at(marks, before)->to);
+    phi__toml_change_add(c, next, next + 1, c->texts.len);
+}
+
+/* ======== The pieces of a text to replace so that it reads as another tree.
+
+   The old tree is walked with the new one beside it. Changes deep inside come first, so that of
+   two new texts at one place that of the inner table precedes the header of another one. */
+
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
 typedef struct phi__toml_editor {
@@ -578,6 +863,107 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     phi__toml_write_free(&e.writer);
     phi__toml_change_free(&e.change);
     phi__buf_free(&buf);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ======== One value of a text, by its path: changed in the tree, and then in the text. */
+
+/* The next step of a path, *path moving behind it. False: it is malformed. */
+static bool phi__toml_set_step(const char **path, phi__json_step *step) {
+    const char *at = *path + (**path == '.'), *end;
+    if (*at != '"' && *at != '\'') return phi__json_get_path_step(path, step);
+    end = strchr(at + 1, *at);
+    if (end == NULL) return false;
+    step->is_index = false;
+    step->index = 0;
+    step->key = phi__str(at + 1, (size_t)(end - at) - 1);
+    *path = end + 1;
+    return end[1] == '\0' || end[1] == '.' || end[1] == '[';
+}
+
+/* The node of a step, or NULL. */
+static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
+    return step->is_index ? phi_json_at(node, step->index) : phi__json_get_n(node, step->key);
+}
+
+static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
+    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
+}
+
+/* A new node where a step leads; node: of the right kind. */
+static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
+                                    phi_json *value) {
+    if (!step->is_index) return phi__json_edit_set(arena, node, step->key, value);
+    return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
+}
+
+/* `node` keeps its place and its key, and is `value` from now on: it borrows text and children, as
+   the tree is only read from here. */
+static void phi__toml_set_become(phi_json *node, const phi_json *value) {
+    node->v = value->v;
+    node->len = value->len;
+    node->meta = (node->meta & ~0xffu) | (value->meta & 0xffu);
+}
+
+static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
+                                       const phi__json_step *step) {
+    phi_str key;
+    if (step->is_index)
+        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+    if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
+    return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
+}
+
+static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
+                                     const phi_json *value) {
+    phi_json *child = phi__toml_set_child(node, step);
+    phi_status status = PHI_OK;
+    if (value == NULL) return phi__toml_set_remove(arena, node, step);
+    if (child == NULL) {
+        child = phi__json_edit_null(arena);
+        status = phi__toml_set_add(arena, node, step, child);
+    }
+    if (status == PHI_OK) phi__toml_set_become(child, value);
+    return status;
+}
+
+/* Walks the path, making missing tables and arrays unless a value is to be removed. */
+static phi_status phi__toml_set_walk(phi_arena *arena, phi_json *node, const char *path,
+                                     const phi_json *value) {
+    phi__json_step step;
+    phi_json *child;
+    phi_status status = PHI_OK;
+    for (;;) {
+        if (!phi__toml_set_step(&path, &step) || !phi__toml_set_fits(node, &step))
+            return PHI_BAD_ARG;
+        if (*path == '\0') return phi__toml_set_last(arena, node, &step, value);
+        child = phi__toml_set_child(node, &step);
+        if (child == NULL && value == NULL) return PHI_NOT_FOUND;
+        if (child == NULL) {
+            child = *path == '[' ? phi_json_new_array(arena) : phi_json_new_object(arena);
+            status = phi__toml_set_add(arena, node, &step, child);
+        }
+        if (status != PHI_OK) return status;
+        node = child;
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
+                                const phi_json *value, uint32_t flags, phi_str *out,
+                                phi_parse_error *error) {
+    phi_toml_desc options = PHI_ZERO;
+    phi_arena scratch;
+    phi_json *root;
+    phi_status status;
+    if (arena == NULL || out == NULL || path == NULL) return PHI_BAD_ARG;
+    options.max_depth = PHI_JSON_MAX_DEPTH;
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi_toml_parse(&scratch, text, &options, &root, error);
+    if (status == PHI_OK) status = phi__toml_set_walk(&scratch, root, path, value);
+    if (status == PHI_OK) status = phi_toml_edit(arena, text, root, flags, out, NULL);
     phi_arena_free(&scratch);
     return status;
 }

@@ -115,7 +115,7 @@ typedef struct phi__toml_name {
     uint32_t how : 3;
 } phi__toml_name;
 
-/* ---- toml_text.c: errors, characters, lines, room ---- */
+/* ---- toml_read.c: errors, characters, lines, room ---- */
 
 PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
 PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
@@ -147,7 +147,7 @@ static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *a
     return (uint32_t)(at - r->line_at) + 1;
 }
 
-/* ---- toml_names.c ---- */
+/* ---- toml_read.c ---- */
 
 /* The member of that table, or NULL. */
 PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
@@ -156,7 +156,7 @@ PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const ph
 PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
 
-/* ---- toml_date.c ---- */
+/* ---- toml_read.c ---- */
 
 /* Whether a text begins like a date or a time. */
 PHI__FN bool phi__toml_date_begins(phi_str text);
@@ -165,14 +165,14 @@ PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
 /* Its canonical text, terminated; returns the length. */
 PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
 
-/* ---- toml_number.c ---- */
+/* ---- toml_read.c ---- */
 
 /* What a bare value is: a kind of json_in.h with *value, or 0 and *what, why it is none. `room` has
    room for as many bytes as the text and a terminator. */
 PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
                                        const char **what);
 
-/* ---- toml_tree.c: tables, keys, values ---- */
+/* ---- toml_read.c: tables, keys, values ---- */
 
 /* The root; false: no memory. */
 PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
@@ -198,7 +198,7 @@ PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
 /* The state behind a value. */
 PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
-/* ---- toml_string.c ---- */
+/* ---- toml_read.c ---- */
 
 /* A quote at r->at, of a value or of a key. */
 PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key);
@@ -238,7 +238,7 @@ PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uin
 /* A member with its header or headers, the path being that of the table around it. */
 PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
-/* ---- toml_change.c: places in a text, and pieces of it that are replaced ---- */
+/* ---- toml_edit.c: places in a text, and pieces of it that are replaced ---- */
 
 /* A piece of the text, and the new bytes for it in `texts`. */
 typedef struct phi__toml_piece {
@@ -276,7 +276,7 @@ PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size
 /* The changed text. False: no memory. */
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
 
-/* ---- toml_array.c: items of an array in brackets ---- */
+/* ---- toml_edit.c: items of an array in brackets ---- */
 
 /* New items behind one at [last_from, last_to); written by `w` into c->texts. */
 PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,

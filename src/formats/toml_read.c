@@ -1,5 +1,986 @@
 /* toml_read.c - the reader: its states in turn. */
+#include "base/map_in.h"
+#include "base/utf8_in.h"
 #include "formats/toml_in.h"
+
+#include <stdio.h>
+
+/* ======== Errors, characters, lines, and room for the text of keys and strings. */
+
+enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
+
+/* ---- errors ---- */
+
+static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
+                                const char *message) {
+    if (r->status != PHI_BUSY) return;
+    r->status = r->error.status = status;
+    r->error.line = r->line;
+    r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
+    r->error.offset = (size_t)(at - r->text);
+    (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+}
+
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
+    char message[sizeof r->error.message];
+    unsigned char c = at < r->end ? (unsigned char)*at : 0;
+    if (at >= r->end)
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
+    else if (phi__toml_text_at_break(r, at))
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
+    else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
+        (void)snprintf(message, sizeof message,
+                       "expected %s, found a curly quote: write a straight one, \" or '", what);
+    else if (c > 0x20 && c < 0x7f)
+        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
+    else if (c == ' ' || c == '\t')
+        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
+                       c == ' ' ? "a space" : "a tab");
+    else
+        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
+    phi__toml_text_fail(r, at, PHI_PARSE, message);
+}
+
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
+    phi__toml_text_fail(r, at, PHI_PARSE, what);
+}
+
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
+    char message[sizeof r->error.message];
+    size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
+    if (r->status != PHI_BUSY) return;
+    while (most < r->key.len && most > 0 && ((unsigned char)r->key.at[most] & 0xc0) == 0x80) most--;
+    memcpy(message, before, n);
+    for (i = 0; i < most; i++) {
+        unsigned char c = (unsigned char)r->key.at[i];
+        message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
+    }
+    (void)snprintf(message + n, sizeof message - n, "%s%s", most < r->key.len ? "..." : "", behind);
+    phi__toml_text_fail(r, r->places.key_at, PHI_PARSE, message);
+    r->error.line = r->places.key_line;
+    r->error.column = r->places.key_column;
+}
+
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
+    phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
+}
+
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
+    phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+}
+
+/* ---- characters ---- */
+
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
+    unsigned char c = (unsigned char)*at;
+    size_t n;
+    if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
+    if (c == '\r') {
+        phi__toml_text_wrong(r, at, "a carriage return without a line feed behind it");
+        return 0;
+    }
+    if (c < 0x80) {
+        phi__toml_text_wrong(r, at,
+                             "a control character, which must be an escape in a string in double "
+                             "quotes");
+        return 0;
+    }
+    n = phi__json_text_utf8(at, r->end);
+    if (n == 0) phi__toml_text_wrong(r, at, "a byte that is not UTF-8");
+    return n;
+}
+
+/* ---- lines ---- */
+
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
+    while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
+    return r->at < stop || r->at == r->end;
+}
+
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
+    if (at >= r->end) return false;
+    return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
+}
+
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
+    r->at += *r->at == '\r' ? 2 : 1;
+    r->line++;
+    r->line_at = r->at;
+}
+
+/* ---- room ---- */
+
+/* Room for `more` bytes and a terminator. Text never grows by its escapes. */
+static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
+    size_t have, bytes;
+    char *room;
+    if (r->string == NULL) r->string = r->to = r->room;
+    if ((size_t)(r->room_end - r->to) > more) return true;
+    have = (size_t)(r->to - r->string);
+    bytes = phi__add(phi__add(have, more), 1);
+    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
+    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    if (room == NULL) {
+        phi__toml_text_no_memory(r);
+        return false;
+    }
+    if (have > 0) memcpy(room, r->string, have);
+    r->room = r->string = room;
+    r->room_end = room + bytes;
+    r->to = room + have;
+    return true;
+}
+
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
+    if (!phi__toml_text_room(r, len)) return false;
+    if (len > 0) memcpy(r->to, at, len);
+    r->to += len;
+    return true;
+}
+
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
+    phi_str text = phi__str("", 0);
+    if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
+    *r->to = '\0';
+    text = phi__str(r->string, (size_t)(r->to - r->string));
+    r->room = r->to + 1;
+    r->string = r->to = NULL;
+    return text;
+}
+
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
+    if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
+}
+
+/* ======== The members of all tables, by table and key; at most three quarters of the slots
+   are in use. They stay for the whole text, since a later header may come back to any table. */
+
+enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
+
+static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
+    uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)phi__map_hash(seed, key);
+}
+
+/* The slot of that member, or the free one where it would be. There is a free one. */
+static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi_json *table,
+                                            phi_str key, uint32_t hash) {
+    size_t mask = r->name_cap - 1, i = hash & mask;
+    for (;; i = (i + 1) & mask) {
+        phi__toml_name *name = &r->names[i];
+        if (name->table == NULL) return name;
+        if (name->hash == hash && name->table == table &&
+            phi__json_key_len(name->node) == key.len &&
+            memcmp(name->node->key, key.at, key.len) == 0)
+            return name;
+    }
+}
+
+static phi_str phi__toml_names_key(const phi_json *node) {
+    return phi__str(node->key, phi__json_key_len(node));
+}
+
+static bool phi__toml_names_grow(phi__toml_reader *r) {
+    phi__toml_name *old = r->names, *names;
+    size_t cap = r->name_cap, i;
+    size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
+    names = (phi__toml_name *)phi__arena_zero(r->arena, phi__mul(grown, sizeof *names));
+    if (names == NULL) return false;
+    r->names = names;
+    r->name_cap = grown;
+    for (i = 0; i < cap; i++) {
+        size_t at = old[i].hash & (grown - 1);
+        if (old[i].table == NULL) continue;
+        while (names[at].table != NULL) at = (at + 1) & (grown - 1);
+        names[at] = old[i];
+    }
+    return true;
+}
+
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
+                                             phi_str key) {
+    phi__toml_name *name;
+    if (r->name_cap == 0) return NULL;
+    name = phi__toml_names_slot(r, table, key, phi__toml_names_hash(table, key));
+    return name->table == NULL ? NULL : name;
+}
+
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
+                                 uint8_t how) {
+    uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
+    phi__toml_name *name;
+    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_names_grow(r)) {
+        phi__toml_text_no_memory(r);
+        return false;
+    }
+    name = phi__toml_names_slot(r, table, phi__toml_names_key(node), hash);
+    name->table = table;
+    name->node = node;
+    name->hash = hash;
+    name->section = r->section_number & PHI__TOML_SECTIONS;
+    name->how = how & 7u;
+    r->name_count++;
+    return true;
+}
+
+/* ======== Tables, the walk of headers and dotted keys, and values that join them. */
+
+enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
+
+static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
+    phi_json *node;
+    if (r->spare == r->spare_end) {
+        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
+        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
+        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
+        if (r->spare == NULL) {
+            phi__toml_text_no_memory(r);
+            return NULL;
+        }
+    }
+    node = r->spare++;
+    memset(node, 0, sizeof *node);
+    node->meta = meta;
+    return node;
+}
+
+/* ---- places ---- */
+
+/* The place of a value, or of a header, that begins at `value_at`. */
+static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
+    entry = phi__marks_at(r->marks, node);
+    if (entry == NULL) return;
+    entry->from = (uint32_t)(r->places.value_at - r->text);
+    entry->to = (uint32_t)(end - r->text);
+}
+
+static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
+    entry = phi__marks_at(r->marks, node);
+    if (entry != NULL && !r->in_header)
+        entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
+}
+
+/* The place of a header whose table is r->table. */
+static void phi__toml_tree_mark_header(phi__toml_reader *r) {
+    const phi__marks_entry *before;
+    phi__marks_entry *entry;
+    phi__toml_tree_mark(r, r->table, r->at);
+    if (r->marks == NULL) return;
+    before = phi__marks_at(r->marks, r->section);
+    entry = phi__marks_at(r->marks, r->table);
+    if (before != NULL && entry != NULL) entry->key_from = before->to;
+}
+
+/* A value ended at `end`: so does, for now, the section it is in. */
+static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
+    phi__marks_entry *entry;
+    if (r->marks == NULL) return;
+    entry = phi__marks_at(r->marks, node);
+    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
+    if (r->top != NULL) return;
+    entry = phi__marks_at(r->marks, r->section);
+    if (entry != NULL) entry->to = (uint32_t)(end - r->text);
+}
+
+/* ---- tables ---- */
+
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
+    r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
+    if (r->root == NULL) return false;
+    r->section = r->table = r->root;
+    r->section_depth = r->table_depth = 1;
+    r->places.value_at = r->at;
+    r->places.value_line = r->places.value_column = 1;
+    phi__toml_tree_mark(r, r->root, r->at);
+    return true;
+}
+
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
+    r->in_header = true;
+    r->table = r->root;
+    r->table_depth = 1;
+    r->state = PHI__TOML_KEY;
+}
+
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
+    r->in_header = false;
+    r->table = r->top != NULL ? r->top->node : r->section;
+    r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
+    r->places.line_key_at = r->at;
+    r->state = PHI__TOML_KEY;
+}
+
+static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
+    if (depth <= r->max_depth) return true;
+    phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
+    return false;
+}
+
+/* A new member of `table` under the part that was read. NULL: an error was set. */
+static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
+    phi_json *node = phi__toml_tree_node(r, meta);
+    if (node == NULL) return NULL;
+    node->key = r->key.at;
+    node->meta |= (uint32_t)r->key.len << 8;
+    if (!phi__toml_names_add(r, r->table, node, how)) return NULL;
+    phi__json_append(r->table, node);
+    phi__toml_tree_mark_key(r, node);
+    return node;
+}
+
+static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
+    r->table = table;
+    r->table_depth += deeper;
+    (void)phi__toml_tree_deeper(r, r->table_depth);
+}
+
+/* The way of a header through a member that is there. */
+static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
+    if (name->how == PHI__TOML_FIXED)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 phi__json_kind_of(name->node) == PHI__JSON_OBJECT
+                                     ? "\" is an inline table, which is complete"
+                                     : "\" is a value already, and no table");
+    else if (name->how == PHI__TOML_LIST)
+        phi__toml_tree_enter(r, name->node->v.last, 2);
+    else
+        phi__toml_tree_enter(r, name->node, 1);
+}
+
+/* The way of a dotted key: only through tables that dotted keys of this section made, or that have
+   no definition yet. */
+static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
+    bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
+    if (name->how == PHI__TOML_FIXED) {
+        phi__toml_tree_pass(r, name);
+        return;
+    }
+    if (!own && name->how != PHI__TOML_IMPLICIT) {
+        phi__toml_text_wrong_key(r, "the table \"",
+                                 "\" is defined already: a dotted key cannot add to it");
+        return;
+    }
+    name->how = PHI__TOML_DOTTED;
+    name->section = r->section_number & PHI__TOML_SECTIONS;
+    phi__toml_tree_enter(r, name->node, 1);
+}
+
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
+    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    phi_json *node;
+    if (name == NULL) {
+        node = phi__toml_tree_member(r, PHI__JSON_OBJECT,
+                                     r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
+        if (node == NULL) return;
+        if (!r->in_header) {
+            r->places.value_at = r->places.line_key_at;
+            r->places.value_line = r->places.key_line;
+            r->places.value_column = r->places.key_column;
+        }
+        phi__toml_tree_mark(r, node, r->places.value_at);
+        phi__toml_tree_enter(r, node, 1);
+        return;
+    }
+    if (r->in_header)
+        phi__toml_tree_pass(r, name);
+    else
+        phi__toml_tree_pass_dotted(r, name);
+    if (r->status == PHI_BUSY) phi__toml_text_drop(r, r->key);
+}
+
+/* Another table at the end of an array of tables. */
+static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
+    phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
+    if (node == NULL) return;
+    phi__json_append(list, node);
+    phi__toml_tree_enter(r, node, 2);
+}
+
+static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
+    phi_json *list =
+        name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
+                                             PHI__TOML_LIST)
+                     : name->node;
+    if (list == NULL) return;
+    if (name == NULL)
+        phi__toml_tree_mark(r, list, r->at);
+    else if (name->how == PHI__TOML_LIST)
+        phi__toml_text_drop(r, r->key);
+    else if (name->how == PHI__TOML_FIXED)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 phi__json_kind_of(list) == PHI__JSON_ARRAY
+                                     ? "\" is an array in brackets, which is complete"
+                                     : "\" is a value already, and no array of tables");
+    else
+        phi__toml_text_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
+    if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
+}
+
+static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
+    phi_json *node;
+    if (name == NULL) {
+        node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
+    } else {
+        node = name->node;
+        if (name->how == PHI__TOML_LIST)
+            phi__toml_text_wrong_key(r, "the key \"", "\" is an array of tables already");
+        else if (name->how == PHI__TOML_FIXED)
+            phi__toml_text_wrong_key(r, "the key \"", "\" has a value already");
+        else if (name->how != PHI__TOML_IMPLICIT)
+            phi__toml_text_wrong_key(r, "the table \"",
+                                     "\" is defined already: put all its keys under one header");
+        name->how = PHI__TOML_EXPLICIT;
+        if (r->status == PHI_BUSY) {
+            phi__toml_tree_mark_key(r, node);
+            phi__toml_text_drop(r, r->key);
+        }
+    }
+    if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
+}
+
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
+    phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    if (r->tables_header)
+        phi__toml_tree_list(r, name);
+    else
+        phi__toml_tree_table(r, name);
+    if (r->status != PHI_BUSY) return;
+    phi__toml_tree_mark_header(r);
+    r->section = r->table;
+    r->section_depth = r->table_depth;
+    if (r->section_number == PHI__TOML_SECTIONS) phi__toml_text_too_big(r, r->at, "2^29 headers");
+    if (r->section_number == 0) r->first_header = (uint32_t)(r->places.value_at - r->text);
+    r->section_number++;
+    r->state = PHI__TOML_REST;
+}
+
+/* ---- values ---- */
+
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
+    const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
+    if (name != NULL)
+        phi__toml_text_wrong_key(r, "the key \"",
+                                 "\" is in this table already: keep one of the two");
+    r->state = PHI__TOML_VALUE;
+}
+
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
+    r->places.value_at = r->at;
+    r->places.value_line = r->line;
+    r->places.value_column = phi__toml_column(r, r->at);
+}
+
+static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
+    return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
+}
+
+/* A new value in its table or array. */
+static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
+    phi_json *node;
+    if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
+    node = phi__toml_tree_node(r, meta);
+    if (node != NULL) phi__json_append(r->top->node, node);
+    return node;
+}
+
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
+    if (r->top == NULL) return PHI__TOML_REST;
+    return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
+}
+
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
+    phi_json *node = phi__toml_tree_join(r, meta);
+    if (node == NULL) return NULL;
+    phi__toml_tree_mark(r, node, at);
+    phi__toml_tree_mark_end(r, node, at);
+    r->state = phi__toml_tree_after(r);
+    return node;
+}
+
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
+    uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
+    uint32_t meta =
+        table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
+    phi__toml_frame *frame = r->unused;
+    phi_json *node;
+    if (!phi__toml_tree_deeper(r, depth)) return;
+    node = phi__toml_tree_join(r, meta);
+    if (node == NULL) return;
+    phi__toml_tree_mark(r, node, r->at + 1);
+    if (frame != NULL)
+        r->unused = frame->up;
+    else
+        frame = (phi__toml_frame *)phi_arena_alloc(r->arena, sizeof *frame);
+    if (frame == NULL) {
+        phi__toml_text_no_memory(r);
+        return;
+    }
+    frame->up = r->top;
+    frame->node = node;
+    frame->depth = depth;
+    r->top = frame;
+    r->at++;
+    r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
+}
+
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
+    phi__toml_frame *frame = r->top;
+    r->at++;
+    r->top = frame->up;
+    frame->up = r->unused;
+    r->unused = frame;
+    phi__toml_tree_mark_end(r, frame->node, r->at);
+    r->state = phi__toml_tree_after(r);
+}
+
+/* ======== Values that are neither strings nor dates: booleans, integers, floats. */
+
+static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
+static const char phi__toml_bad_number[] =
+    "expected a number, a date, true or false: a number has no unit, and text must be in quotes";
+
+/* Words of other formats. */
+static const char *phi__toml_number_word(phi_str text) {
+    static const char *const nulls[] = {"null", "nil", "none"};
+    size_t i;
+    if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
+        return "true and false are written in small letters";
+    for (i = 0; i < PHI__COUNT(nulls); i++)
+        if (phi__str_is_nocase(text, nulls[i])) return "TOML has no null: leave the key out";
+    return phi__toml_no_value;
+}
+
+/* An infinity or NaN; text is without a sign. False: it is another word. */
+static bool phi__toml_number_special(phi_str text, bool negative, phi__json_value *value) {
+    if (!phi__str_is(text, "inf") && !phi__str_is(text, "nan")) return false;
+    value->u = UINT64_C(0x7ff0000000000000);
+    if (*text.at == 'n') value->u = UINT64_C(0x7ff8000000000000);
+    if (negative) value->u |= UINT64_C(1) << 63;
+    return true;
+}
+
+/* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
+static bool phi__toml_number_strip(phi_str text, bool hex, char *to, size_t *len) {
+    size_t i, n = 0;
+    for (i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (c == '_') {
+            char a = i > 0 ? text.at[i - 1] : '_', b = i + 1 < text.len ? text.at[i + 1] : '_';
+            bool good = a >= '0' && a <= '9' && b >= '0' && b <= '9';
+            if (hex) good = a != '_' && b != '_';
+            if (!good) return false;
+            continue;
+        }
+        to[n++] = c;
+    }
+    to[n] = '\0';
+    *len = n;
+    return true;
+}
+
+static unsigned phi__toml_number_digit(char c) {
+    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
+    return 16;
+}
+
+/* 0x, 0o, 0b: the digits without underscores. */
+static uint32_t phi__toml_number_based(const char *at, size_t len, unsigned base,
+                                       phi__json_value *value, const char **what) {
+    uint64_t n = 0;
+    size_t i;
+    if (len == 0) *what = "expected digits behind the prefix of the number";
+    for (i = 0; i < len && *what == NULL; i++) {
+        unsigned digit = phi__toml_number_digit(at[i]);
+        if (digit >= base)
+            *what = base == 16  ? "a digit that is not hexadecimal"
+                    : base == 8 ? "a digit that is not octal"
+                                : "a digit that is not binary";
+        else if (n > ((uint64_t)INT64_MAX - digit) / base)
+            *what = "the integer is too large for 64 bits";
+        else
+            n = n * base + digit;
+    }
+    value->i = (int64_t)n;
+    return *what == NULL ? (uint32_t)PHI__JSON_INT : 0;
+}
+
+static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_value *value,
+                                         const char **what) {
+    phi__json_number number;
+    const char *bad, *after = phi__json_number_read(at, at + len, &number, &bad);
+    bool whole = strcspn(at, ".eE") == len;
+    if (after == NULL && bad == at) {
+        *what = *at >= '0' && *at <= '9' ? "the number is too large for a double"
+                                         : phi__toml_bad_number;
+        if (*at == '-')
+            *what = phi__toml_number_digit(at[1]) > 9 ? phi__toml_bad_number
+                                                      : "the number is too large for a double";
+    } else if (after == NULL)
+        *what = "expected a digit in the number";
+    else if (after != at + len)
+        *what = *at == '0' || (*at == '-' && at[1] == '0') ? "a number must not begin with a zero"
+                                                           : phi__toml_bad_number;
+    else if (whole && number.kind == PHI__JSON_DOUBLE && number.v.u << 1 == 0) { /* -0 */
+        number.kind = PHI__JSON_INT;
+        number.v.i = 0;
+    } else if (whole && number.kind != PHI__JSON_INT)
+        *what = "the integer is too large for 64 bits";
+    if (*what != NULL) return 0;
+    *value = number.v;
+    return number.kind;
+}
+
+PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
+                                       const char **what) {
+    bool sign = text.len > 0 && (*text.at == '+' || *text.at == '-'), hex;
+    phi_str rest = sign ? phi__str(text.at + 1, text.len - 1) : text;
+    size_t len;
+    char base;
+    *what = NULL;
+    if (phi__str_is(text, "true")) return PHI__JSON_TRUE;
+    if (phi__str_is(text, "false")) return PHI__JSON_FALSE;
+    if (phi__toml_number_special(rest, *text.at == '-', value)) return PHI__JSON_DOUBLE;
+    if (rest.len == 0 || phi__toml_number_digit(*rest.at) > 9) {
+        *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
+                                                          : phi__toml_number_word(text);
+        return 0;
+    }
+    base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';
+    hex = base == 'x' || base == 'o' || base == 'b';
+    if (hex && sign) {
+        *what = "a number with a prefix has no sign";
+        return 0;
+    }
+    if (hex) rest = phi__str(rest.at + 2, rest.len - 2);
+    if (!phi__toml_number_strip(*text.at == '-' ? text : rest, hex, room, &len)) {
+        *what = "an underscore must be between two digits";
+        return 0;
+    }
+    if (hex)
+        return phi__toml_number_based(room, len,
+                                      base == 'x'   ? 16
+                                      : base == 'o' ? 8
+                                                    : 2,
+                                      value, what);
+    return phi__toml_number_decimal(room, len, value, what);
+}
+
+/* ======== Dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
+   offset. */
+
+enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
+
+/* "dddd-dd" with d for a digit. */
+static bool phi__toml_date_shaped(phi_str s, const char *shape) {
+    size_t i;
+    for (i = 0; shape[i] != '\0'; i++)
+        if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
+            return false;
+    return true;
+}
+
+PHI__FN bool phi__toml_date_begins(phi_str text) {
+    return phi__toml_date_shaped(text, "dddd-") || phi__toml_date_shaped(text, "dd:");
+}
+
+static int32_t phi__toml_date_number(const char *at, int digits) {
+    int32_t n = 0;
+    while (digits-- > 0) n = n * 10 + (*at++ - '0');
+    return n;
+}
+
+static int32_t phi__toml_date_days(int32_t year, int32_t month) {
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
+/* Past a date at the start of *s. */
+static bool phi__toml_date_day(phi_str *s, phi_toml_date *out) {
+    if (!phi__toml_date_shaped(*s, "dddd-dd-dd")) return false;
+    out->year = phi__toml_date_number(s->at, 4);
+    out->month = phi__toml_date_number(s->at + 5, 2);
+    out->day = phi__toml_date_number(s->at + 8, 2);
+    *s = phi__str(s->at + 10, s->len - 10);
+    return out->month >= 1 && out->month <= 12 && out->day >= 1 &&
+           out->day <= phi__toml_date_days(out->year, out->month);
+}
+
+static bool phi__toml_date_time(phi_str *s, phi_toml_date *out) {
+    int32_t unit = 100000000;
+    size_t i = 8;
+    if (!phi__toml_date_shaped(*s, "dd:dd:dd")) return false;
+    out->hour = phi__toml_date_number(s->at, 2);
+    out->minute = phi__toml_date_number(s->at + 3, 2);
+    out->second = phi__toml_date_number(s->at + 6, 2);
+    if (phi__toml_date_shaped(phi__str(s->at + 8, s->len - 8), ".d"))
+        for (i = 9; i < s->len && s->at[i] >= '0' && s->at[i] <= '9'; i++, unit /= 10)
+            out->nanosecond += (s->at[i] - '0') * unit;
+    *s = phi__str(s->at + i, s->len - i);
+    return out->hour <= 23 && out->minute <= 59 && out->second <= 60;
+}
+
+/* All that is left: an offset. */
+static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
+    int32_t hours, minutes;
+    if (s.len == 1 && (*s.at == 'Z' || *s.at == 'z')) return true;
+    if (s.len != 6 || (*s.at != '+' && *s.at != '-')) return false;
+    if (!phi__toml_date_shaped(phi__str(s.at + 1, 5), "dd:dd")) return false;
+    hours = phi__toml_date_number(s.at + 1, 2);
+    minutes = phi__toml_date_number(s.at + 4, 2);
+    out->offset_minutes = (*s.at == '-' ? -1 : 1) * (hours * 60 + minutes);
+    return hours <= 23 && minutes <= 59;
+}
+
+PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
+    phi_toml_date date;
+    memset(&date, 0, sizeof date);
+    date.type = PHI_TOML_LOCAL_TIME;
+    if (phi__toml_date_shaped(s, "dddd-")) {
+        if (!phi__toml_date_day(&s, &date)) return false;
+        date.type = s.len == 0 ? PHI_TOML_LOCAL_DATE : PHI_TOML_LOCAL_DATETIME;
+        if (s.len > 0) {
+            if (*s.at != 'T' && *s.at != 't' && *s.at != ' ') return false;
+            s = phi__str(s.at + 1, s.len - 1);
+        }
+    }
+    if (date.type != PHI_TOML_LOCAL_DATE && !phi__toml_date_time(&s, &date)) return false;
+    if (date.type == PHI_TOML_LOCAL_DATETIME && s.len > 0) {
+        if (!phi__toml_date_offset(s, &date)) return false;
+        date.type = PHI_TOML_OFFSET_DATETIME;
+        s.len = 0;
+    }
+    if (s.len > 0) return false;
+    *out = date;
+    return true;
+}
+
+PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
+    size_t i, n = 0, digits = 0;
+    bool fraction = false;
+    for (i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
+        char c = text.at[i];
+        fraction = c == '.' || (fraction && c >= '0' && c <= '9');
+        if (fraction && digits++ > PHI__TOML_FRACTION) continue;
+        out[n++] = (char)(c == 't' || c == ' ' ? 'T' : c == 'z' ? 'Z' : c);
+    }
+    out[n] = '\0';
+    return n;
+}
+
+static phi_toml_type phi__toml_date_type(const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_BOOL: return PHI_TOML_BOOL;
+    case PHI_JSON_NUMBER:
+        return phi__json_kind_of(node) == PHI__JSON_DOUBLE ? PHI_TOML_FLOAT : PHI_TOML_INTEGER;
+    case PHI_JSON_STRING: break;
+    case PHI_JSON_ARRAY: return PHI_TOML_ARRAY;
+    case PHI_JSON_OBJECT: return PHI_TOML_TABLE;
+    default: return PHI_TOML_NONE;
+    }
+    switch (phi__json_form_of(node)) {
+    case PHI__JSON_OFFSET_DATETIME: return PHI_TOML_OFFSET_DATETIME;
+    case PHI__JSON_LOCAL_DATETIME: return PHI_TOML_LOCAL_DATETIME;
+    case PHI__JSON_LOCAL_DATE: return PHI_TOML_LOCAL_DATE;
+    case PHI__JSON_LOCAL_TIME: return PHI_TOML_LOCAL_TIME;
+    default: return PHI_TOML_STRING;
+    }
+}
+
+/* ---- public ---- */
+
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date) {
+    phi_toml_type type = phi__toml_date_type(node);
+    if (date != NULL && type >= PHI_TOML_OFFSET_DATETIME && type <= PHI_TOML_LOCAL_TIME)
+        (void)phi__toml_date_read(phi__json_text_of(node), date);
+    return type;
+}
+
+PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
+    char canonical[PHI__TOML_DATE_MOST];
+    phi_toml_date date;
+    phi_json *node;
+    if (arena == NULL || !phi__toml_date_read(text, &date)) return NULL;
+    node = phi_json_new_str(arena, phi__str(canonical, phi__toml_date_put(text, canonical)));
+    if (node != NULL)
+        node->meta |= (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME)
+                      << 4;
+    return node;
+}
+
+/* ======== The four styles of strings, in slices.
+
+   Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
+   of two bytes begins the copy. */
+
+static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
+    return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
+}
+
+static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
+    return r->style >= PHI__TOML_MULTI_BASIC;
+}
+
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
+    char quote = *r->at;
+    bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
+    if (is_key && multi) {
+        phi__toml_text_wrong(r, r->at, "a key cannot be a string of several lines");
+        return;
+    }
+    r->style = quote == '"' ? PHI__TOML_BASIC : PHI__TOML_LITERAL;
+    if (multi) r->style = quote == '"' ? PHI__TOML_MULTI_BASIC : PHI__TOML_MULTI_LITERAL;
+    r->at += multi ? 3 : 1;
+    if (multi && phi__toml_text_at_break(r, r->at)) phi__toml_text_newline(r);
+    r->mark = r->at;
+    r->is_key = is_key;
+    r->state = PHI__TOML_STRING_TEXT;
+}
+
+/* The text ends at `at`; the value is complete at `behind`. */
+static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
+    phi_str text = phi__toml_text_end(r, at);
+    phi_json *node;
+    if (r->status != PHI_BUSY) return;
+    r->at = behind;
+    if (r->is_key) {
+        r->key = text;
+        r->state = PHI__TOML_KEY_AFTER;
+        if (text.len > PHI__TOML_KEY_MOST)
+            phi__toml_text_too_big(r, at, "a key of more than 16 MiB");
+        return;
+    }
+    node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
+    if (node == NULL) return;
+    node->v.str = text.at;
+    node->len = (uint32_t)text.len;
+}
+
+/* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
+static void phi__toml_string_quotes(phi__toml_reader *r) {
+    const char *at = r->at;
+    size_t n = 0, left = (size_t)(r->end - at);
+    if (!phi__toml_string_is_multi(r)) {
+        phi__toml_string_done(r, at, at + 1);
+        return;
+    }
+    while (n < 5 && n < left && at[n] == *at) n++;
+    if (n >= 3)
+        phi__toml_string_done(r, at + n - 3, at + n);
+    else
+        r->at += n;
+}
+
+static void phi__toml_string_break(phi__toml_reader *r) {
+    if (!phi__toml_string_is_multi(r)) {
+        phi__toml_text_wrong(r, r->at,
+                             r->is_key ? "a key must end on its line"
+                                       : "a string must end on its line, unless it is in three "
+                                         "quotes");
+        return;
+    }
+    if (*r->at == '\r') {
+        if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+        r->mark = r->at + 1;
+    }
+    phi__toml_text_newline(r);
+}
+
+/* ---- escapes ---- */
+
+/* The character of an escape's letter, or UINT32_MAX. */
+static uint32_t phi__toml_string_letter(char c) {
+    static const char letters[] = "btnfr\"\\", codes[] = "\b\t\n\f\r\"\\";
+    const char *found = c == '\0' ? NULL : (const char *)memchr(letters, c, sizeof letters - 1);
+    return found == NULL ? UINT32_MAX : (uint32_t)(unsigned char)codes[found - letters];
+}
+
+/* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
+static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
+    uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
+    if (code == UINT32_MAX)
+        phi__toml_text_wrong(r, r->at,
+                             digits == 4 ? "\\u takes four hexadecimal digits"
+                                         : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+    else if (code > 0x10ffff)
+        phi__toml_text_wrong(r, r->at, "\\U takes eight hexadecimal digits, at most 0010FFFF");
+    else if (code >= 0xd800 && code <= 0xdfff)
+        phi__toml_text_wrong(r, r->at, "an escape of half of a surrogate pair");
+    return r->status == PHI_BUSY ? code : UINT32_MAX;
+}
+
+static void phi__toml_string_escape(phi__toml_reader *r) {
+    char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
+    size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    uint32_t code;
+    if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
+    if (phi__toml_string_is_multi(r) &&
+        (c == ' ' || c == '\t' || phi__toml_text_at_break(r, r->at + 1))) {
+        r->at++;
+        r->joined = false;
+        r->state = PHI__TOML_STRING_JOIN;
+        return;
+    }
+    code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
+    if (r->status != PHI_BUSY) return;
+    if (code == UINT32_MAX) {
+        phi__toml_text_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
+        return;
+    }
+    if (!phi__toml_text_add(r, bytes, phi__utf8_put(bytes, code))) return;
+    r->at += 2 + digits;
+    r->mark = r->at;
+}
+
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
+    if (!phi__toml_text_space(r, stop)) return;
+    if (phi__toml_text_at_break(r, r->at)) {
+        phi__toml_text_newline(r);
+        r->joined = true;
+    } else if (!r->joined)
+        phi__toml_text_expected(r, r->at, "the end of the line after the backslash");
+    else {
+        r->mark = r->at;
+        r->state = PHI__TOML_STRING_TEXT;
+    }
+}
+
+/* ---- text ---- */
+
+/* Past the characters that need no look. */
+static const char *phi__toml_string_run(const char *at, const char *stop, char quote) {
+    char escape = quote == '"' ? '\\' : quote;
+    while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape) at++;
+    return at;
+}
+
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
+    char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
+    while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
+        r->at = phi__toml_string_run(r->at, stop, quote);
+        if (r->at == stop) break;
+        if (*r->at == quote)
+            phi__toml_string_quotes(r);
+        else if (*r->at == '\\' && quote == '"')
+            phi__toml_string_escape(r);
+        else if (phi__toml_text_at_break(r, r->at))
+            phi__toml_string_break(r);
+        else
+            r->at += phi__toml_text_char(r, r->at);
+    }
+    if (r->at >= r->end && r->state == PHI__TOML_STRING_TEXT)
+        phi__toml_text_expected(r, r->at, "the closing quote of a string");
+}
+
+/* ======== The reader: its states in turn. */
 
 enum { PHI__TOML_DEPTH = 512 }; /* by default */
 

@@ -166,7 +166,7 @@ typedef struct phi__yaml_name {
     uint32_t len, hash, scope, place;
 } phi__yaml_name;
 
-/* ---- yaml_text.c: errors, bytes, lines, room ---- */
+/* ---- yaml_tree.c: errors, bytes, lines, room ---- */
 
 PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
 PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
@@ -213,7 +213,7 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
     return (uint32_t)(at - r->line_at);
 }
 
-/* ---- yaml_names.c ---- */
+/* ---- yaml_tree.c ---- */
 
 PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
 /* The name in that scope, or NULL. */
@@ -225,7 +225,7 @@ PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *a
 /* Removes the newest until so many are left. */
 PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
 
-/* ---- yaml_core.c: the core schema ---- */
+/* ---- yaml_tree.c: the core schema ---- */
 
 /* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
    number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
@@ -255,7 +255,7 @@ PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char 
 PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
 PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
-/* ---- yaml_props.c: anchors, tags, directives ---- */
+/* ---- yaml_tree.c: anchors, tags, directives ---- */
 
 /* An anchor or a tag at r->at. */
 PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
@@ -266,7 +266,7 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
-/* ---- yaml_scalar.c: plain and quoted ---- */
+/* ---- yaml_read.c: plain and quoted ---- */
 
 /* A node begins at r->at: remembers where. */
 PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style);
@@ -278,19 +278,19 @@ PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_block.c: literal and folded ---- */
+/* ---- yaml_read.c: literal and folded ---- */
 
 PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
 PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_flow.c ---- */
+/* ---- yaml_read.c ---- */
 
 /* "[" or "{" at r->at. */
 PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
 PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
 
-/* ---- yaml_lines.c: block content ---- */
+/* ---- yaml_read.c: block content ---- */
 
 PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);

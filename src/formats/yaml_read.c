@@ -1,5 +1,1047 @@
 /* yaml_read.c - the reader: its states in turn. */
+#include "base/utf8_in.h"
 #include "formats/yaml_in.h"
+
+/* ======== Plain and quoted scalars, line by line.
+
+   Text that is the same in the value stays where it is, from `mark` on; the first line break or
+   escape begins the copy. */
+
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
+    phi__yaml_scalar *s = &r->scalar;
+    memset(s, 0, sizeof *s);
+    s->at = r->inner.at != NULL ? r->inner.at : r->at;
+    s->line_at = r->line_at;
+    s->line = r->inner.at != NULL ? r->inner.line : r->line;
+    s->mark = s->last = r->at;
+    s->style = style;
+}
+
+/* Line breaks between two lines of text: one is a space, more are one less. */
+static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
+    if (!phi__yaml_text_room(r, breaks)) return;
+    if (breaks == 1)
+        *r->scalar.to++ = ' ';
+    else {
+        memset(r->scalar.to, '\n', breaks - 1);
+        r->scalar.to += breaks - 1;
+    }
+}
+
+/* The state behind a node. */
+static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
+    return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+}
+
+/* ---- plain ---- */
+
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
+    const char *at = r->at;
+    static const char never[] = ",[]{}#&*!|>'\"%@`";
+    if (*at == '@' || *at == '`')
+        phi__yaml_text_wrong(r, at, "text that begins with '@' or '`' must be quoted");
+    else if (*at == '%')
+        phi__yaml_text_wrong(r, at, "text that begins with '%' must be quoted");
+    else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
+        phi__yaml_text_expected(r, at, "a value");
+    else if (memchr(never, *at, sizeof never - 1) != NULL)
+        phi__yaml_text_expected(r, at, "a value");
+    phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
+    r->state = PHI__YAML_PLAIN;
+    if (*at == '-' || *at == '?' || *at == ':') r->at++;
+}
+
+/* The text of this line ended at `at`, white space not counted. */
+static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
+    while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
+    r->scalar.last = at;
+    if (r->scalar.text != NULL) {
+        (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+        r->scalar.mark = at;
+    }
+}
+
+/* Past the characters that neither end a plain scalar nor need a look. */
+static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, bool flow) {
+    for (; at < stop; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (c == ':' || c == '#' || c < 0x20 || c >= 0x7f) {
+            if (c == '\t') continue;
+            break;
+        }
+        if (flow && (c == ',' || c == '[' || c == ']' || c == '{' || c == '}')) break;
+    }
+    return at;
+}
+
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    bool flow = r->flow_depth > 0;
+    while (at < stop) {
+        size_t n = 1;
+        at = phi__yaml_scalar_plain_run(at, stop, flow);
+        if (at == stop) break;
+        if (phi__yaml_is_break(*at)) {
+            r->at = at;
+            phi__yaml_scalar_plain_trim(r, at);
+            r->scalar.breaks = 0;
+            r->state = PHI__YAML_PLAIN_BREAK;
+            return;
+        }
+        if ((*at == ':' && phi__yaml_is_over(r, at + 1)) ||
+            (*at == '#' && phi__yaml_is_space(at[-1])) || (flow && phi__yaml_is_bracket(*at))) {
+            r->at = at;
+            phi__yaml_scalar_plain_trim(r, at);
+            r->state = phi__yaml_scalar_after(r);
+            return;
+        }
+        if ((unsigned char)*at >= 0x7f || (unsigned char)*at < 0x20)
+            n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return;
+        at += n;
+    }
+    r->at = at;
+    if (at < r->end) return;
+    phi__yaml_scalar_plain_trim(r, at);
+    r->state = phi__yaml_scalar_after(r);
+}
+
+/* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
+static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
+    const char *at = r->at;
+    if (at == r->end || *at == '#' || r->indent < r->need) return false;
+    if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
+    if (r->flow_depth == 0) return true;
+    return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
+}
+
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
+    phi__yaml_scalar *s = &r->scalar;
+    bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
+    if (is_key && s->breaks == 0) { /* a key ends with its line */
+        r->state = PHI__YAML_AFTER;
+        return;
+    }
+    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_text_newline(r);
+        s->breaks++;
+    }
+    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_goes_on(r)) {
+        r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
+        if (r->flow_depth == 0) phi__yaml_tree_value(r);
+        return;
+    }
+    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    phi__yaml_scalar_fold(r, s->breaks);
+    s->mark = r->at;
+    r->fresh = false;
+    r->state = PHI__YAML_PLAIN;
+}
+
+/* ---- quoted ---- */
+
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
+    bool single = *r->at == '\'';
+    phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
+    r->at++;
+    r->scalar.mark = r->at;
+    r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
+}
+
+/* Copies the bytes between the mark and `at`. */
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
+    bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    r->scalar.mark = at;
+    return good;
+}
+
+static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
+    r->scalar.last = at;
+    r->at = at + 1;
+    if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
+    r->state = phi__yaml_scalar_after(r);
+}
+
+/* A line ends at `at`. White space before it does not count; escapes are copied already. */
+static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
+    phi__yaml_scalar *s = &r->scalar;
+    const char *last = at;
+    while (last > s->mark && phi__yaml_is_space(last[-1])) last--;
+    if (!phi__yaml_scalar_flush(r, last)) return;
+    s->breaks = 0;
+    s->started = true;
+    r->at = at;
+    r->state = PHI__YAML_QUOTED_BREAK;
+}
+
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop && r->status == PHI_BUSY) {
+        while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
+        if (at == stop) break;
+        if (phi__yaml_is_break(*at)) {
+            phi__yaml_scalar_line_end(r, at);
+            return;
+        }
+        if (*at == '\'') {
+            if (at + 1 == r->end || at[1] != '\'') {
+                phi__yaml_scalar_close(r, at);
+                return;
+            }
+            if (!phi__yaml_scalar_flush(r, at + 1)) return;
+            r->scalar.mark = at + 2;
+            at += 2;
+        } else
+            at += phi__yaml_text_char(r, at, true);
+    }
+    r->at = at;
+    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+}
+
+/* ---- escapes ---- */
+
+/* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
+   one. Returns its bytes; 0: an error was set. */
+static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
+    size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
+    uint32_t low;
+    *code = phi__json_text_hex(at + 2, r->end, digits);
+    if (*code > 0x10ffff) {
+        phi__yaml_text_wrong(r, at,
+                             digits == 2 ? "\\x takes two hexadecimal digits"
+                             : digits == 4
+                                 ? "\\u takes four hexadecimal digits"
+                                 : "\\U takes eight hexadecimal digits, at most 0010FFFF");
+        return 0;
+    }
+    if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
+    low = digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
+              ? phi__json_text_hex(at + 8, r->end, 4)
+              : UINT32_MAX;
+    if (low < 0xdc00 || low > 0xdfff) {
+        phi__yaml_text_wrong(r, at, "half of a surrogate pair");
+        return 0;
+    }
+    *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+    return 12;
+}
+
+/* An escape of one character: \n, \t, ... ; UINT32_MAX: none. */
+static uint32_t phi__yaml_scalar_short(char c) {
+    static const char names[] = "0abtnvfre \"/\\\tN_LP";
+    static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,
+                                     ' ', '"', '/', '\\', 9,  0x85, 0xa0, 0x2028, 0x2029};
+    const char *found = c == '\0' ? NULL : (const char *)memchr(names, c, sizeof names - 1);
+    return found == NULL ? UINT32_MAX : codes[found - names];
+}
+
+/* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
+static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
+    phi__yaml_scalar *s = &r->scalar;
+    uint32_t code;
+    size_t n = 2;
+    char bytes[4];
+    if (!phi__yaml_scalar_flush(r, at)) return false;
+    if (at + 1 == r->end) {
+        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        return false;
+    }
+    if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
+        s->mark = at + 1;
+        s->breaks = 0;
+        s->started = false;
+        r->at = at + 1;
+        r->state = PHI__YAML_QUOTED_BREAK;
+        return false;
+    }
+    code = phi__yaml_scalar_short(at[1]);
+    if (code == UINT32_MAX && (at[1] == 'x' || at[1] == 'u' || at[1] == 'U')) {
+        n = phi__yaml_scalar_code(r, at, &code);
+        if (n == 0) return false;
+    }
+    if (code == UINT32_MAX) {
+        phi__yaml_text_expected(r, at + 1, "an escape after the backslash");
+        return false;
+    }
+    if (!phi__yaml_text_add(r, bytes, phi__utf8_put(bytes, code))) return false;
+    *next = s->mark = at + n;
+    return true;
+}
+
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop && r->status == PHI_BUSY) {
+        at = phi__json_text_plain_end(at, stop);
+        if (at == stop) break;
+        if (*at == '"') {
+            phi__yaml_scalar_close(r, at);
+            return;
+        }
+        if (*at == '\\') {
+            if (!phi__yaml_scalar_escape(r, at, &at)) return;
+        } else if (phi__yaml_is_break(*at)) {
+            phi__yaml_scalar_line_end(r, at);
+            return;
+        } else
+            at += phi__yaml_text_char(r, at, true);
+    }
+    r->at = at;
+    if (at >= r->end) phi__yaml_text_expected(r, at, "the closing quote of a string");
+}
+
+/* Between the lines of a quoted scalar. */
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
+    phi__yaml_scalar *s = &r->scalar;
+    while (r->at < stop && phi__yaml_text_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_text_newline(r);
+        s->breaks++;
+    }
+    if (r->at >= stop && stop < r->end) return;
+    if (r->at == r->end)
+        phi__yaml_text_expected(r, r->at, "the closing quote of a string");
+    else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
+        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of a string");
+    else if (r->indent < r->need)
+        phi__yaml_text_wrong(r, r->at,
+                             "a line of a string must be indented more than the block around it");
+    if (r->status != PHI_BUSY) return;
+    if (s->started)
+        phi__yaml_scalar_fold(r, s->breaks);
+    else if (s->breaks > 1) { /* behind an escaped break: the others are lines of their own */
+        if (!phi__yaml_text_room(r, s->breaks)) return;
+        memset(s->to, '\n', s->breaks - 1);
+        s->to += s->breaks - 1;
+    }
+    s->mark = r->at;
+    r->fresh = false;
+    r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
+}
+
+/* ======== Literal and folded scalars. */
+
+enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
+
+/* The header behind "|" or ">". */
+static void phi__yaml_block_header(phi__yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    int32_t digit = 0;
+    bool chomped = false;
+    while (r->at < r->end) {
+        char c = *r->at;
+        if ((c == '+' || c == '-') && !chomped) {
+            s->chomp = c == '+' ? PHI__YAML_KEEP : PHI__YAML_STRIP;
+            chomped = true;
+        } else if (c >= '1' && c <= '9' && digit == 0)
+            digit = c - '0';
+        else
+            break;
+        r->at++;
+    }
+    if (!phi__yaml_is_blank(r, r->at))
+        phi__yaml_text_expected(r, r->at,
+                                "an indentation from 1 to 9, '+', '-' or the end of the line");
+    s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
+}
+
+PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r) {
+    phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
+    r->at++;
+    phi__yaml_block_header(r);
+    r->scalar.text = NULL;
+    (void)phi__yaml_text_room(r, 0);
+    r->fresh = false;
+    r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
+}
+
+static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
+    if (breaks == 0 || !phi__yaml_text_room(r, breaks)) return;
+    memset(r->scalar.to, '\n', breaks);
+    r->scalar.to += breaks;
+}
+
+/* The scalar is complete: back to the start of the line behind it. */
+static void phi__yaml_block_end(phi__yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    if (s->chomp == PHI__YAML_KEEP)
+        phi__yaml_block_breaks(r, s->breaks);
+    else if (s->chomp == PHI__YAML_CLIP && s->started && s->breaks > 0)
+        phi__yaml_block_breaks(r, 1);
+    if (r->at < r->end) r->at = r->line_at;
+    r->tab = false;
+    r->state = PHI__YAML_LINE;
+    phi__yaml_tree_value(r);
+}
+
+/* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
+   the first of several is dropped. */
+static void phi__yaml_block_join(phi__yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
+    if (!s->started || !fold || more || s->more_indented)
+        phi__yaml_block_breaks(r, s->breaks);
+    else if (s->breaks == 1)
+        (void)phi__yaml_text_add(r, " ", 1);
+    else
+        phi__yaml_block_breaks(r, s->breaks - 1);
+    s->more_indented = more;
+    s->started = true;
+    s->breaks = 0;
+    s->mark = r->at;
+    r->fresh = false;
+    r->state = PHI__YAML_BLOCK_TEXT;
+}
+
+/* The first line with text says how far the text is indented. */
+static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
+    phi__yaml_scalar *s = &r->scalar;
+    if (spaces < r->need) return;
+    s->indent = spaces;
+    if (s->blanks > spaces)
+        phi__yaml_text_wrong(r, r->at, "a blank line before this text has more spaces than it");
+}
+
+/* The spaces before a line of text, as far as is known. */
+static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
+    return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
+}
+
+PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
+    phi__yaml_scalar *s = &r->scalar;
+    int32_t spaces;
+    while (r->at < stop && *r->at == ' ' &&
+           (s->indent < 0 || (int32_t)phi__yaml_column(r, r->at) < s->indent))
+        r->at++;
+    if (r->at >= stop && stop < r->end) return;
+    spaces = (int32_t)phi__yaml_column(r, r->at);
+    if (r->at < r->end && phi__yaml_is_break(*r->at)) {
+        if (s->indent < 0 && spaces > s->blanks) s->blanks = spaces;
+        phi__yaml_text_newline(r);
+        s->breaks++;
+        return;
+    }
+    if (r->at == r->end) {
+        if (spaces > 0 && r->fresh) s->breaks++; /* as in phi__yaml_block_text */
+        phi__yaml_block_end(r);
+        return;
+    }
+    if (*r->at == '\t' && spaces < phi__yaml_block_least(r)) {
+        phi__yaml_text_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
+        return;
+    }
+    if (s->indent < 0) phi__yaml_block_detect(r, spaces);
+    if (s->indent < 0 || spaces < s->indent || (spaces == 0 && phi__yaml_text_marker(r, r->at)))
+        phi__yaml_block_end(r);
+    else
+        phi__yaml_block_join(r);
+}
+
+static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) {
+    while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
+    return at == r->line_at;
+}
+
+PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
+    const char *at = phi__yaml_text_line(r, stop);
+    if (at == NULL) return;
+    (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    r->scalar.mark = r->at = at;
+    if (at < r->end && !phi__yaml_is_break(*at)) return;
+    if (at < r->end) phi__yaml_text_newline(r);
+    /* the last line of a text may lack its break; one of white space counts as if it had one */
+    r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
+    r->state = PHI__YAML_BLOCK_LINE;
+}
+
+/* ======== Flow collections, token by token. */
+
+PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
+    bool map = *r->at == '{';
+    int32_t indent = r->top->indent;
+    phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
+                        map ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_VALUE);
+    r->at++;
+    r->state = PHI__YAML_FLOW;
+    r->fresh = false;
+}
+
+static void phi__yaml_flow_close(phi__yaml_reader *r) {
+    r->at++;
+    phi__yaml_tree_close(r);
+    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+}
+
+/* What a frame wants once the node that begins now was read. */
+static void phi__yaml_flow_expect(phi__yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY)
+        frame->want = PHI__YAML_WANT_COLON;
+    else
+        frame->want = PHI__YAML_WANT_NEXT;
+}
+
+/* A node, or properties of one, begins here. */
+static void phi__yaml_flow_node(phi__yaml_reader *r) {
+    switch (*r->at) {
+    case '&':
+    case '!': phi__yaml_props_read(r); return;
+    case '*':
+        phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
+        phi__yaml_flow_expect(r);
+        phi__yaml_props_alias(r);
+        if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
+        return;
+    case '[':
+    case '{':
+        phi__yaml_flow_expect(r);
+        phi__yaml_flow_open(r);
+        return;
+    case '"':
+    case '\'':
+        phi__yaml_flow_expect(r);
+        phi__yaml_scalar_quoted_begin(r);
+        return;
+    case '|':
+    case '>': phi__yaml_text_wrong(r, r->at, "a block scalar inside of brackets"); return;
+    case '-':
+        if (phi__yaml_is_over(r, r->at + 1)) {
+            phi__yaml_text_wrong(r, r->at, "an item of a block sequence inside of brackets");
+            return;
+        }
+        break;
+    default: break;
+    }
+    phi__yaml_flow_expect(r);
+    phi__yaml_scalar_plain_begin(r);
+}
+
+/* ---- the tokens ---- */
+
+/* A colon that ends a key: behind quotes and brackets a blank need not follow. */
+static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
+    const phi__yaml_scalar *s = &r->scalar;
+    if (*r->at != ':') return false;
+    if (phi__yaml_is_over(r, r->at + 1)) return true;
+    return s->style == PHI__YAML_STYLE_SINGLE || s->style == PHI__YAML_STYLE_DOUBLE ||
+           (s->style == PHI__YAML_STYLE_NODE && !s->is_alias);
+}
+
+/* "?" or ":" where an item may begin: a pair without braces. */
+static void phi__yaml_flow_pair(phi__yaml_reader *r) {
+    bool explicit_key = *r->at == '?';
+    if (!explicit_key) phi__yaml_tree_empty(r);
+    r->top->want = PHI__YAML_WANT_NEXT;
+    phi__yaml_tree_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
+    if (!explicit_key) phi__yaml_tree_key(r);
+    r->at++;
+}
+
+/* Behind an item of a sequence. */
+static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
+    if (*r->at == ',' || *r->at == ']') {
+        phi__yaml_tree_value(r);
+        if (*r->at == ']') {
+            phi__yaml_flow_close(r);
+            return;
+        }
+        r->top->want = PHI__YAML_WANT_VALUE;
+        r->at++;
+        return;
+    }
+    if (!phi__yaml_flow_is_colon(r)) {
+        phi__yaml_text_expected(r, r->at, "',' or ']'");
+        return;
+    }
+    if (r->scalar.line != r->line) {
+        phi__yaml_text_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
+        return;
+    }
+    phi__yaml_tree_open_pair(r, PHI__YAML_WANT_KEY);
+    phi__yaml_tree_key(r);
+    r->at++;
+}
+
+static void phi__yaml_flow_seq(phi__yaml_reader *r) {
+    if (r->top->want == PHI__YAML_WANT_NEXT) {
+        phi__yaml_flow_after_item(r);
+        return;
+    }
+    if ((*r->at == ']' || *r->at == ',') && r->inner.at != NULL) { /* a tag alone is an item */
+        phi__yaml_tree_empty(r);
+        phi__yaml_flow_expect(r);
+    } else if (*r->at == ']')
+        phi__yaml_flow_close(r);
+    else if (*r->at == ',')
+        phi__yaml_text_expected(r, r->at, "an item");
+    else if ((*r->at == ':' || (*r->at == '?' && r->inner.at == NULL)) &&
+             phi__yaml_is_over(r, r->at + 1))
+        phi__yaml_flow_pair(r);
+    else
+        phi__yaml_flow_node(r);
+}
+
+/* The end of a mapping, or of a pair at the sequence's comma or bracket. */
+static void phi__yaml_flow_end(phi__yaml_reader *r) {
+    if (r->top->kind == PHI__YAML_FLOW_MAP) {
+        phi__yaml_flow_close(r);
+        return;
+    }
+    phi__yaml_tree_close(r);
+}
+
+/* Behind a value, or a key without one: a comma or the end, which was seen. */
+static void phi__yaml_flow_next_key(phi__yaml_reader *r) {
+    bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
+    if (*r->at == ',' && !pair) {
+        r->top->want = PHI__YAML_WANT_KEY;
+        r->at++;
+    } else
+        phi__yaml_flow_end(r);
+}
+
+/* At ",", "}" or, of a pair, "]": the part that is under way ends. */
+static void phi__yaml_flow_stop(phi__yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    bool pending = r->inner.at != NULL;
+    if (frame->want == PHI__YAML_WANT_KEY && !pending) {
+        if (*r->at == ',')
+            phi__yaml_text_expected(r, r->at, "a key");
+        else
+            phi__yaml_flow_end(r);
+        return;
+    }
+    if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
+        phi__yaml_tree_empty(r);
+        frame->want = PHI__YAML_WANT_COLON;
+    }
+    if (frame->want == PHI__YAML_WANT_COLON) phi__yaml_tree_key(r);
+    if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_tree_empty(r);
+    phi__yaml_tree_value(r);
+    if (r->status == PHI_BUSY) phi__yaml_flow_next_key(r);
+}
+
+/* In a mapping, or a pair. */
+static void phi__yaml_flow_map(phi__yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    bool pair = frame->kind == PHI__YAML_FLOW_PAIR;
+    if (*r->at == ',' || *r->at == (pair ? ']' : '}')) {
+        phi__yaml_flow_stop(r);
+        return;
+    }
+    if (frame->want == PHI__YAML_WANT_COLON || frame->want == PHI__YAML_WANT_NEXT) {
+        if (frame->want == PHI__YAML_WANT_COLON && phi__yaml_flow_is_colon(r)) {
+            phi__yaml_tree_key(r);
+            r->at++;
+        } else if (pair)
+            phi__yaml_text_expected(r, r->at, "',' or ']'");
+        else
+            phi__yaml_text_expected(
+                r, r->at, frame->want == PHI__YAML_WANT_NEXT ? "',' or '}'" : "':', ',' or '}'");
+        return;
+    }
+    if (frame->want != PHI__YAML_WANT_VALUE && *r->at == ':' && phi__yaml_is_over(r, r->at + 1)) {
+        phi__yaml_tree_empty(r);
+        phi__yaml_tree_key(r);
+        r->at++;
+    } else if (frame->want == PHI__YAML_WANT_KEY && *r->at == '?' &&
+               phi__yaml_is_over(r, r->at + 1) && r->inner.at == NULL) {
+        frame->want = PHI__YAML_WANT_EXPLICIT_KEY;
+        r->at++;
+    } else
+        phi__yaml_flow_node(r);
+}
+
+/* The first text of a line. */
+static void phi__yaml_flow_line(phi__yaml_reader *r) {
+    r->fresh = false;
+    if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
+        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
+    else if (r->indent < r->need)
+        phi__yaml_text_wrong(
+            r, r->at, "a line inside of brackets must be indented more than the block around them");
+}
+
+PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_text_space(r, stop)) return;
+    if (r->at == r->end) {
+        phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
+        return;
+    }
+    if (phi__yaml_is_break(*r->at)) {
+        phi__yaml_text_newline(r);
+        return;
+    }
+    if (*r->at == '#' && phi__yaml_is_apart(r, r->at)) {
+        r->state = PHI__YAML_COMMENT;
+        return;
+    }
+    if (*r->at == '#') {
+        phi__yaml_text_expected(r, r->at, "white space before a comment");
+        return;
+    }
+    if (r->fresh) phi__yaml_flow_line(r);
+    if (r->status != PHI_BUSY) return;
+    if (r->top->kind == PHI__YAML_FLOW_SEQ)
+        phi__yaml_flow_seq(r);
+    else
+        phi__yaml_flow_map(r);
+}
+
+/* ======== Block content: what a line begins, continues and closes. */
+
+/* ---- closing ---- */
+
+/* What the frame on top still waits for is null, or empty text where a tag says so. */
+static void phi__yaml_lines_fill(phi__yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
+        phi__yaml_tree_empty(r);
+        phi__yaml_tree_value(r);
+    }
+    if (frame->want == PHI__YAML_WANT_COLON) frame->want = PHI__YAML_WANT_VALUE;
+    if (frame->want == PHI__YAML_WANT_VALUE) {
+        phi__yaml_tree_empty(r);
+        phi__yaml_tree_value(r);
+    }
+}
+
+static void phi__yaml_lines_close(phi__yaml_reader *r) {
+    phi__yaml_lines_fill(r);
+    if (r->status != PHI_BUSY) return;
+    phi__yaml_tree_close(r);
+    phi__yaml_tree_value(r);
+}
+
+/* The document ends: everything closes. */
+static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
+    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
+    if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
+}
+
+static void phi__yaml_lines_finish(phi__yaml_reader *r) {
+    if (r->doc == PHI__YAML_DIRECTIVES)
+        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+    phi__yaml_lines_close_all(r);
+    if (r->status != PHI_BUSY) return;
+    if (r->root == NULL) r->root = phi__yaml_tree_node(r, PHI__JSON_NULL);
+    if (r->root != NULL) r->status = PHI_OK;
+}
+
+/* ---- documents ---- */
+
+static void phi__yaml_lines_second(phi__yaml_reader *r) {
+    phi__yaml_text_wrong(r, r->at, "a second document: only one is read");
+}
+
+static void phi__yaml_lines_marker(phi__yaml_reader *r) {
+    bool start = *r->at == '-';
+    if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
+    if (r->status != PHI_BUSY) return;
+    if (start && r->doc >= PHI__YAML_OPEN) {
+        phi__yaml_lines_second(r);
+        return;
+    }
+    if (!start && r->doc == PHI__YAML_DIRECTIVES) {
+        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+        return;
+    }
+    r->at += 3;
+    r->tab = false;
+    if (start) {
+        r->doc = PHI__YAML_OPEN;
+        r->may_block = false;
+        r->need = 0;
+        r->state = PHI__YAML_GAP;
+    } else {
+        if (r->doc != PHI__YAML_START) r->doc = PHI__YAML_ENDED;
+        r->state = PHI__YAML_REST;
+    }
+}
+
+/* The line's text belongs to no collection. True: it may begin the document's node. */
+static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
+    switch (r->doc) {
+    case PHI__YAML_START:
+        if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
+        r->doc = PHI__YAML_OPEN;
+        return true;
+    case PHI__YAML_DIRECTIVES:
+        if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
+        phi__yaml_text_expected(r, r->at, "'---' after the directives");
+        return false;
+    case PHI__YAML_OPEN: return true;
+    case PHI__YAML_COMPLETE:
+        phi__yaml_text_expected(r, r->at, "the end of the document");
+        return false;
+    default: phi__yaml_lines_second(r); return false;
+    }
+    r->doc = PHI__YAML_DIRECTIVES;
+    r->state = PHI__YAML_REST;
+    phi__yaml_props_directive(r);
+    return false;
+}
+
+/* ---- collections ---- */
+
+static void phi__yaml_lines_tab(phi__yaml_reader *r) {
+    phi__yaml_text_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
+}
+
+/* Behind "-", "?" or ":": a block collection may follow on the same line. */
+static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
+    r->at++;
+    r->tab = false;
+    r->may_block = true;
+    r->need = r->top->indent + 1;
+    r->state = PHI__YAML_GAP;
+}
+
+/* A block collection begins here. */
+static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+    if (r->tab)
+        phi__yaml_lines_tab(r);
+    else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
+        phi__yaml_text_wrong(r, r->at, "a key that is a collection is not supported");
+    else
+        phi__yaml_tree_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
+}
+
+static void phi__yaml_lines_item(phi__yaml_reader *r) {
+    phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
+    phi__yaml_lines_indicator(r);
+}
+
+/* A line at the column of the mapping on top. */
+static void phi__yaml_lines_member(phi__yaml_reader *r) {
+    phi__yaml_frame *frame = r->top;
+    char c = *r->at;
+    bool indicator = phi__yaml_is_blank(r, r->at + 1);
+    if (r->tab) {
+        phi__yaml_lines_tab(r);
+    } else if (c == '-' && indicator && frame->want != PHI__YAML_WANT_KEY &&
+               frame->want != PHI__YAML_WANT_COLON) {
+        phi__yaml_lines_item(r); /* a sequence needs no more spaces than its key */
+    } else if (c == ':' && indicator && frame->want == PHI__YAML_WANT_COLON) {
+        frame->want = PHI__YAML_WANT_VALUE;
+        phi__yaml_lines_indicator(r);
+    } else {
+        phi__yaml_lines_fill(r);
+        if (r->status != PHI_BUSY) return;
+        r->may_block = true;
+        r->need = frame->indent + 1;
+        r->state = PHI__YAML_GAP;
+    }
+}
+
+/* A line at the column of the sequence on top. */
+static void phi__yaml_lines_next_item(phi__yaml_reader *r) {
+    if (r->tab)
+        phi__yaml_lines_tab(r);
+    else
+        phi__yaml_lines_fill(r);
+    r->top->want = PHI__YAML_WANT_VALUE;
+    phi__yaml_lines_indicator(r);
+}
+
+/* Closes what the line's column leaves. False: an error was set. */
+static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
+    bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
+    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
+        phi__yaml_frame *frame = r->top;
+        if (frame->indent < r->indent) break;
+        if (frame->indent == r->indent && (frame->kind == PHI__YAML_MAP || item)) break;
+        if (frame->indent == r->indent && frame->up->indent != r->indent) {
+            phi__yaml_text_expected(r, r->at, "'- ' and the next item");
+            break;
+        }
+        phi__yaml_lines_close(r);
+    }
+    return r->status == PHI_BUSY;
+}
+
+static void phi__yaml_lines_text(phi__yaml_reader *r) {
+    phi__yaml_frame *frame;
+    if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
+        phi__yaml_lines_marker(r);
+        return;
+    }
+    if (!phi__yaml_lines_dedent(r)) return;
+    frame = r->top;
+    if (frame->kind == PHI__YAML_DOC) {
+        if (!phi__yaml_lines_outside(r)) return;
+    } else if (frame->indent == r->indent) {
+        if (frame->kind == PHI__YAML_MAP)
+            phi__yaml_lines_member(r);
+        else
+            phi__yaml_lines_next_item(r);
+        return;
+    } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
+        phi__yaml_text_wrong(r, r->at,
+                             frame->kind == PHI__YAML_MAP
+                                 ? "the indentation of this line fits none of the keys above"
+                                 : "the indentation of this line fits none of the items above");
+        return;
+    }
+    r->may_block = true;
+    r->need = frame->indent + 1;
+    r->state = PHI__YAML_GAP;
+}
+
+PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_text_space(r, stop)) return;
+    if (r->at == r->end)
+        phi__yaml_lines_finish(r);
+    else if (phi__yaml_is_break(*r->at))
+        phi__yaml_text_newline(r);
+    else if (*r->at == '#')
+        r->state = PHI__YAML_COMMENT;
+    else
+        phi__yaml_lines_text(r);
+}
+
+/* ---- nodes ---- */
+
+static bool phi__yaml_lines_wants_key(const phi__yaml_reader *r) {
+    return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
+}
+
+/* "-", "?" or ":" before a blank. */
+static void phi__yaml_lines_structure(phi__yaml_reader *r) {
+    char c = *r->at;
+    bool key = phi__yaml_lines_wants_key(r);
+    if (c == ':') { /* behind nothing: an empty key */
+        if (!r->may_block) phi__yaml_text_expected(r, r->at, "a value");
+        phi__yaml_tree_empty(r);
+        if (r->inner.at != NULL) {
+            r->scalar.at = r->inner.at;
+            r->scalar.line = r->inner.line;
+        }
+        r->state = PHI__YAML_AFTER;
+    } else if (!r->may_block || r->inner.at != NULL)
+        phi__yaml_text_wrong(r, r->at,
+                             c == '-' ? "a block sequence must begin on a line of its own"
+                                      : "a block mapping must begin on a line of its own");
+    else if (c == '-' && key)
+        phi__yaml_text_expected(r, r->at, "a key");
+    else if (c == '-')
+        phi__yaml_lines_item(r);
+    else {
+        if (!key) phi__yaml_lines_open(r, PHI__YAML_MAP, r->at, PHI__YAML_WANT_KEY);
+        if (r->status != PHI_BUSY) return;
+        r->top->want = PHI__YAML_WANT_EXPLICIT_KEY;
+        phi__yaml_lines_indicator(r);
+    }
+}
+
+static void phi__yaml_lines_node(phi__yaml_reader *r) {
+    char c = *r->at;
+    if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
+        phi__yaml_lines_structure(r);
+        return;
+    }
+    switch (c) {
+    case '&':
+    case '!': phi__yaml_props_read(r); return;
+    case '*':
+        phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
+        r->state = PHI__YAML_AFTER;
+        phi__yaml_props_alias(r);
+        if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
+        return;
+    case '[':
+    case '{': phi__yaml_flow_open(r); return;
+    case '"':
+    case '\'': phi__yaml_scalar_quoted_begin(r); return;
+    case '|':
+    case '>':
+        if (phi__yaml_lines_wants_key(r))
+            phi__yaml_text_expected(r, r->at, "a key");
+        else
+            phi__yaml_block_begin(r);
+        return;
+    default: phi__yaml_scalar_plain_begin(r); return;
+    }
+}
+
+PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
+    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
+    if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
+    if (!there) return;
+    if (r->at == r->end || phi__yaml_is_break(*r->at) ||
+        (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
+        if (phi__yaml_lines_wants_key(r)) {
+            phi__yaml_text_expected(r, r->at, "a key");
+            return;
+        }
+        phi__yaml_props_keep(r);
+        r->state = PHI__YAML_REST;
+        r->scalar.style = PHI__YAML_NO_NODE;
+        return;
+    }
+    phi__yaml_lines_node(r);
+}
+
+/* ---- behind a node ---- */
+
+/* ":" behind a node: it is a key. */
+static void phi__yaml_lines_key(phi__yaml_reader *r) {
+    const phi__yaml_scalar *s = &r->scalar;
+    if (s->line != r->line) {
+        phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
+        return;
+    }
+    if (!phi__yaml_lines_wants_key(r)) {
+        if (!r->may_block)
+            phi__yaml_text_wrong(r, r->at,
+                                 "': ' inside of a value: quote the value, or begin the mapping on "
+                                 "a line of its own");
+        else
+            phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
+    }
+    phi__yaml_tree_key(r);
+    if (r->status != PHI_BUSY) return;
+    r->at++;
+    r->tab = false;
+    r->may_block = false;
+    r->need = r->top->indent + 1;
+    r->state = PHI__YAML_GAP;
+}
+
+PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
+    bool tab = r->tab, there = phi__yaml_text_space(r, stop);
+    r->tab = tab; /* white space behind a node indents nothing */
+    if (!there) return;
+    if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
+        phi__yaml_lines_key(r);
+        return;
+    }
+    if (phi__yaml_lines_wants_key(r)) {
+        phi__yaml_text_expected(r, r->at, "':' and a value after the key");
+        return;
+    }
+    phi__yaml_tree_value(r);
+    r->state = PHI__YAML_REST;
+}
+
+PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
+    if (!phi__yaml_text_space(r, stop)) return;
+    if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
+        r->state = PHI__YAML_COMMENT;
+        return;
+    }
+    if (r->at < r->end && !phi__yaml_is_break(*r->at)) {
+        phi__yaml_text_expected(r, r->at, "the end of the line");
+        return;
+    }
+    if (r->at < r->end) phi__yaml_text_newline(r);
+    r->state = r->scalar.style >= PHI__YAML_STYLE_LITERAL && r->scalar.style != PHI__YAML_STYLE_NODE
+                   ? PHI__YAML_BLOCK_LINE
+                   : PHI__YAML_LINE;
+}
+
+/* ======== The reader: its states in turn. */
 
 #define PHI__YAML_DEPTH 512u          /* by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */

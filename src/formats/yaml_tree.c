@@ -1,6 +1,431 @@
 /* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
-#include "text/marks_in.h"
+#include "base/map_in.h"
 #include "formats/yaml_in.h"
+#include "text/marks_in.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ======== Errors, characters, lines, and room for the text of scalars. */
+
+#define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
+
+/* ---- errors ---- */
+
+static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
+                                const char *message) {
+    if (r->status != PHI_BUSY) return;
+    r->status = r->error.status = status;
+    r->error.line = r->line;
+    r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
+    r->error.offset = (size_t)(at - r->text);
+    (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+}
+
+PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what) {
+    char message[sizeof r->error.message];
+    unsigned char c = at < r->end ? (unsigned char)*at : 0;
+    if (at >= r->end)
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
+    else if (phi__yaml_is_break(*at))
+        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
+    else if (c > 0x20 && c < 0x7f)
+        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
+    else if (phi__yaml_is_space(*at))
+        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
+                       c == ' ' ? "a space" : "a tab");
+    else
+        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
+    phi__yaml_text_fail(r, at, PHI_PARSE, message);
+}
+
+PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what) {
+    phi__yaml_text_fail(r, at, PHI_PARSE, what);
+}
+
+PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
+                                     uint32_t column, const char *what) {
+    if (r->status != PHI_BUSY) return;
+    phi__yaml_text_fail(r, at, PHI_PARSE, what);
+    r->error.line = line;
+    r->error.column = column + 1;
+}
+
+PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what) {
+    phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
+}
+
+PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r) {
+    phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+}
+
+/* ---- characters ---- */
+
+/* Three-byte characters that are no text: U+FEFF, a byte order mark; U+FFFE and U+FFFF. */
+static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
+    if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0 && p[1] != 0x85;
+    return n == 3 && p[0] == 0xef &&
+           ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe));
+}
+
+PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
+    unsigned char c = (unsigned char)*at;
+    size_t n;
+    if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
+    if (c < 0x80) {
+        phi__yaml_text_wrong(r, at,
+                             quoted ? "a control character in a string must be an escape of a "
+                                      "double-quoted one"
+                                    : "a control character, which YAML does not allow");
+        return 0;
+    }
+    n = phi__json_text_utf8(at, r->end);
+    if (n == 0)
+        phi__yaml_text_wrong(r, at, "a byte that is not UTF-8");
+    else if (!quoted && phi__yaml_text_is_unprintable((const unsigned char *)at, n)) {
+        phi__yaml_text_wrong(r, at,
+                             "a character that is not text (or a byte order mark) must be an "
+                             "escape of a double-quoted string");
+        return 0;
+    }
+    return n;
+}
+
+/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
+static const char *phi__yaml_text_run(const char *at, const char *stop) {
+    while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
+    return at;
+}
+
+PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop) {
+        size_t n;
+        at = phi__yaml_text_run(at, stop);
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+    }
+    return at;
+}
+
+/* ---- lines ---- */
+
+PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    for (; at < stop; at++) {
+        if (*at == ' ') continue;
+        if (*at != '\t') break;
+        if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+        r->tab = true;
+    }
+    r->at = at;
+    if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+    return at < stop || at == r->end;
+}
+
+PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
+    if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
+    r->at++;
+    r->line++;
+    r->line_at = r->at;
+    r->tab = false;
+    r->fresh = true;
+}
+
+PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
+    return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
+           phi__yaml_is_blank(r, at + 3);
+}
+
+/* ---- room ---- */
+
+PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
+    phi__yaml_scalar *s = &r->scalar;
+    size_t have, bytes;
+    char *room;
+    if (s->text == NULL) s->text = s->to = r->room;
+    if ((size_t)(r->room_end - s->to) > more) return true;
+    have = (size_t)(s->to - s->text);
+    bytes = phi__add(phi__add(have, more), 1);
+    /* doubling, up to the most that the rest of the text can give: three bytes for two */
+    bytes =
+        phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
+    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    if (room == NULL) {
+        phi__yaml_text_no_memory(r);
+        return false;
+    }
+    if (have > 0) memcpy(room, s->text, have);
+    r->room = s->text = room;
+    r->room_end = room + bytes;
+    s->to = room + have;
+    return true;
+}
+
+PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len) {
+    if (!phi__yaml_text_room(r, len)) return false;
+    if (len > 0) memcpy(r->scalar.to, at, len);
+    r->scalar.to += len;
+    return true;
+}
+
+PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
+    *s->to = '\0';
+    s->string = s->text;
+    s->len = (size_t)(s->to - s->text);
+    r->room = s->to + 1;
+}
+
+/* ======== The core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
+
+#define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
+
+static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
+                                     const char *upper) {
+    return phi__str_is(s, lower) || phi__str_is(s, title) || phi__str_is(s, upper);
+}
+
+static bool phi__yaml_core_is_null(phi_str s) {
+    return s.len == 0 || phi__str_is(s, "~") || phi__yaml_core_is_one_of(s, "null", "Null", "NULL");
+}
+
+static uint32_t phi__yaml_core_bool(phi_str s) {
+    if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
+    if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
+    return 0;
+}
+
+static int phi__yaml_core_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return 16;
+}
+
+/* 0o17, 0x1F. */
+static uint32_t phi__yaml_core_based(phi_str s, phi__json_value *value) {
+    int base = s.at[1] == 'x' ? 16 : 8;
+    uint64_t n = 0;
+    bool large = false;
+    size_t i;
+    if (s.len < 3) return 0;
+    for (i = 2; i < s.len; i++) {
+        int digit = phi__yaml_core_digit(s.at[i]);
+        if (digit >= base) return 0;
+        large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
+        if (!large) n = n * (uint64_t)base + (uint64_t)digit;
+    }
+    if (large) return PHI__YAML_TOO_LARGE;
+    value->u = n;
+    return n > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT;
+}
+
+/* Past the digits. */
+static size_t phi__yaml_core_digits(phi_str s, size_t i) {
+    while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
+    return i;
+}
+
+/* The parts of a decimal number: [sign] whole [. fraction] [exponent]. */
+typedef struct phi__yaml_decimal {
+    size_t whole, point, fraction, exponent; /* where they begin, or where they would */
+} phi__yaml_decimal;
+
+static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
+    size_t i = s.len > 0 && (s.at[0] == '+' || s.at[0] == '-') ? 1 : 0, end;
+    d->whole = i;
+    d->point = phi__yaml_core_digits(s, i);
+    d->fraction = d->point;
+    if (d->point < s.len && s.at[d->point] == '.') d->fraction++;
+    d->exponent = phi__yaml_core_digits(s, d->fraction);
+    if (d->point == d->whole && d->exponent == d->fraction) return false;
+    if (d->point == d->fraction && d->exponent != d->point) return false;
+    if (d->exponent == s.len) return true;
+    i = d->exponent;
+    if (s.at[i] != 'e' && s.at[i] != 'E') return false;
+    i++;
+    if (i < s.len && (s.at[i] == '+' || s.at[i] == '-')) i++;
+    end = phi__yaml_core_digits(s, i);
+    return end > i && end == s.len;
+}
+
+/* The same number as JSON writes it: no plus, no zeros in front, digits around the point. */
+static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
+                                         phi__json_value *value) {
+    char text[PHI__YAML_NUMBER_MOST + 8];
+    phi__json_number number;
+    const char *bad;
+    size_t n = 0, from = d->whole;
+    if (s.len > PHI__YAML_NUMBER_MOST) return PHI__YAML_TOO_LARGE;
+    while (from + 1 < d->point && s.at[from] == '0') from++;
+    if (s.at[0] == '-') text[n++] = '-';
+    if (from == d->point) text[n++] = '0';
+    memcpy(text + n, s.at + from, d->point - from);
+    n += d->point - from;
+    if (d->fraction > d->point) {
+        text[n++] = '.';
+        memcpy(text + n, s.at + d->fraction, d->exponent - d->fraction);
+        n += d->exponent - d->fraction;
+        if (d->exponent == d->fraction) text[n++] = '0';
+    }
+    memcpy(text + n, s.at + d->exponent, s.len - d->exponent);
+    n += s.len - d->exponent;
+    if (phi__json_number_read(text, text + n, &number, &bad) != text + n)
+        return PHI__YAML_TOO_LARGE;
+    *value = number.v;
+    return number.kind;
+}
+
+static uint32_t phi__yaml_core_special(phi_str s, phi__json_value *value) {
+    bool sign = s.at[0] == '-' || s.at[0] == '+';
+    phi_str rest = phi__str(s.at + (sign ? 1 : 0), s.len - (sign ? 1 : 0));
+    if (phi__yaml_core_is_one_of(rest, ".inf", ".Inf", ".INF")) {
+        value->d = s.at[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        return PHI__JSON_DOUBLE;
+    }
+    if (sign || !phi__yaml_core_is_one_of(s, ".nan", ".NaN", ".NAN")) return 0;
+    value->d = (double)NAN;
+    return PHI__JSON_DOUBLE;
+}
+
+/* A number's kind, or 0. */
+static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
+    phi__json_number number;
+    phi__yaml_decimal d;
+    const char *bad;
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* mostly as in JSON */
+        const char *end = s.at + phi__min(s.len, 65536);
+        if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
+            *value = number.v;
+            return number.kind;
+        }
+    }
+    if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x'))
+        return phi__yaml_core_based(s, value);
+    if (phi__yaml_core_parts(s, &d)) return phi__yaml_core_rewritten(s, &d, value);
+    return phi__yaml_core_special(s, value);
+}
+
+static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
+    char c = s.len > 0 ? s.at[0] : '~';
+    uint32_t kind = 0;
+    if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.')
+        kind = phi__yaml_core_number(s, value);
+    else if (c == 't' || c == 'T' || c == 'f' || c == 'F')
+        kind = phi__yaml_core_bool(s);
+    else if ((c == '~' || c == 'n' || c == 'N') && phi__yaml_core_is_null(s))
+        kind = PHI__JSON_NULL;
+    if (kind == 0) kind = PHI__JSON_STRING;
+    return kind;
+}
+
+/* What the text is under a tag that is not str: the tag's kind, or 0. */
+static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *value) {
+    uint32_t kind = phi__yaml_core_plain(s, value);
+    bool number = kind == PHI__JSON_INT || kind == PHI__JSON_UINT || kind == PHI__JSON_DOUBLE;
+    if (tag == PHI__YAML_TAG_NULL) return kind == PHI__JSON_NULL ? kind : 0;
+    if (tag == PHI__YAML_TAG_BOOL)
+        return kind == PHI__JSON_TRUE || kind == PHI__JSON_FALSE ? kind : 0;
+    if (kind == PHI__YAML_TOO_LARGE) return kind;
+    if (tag == PHI__YAML_TAG_INT) {
+        phi__yaml_decimal d;
+        bool based = s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x');
+        if (!number) return 0;
+        return based || (phi__yaml_core_parts(s, &d) && d.point == s.len) ? kind : 0;
+    }
+    if (tag != PHI__YAML_TAG_FLOAT || !number) return 0;
+    if (kind == PHI__JSON_INT) value->d = (double)value->i;
+    if (kind == PHI__JSON_UINT) value->d = (double)value->u;
+    return PHI__JSON_DOUBLE;
+}
+
+PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                        phi__json_value *value) {
+    value->u = 0;
+    if (tag == PHI__YAML_TAG_NONE && plain) return phi__yaml_core_plain(text, value);
+    if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
+    return phi__yaml_core_tagged(text, tag, value);
+}
+
+/* ======== Texts by hash: the keys of the mappings that are open, and the anchors.
+
+   Names are a stack with a hash table of places in it. The newest leave first, so a table with
+   linear probing needs no marks of removed names: the newest is the last of every chain. */
+
+/* The address of the table's owner makes the places differ from run to run, so that no text can
+   be made in advance whose names collide. */
+PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
+    uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
+    return (uint32_t)(phi__map_hash(seed, text) >> 32);
+}
+
+static bool phi__yaml_names_same(const phi__yaml_name *name, uint32_t hash, phi_str text,
+                                 uint32_t scope) {
+    return name->hash == hash && name->scope == scope && name->len == text.len &&
+           (text.len == 0 || memcmp(name->at, text.at, text.len) == 0);
+}
+
+/* A table holds indices from 1; 0 is free. */
+static void phi__yaml_names_place(phi__yaml_names *names, uint32_t index) {
+    uint32_t mask = names->table_cap - 1, place = names->at[index].hash & mask;
+    while (names->table[place] != 0) place = (place + 1) & mask;
+    names->table[place] = index + 1;
+    names->at[index].place = place;
+}
+
+static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
+    uint32_t cap = names->cap == 0 ? 16 : names->cap * 2, i;
+    phi__yaml_name *at;
+    uint32_t *table;
+    if (names->cap >= UINT32_MAX / 8) return false;
+    at = (phi__yaml_name *)phi_arena_alloc(arena, phi__mul(cap, sizeof *at));
+    table = (uint32_t *)phi_arena_alloc(arena, phi__mul(cap, 2 * sizeof *table));
+    if (at == NULL || table == NULL) return false;
+    if (names->count > 0) memcpy(at, names->at, names->count * sizeof *at);
+    memset(table, 0, cap * 2 * sizeof *table);
+    names->at = at;
+    names->table = table;
+    names->cap = cap;
+    names->table_cap = cap * 2;
+    for (i = 0; i < names->count; i++) phi__yaml_names_place(names, i); /* the oldest first */
+    return true;
+}
+
+PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
+                                             uint32_t scope, uint32_t hash) {
+    uint32_t mask, place;
+    if (names->count == 0) return NULL;
+    mask = names->table_cap - 1;
+    for (place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
+        phi__yaml_name *name = &names->at[names->table[place] - 1];
+        if (phi__yaml_names_same(name, hash, text, scope)) return name;
+    }
+    return NULL;
+}
+
+PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                            uint32_t scope, uint32_t hash) {
+    phi__yaml_name *name;
+    if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
+    name = &names->at[names->count];
+    memset(name, 0, sizeof *name);
+    name->at = text.at;
+    name->len = (uint32_t)text.len;
+    name->hash = hash;
+    name->scope = scope;
+    phi__yaml_names_place(names, names->count++);
+    return name;
+}
+
+PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
+    while (names->count > count) names->table[names->at[--names->count].place] = 0;
+}
+
+/* ======== Frames and nodes: open collections, their values and keys, anchors, aliases. */
 
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
@@ -459,4 +884,312 @@ PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
             phi__yaml_tree_copy_open(r, source, node);
     }
     return true;
+}
+
+/* ======== Properties before a node or a document: anchors, tags, directives. */
+
+#define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
+#define PHI__YAML_HANDLES_MOST 64u
+
+struct phi__yaml_handle {
+    struct phi__yaml_handle *next;
+    phi_str handle, prefix; /* "!e!", "tag:example.com,2000:" */
+};
+
+/* ---- names ---- */
+
+/* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
+static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
+    const char *start = at;
+    while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
+        size_t n = phi__yaml_text_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+        if ((size_t)(at - start) > PHI__YAML_NAME_MOST) {
+            phi__yaml_text_too_big(r, "the name of an anchor or a tag of more than 1024 bytes");
+            return NULL;
+        }
+    }
+    return at;
+}
+
+static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
+    if (r->inner.at != NULL) return;
+    r->inner.at = at;
+    r->inner.line = r->line;
+    r->inner.column = phi__yaml_column(r, at);
+}
+
+/* ---- tags ---- */
+
+static uint8_t phi__yaml_props_core_tag(phi_str name) {
+    static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
+    return PHI__YAML_TAG_NONE;
+}
+
+/* The core tag that prefix and rest make together. */
+static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
+    char whole[32];
+    static const char core[] = "tag:yaml.org,2002:";
+    size_t n = sizeof core - 1, len = prefix.len + rest.len;
+    if (len <= n || len > sizeof whole) return PHI__YAML_TAG_NONE;
+    memcpy(whole, prefix.at, prefix.len);
+    if (rest.len > 0) memcpy(whole + prefix.len, rest.at, rest.len);
+    if (memcmp(whole, core, n) != 0) return PHI__YAML_TAG_NONE;
+    return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
+}
+
+static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
+                                                             phi_str handle) {
+    const struct phi__yaml_handle *at = r->handles;
+    while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
+    return at;
+}
+
+/* "!", "!!" or "!name!" at the start. */
+static size_t phi__yaml_props_handle_len(phi_str tag) {
+    size_t i;
+    for (i = 1; i < tag.len; i++) {
+        char c = tag.at[i];
+        if (c == '!') return i + 1;
+        if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+              (c >= 'A' && c <= 'Z')))
+            break;
+    }
+    return 1;
+}
+
+static bool phi__yaml_props_is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Whether these are characters of a tag: those of a URI, "!" apart. */
+static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
+    static const char more[] = "-#;/?:@&=+$_.~*'()%";
+    size_t i;
+    for (i = 0; i < s.len; i++) {
+        char c = s.at[i];
+        if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
+                          phi__yaml_props_is_hex(s.at[i + 2])))
+            return false;
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
+        if (memchr(more, c, sizeof more - 1) != NULL) continue;
+        if (in_brackets && (c == ',' || c == '[' || c == ']' || c == '!')) continue;
+        return false;
+    }
+    return true;
+}
+
+/* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
+static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    size_t n = phi__yaml_props_handle_len(tag);
+    phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
+    const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
+    if (!phi__yaml_props_is_uri(rest, false)) {
+        phi__yaml_text_wrong(r, tag.at, "a tag with a character that tags do not have");
+        return false;
+    }
+    if (n > 1 && rest.len == 0) {
+        phi__yaml_text_expected(r, tag.at + n, "a tag's name after its handle");
+        return false;
+    }
+    if (declared != NULL)
+        *out = phi__yaml_props_whole(declared->prefix, rest);
+    else if (n == 2)
+        *out = phi__yaml_props_core_tag(rest);
+    else if (n > 2) {
+        phi__yaml_text_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
+        return false;
+    }
+    if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
+    return true;
+}
+
+/* The tag of a text like "!<tag:yaml.org,2002:str>". */
+static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    phi_str whole;
+    if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
+        phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
+        return false;
+    }
+    whole = phi__str(tag.at + 2, tag.len - 3);
+    if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
+        phi__yaml_text_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
+        return false;
+    }
+    *out = phi__yaml_props_whole(whole, phi__str("", 0));
+    return true;
+}
+
+static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
+    bool verbatim = at + 1 < r->end && at[1] == '<', good;
+    const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
+    const char *close;
+    uint8_t tag = PHI__YAML_TAG_NONE;
+    if (end == NULL) return;
+    if (verbatim) {
+        close = (const char *)memchr(at, '>', (size_t)(end - at));
+        if (close != NULL && phi__yaml_is_over(r, close + 1)) end = close + 1;
+    }
+    if (r->inner.tag != 0) {
+        phi__yaml_text_wrong(r, at, "a second tag for one node");
+        return;
+    }
+    good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
+                    : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
+    if (!good) return;
+    if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
+        phi__yaml_text_wrong(r, at,
+                             "a tag that is not of the core schema (!!str, !!int, !!float, "
+                             "!!bool, !!null, !!seq, !!map)");
+        return;
+    }
+    phi__yaml_props_mark(r, at);
+    r->inner.tag = tag;
+    r->at = end;
+}
+
+/* ---- anchors ---- */
+
+static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
+    const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+    if (end == NULL) return;
+    if (end == at + 1) {
+        phi__yaml_text_expected(r, end, "the name of an anchor");
+        return;
+    }
+    if (r->inner.anchor_at != NULL) {
+        phi__yaml_text_wrong(r, at, "a second anchor for one node");
+        return;
+    }
+    phi__yaml_props_mark(r, at);
+    r->inner.anchor_at = at;
+    r->inner.anchor = phi__str(at + 1, (size_t)(end - at - 1));
+    r->at = end;
+}
+
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
+    const char *at = r->at;
+    if (*at == '&')
+        phi__yaml_props_anchor(r, at);
+    else
+        phi__yaml_props_tag(r, at);
+    if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
+        phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
+}
+
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
+    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
+    if (inner->at == NULL) return;
+    if (outer->at == NULL)
+        *outer = *inner;
+    else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
+             (inner->tag != 0 && outer->tag != 0))
+        phi__yaml_text_wrong_at(r, inner->at, inner->line, inner->column,
+                                "a second anchor or tag for one node");
+    else if (inner->anchor_at != NULL) {
+        outer->anchor = inner->anchor;
+        outer->anchor_at = inner->anchor_at;
+    } else
+        outer->tag = inner->tag;
+    memset(inner, 0, sizeof *inner);
+}
+
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
+    const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+    if (end == NULL) return;
+    if (end == at + 1) {
+        phi__yaml_text_expected(r, end, "the name of an anchor after '*'");
+        return;
+    }
+    if (r->inner.at != NULL) {
+        phi__yaml_text_wrong(r, at, "an alias cannot have an anchor or a tag");
+        return;
+    }
+    r->at = end;
+    phi__yaml_tree_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
+}
+
+/* ---- directives ---- */
+
+/* The next word of the line: empty at its end or before a comment. */
+static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
+    const char *at = r->at, *end;
+    while (at < r->end && phi__yaml_is_space(*at)) at++;
+    r->at = at;
+    if (at < r->end && *at == '#') return phi__str(at, 0);
+    end = phi__yaml_props_name(r, at, false);
+    if (end != NULL) r->at = end;
+    return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
+}
+
+static void phi__yaml_props_version(phi__yaml_reader *r) {
+    phi_str word = phi__yaml_props_word(r);
+    size_t i, points = 0;
+    if (r->status != PHI_BUSY) return;
+    for (i = 0; i < word.len; i++) {
+        if (word.at[i] == '.' && i > 0 && i + 1 < word.len && points == 0)
+            points++;
+        else if (word.at[i] < '0' || word.at[i] > '9')
+            break;
+    }
+    if (r->has_version)
+        phi__yaml_text_wrong(r, word.at, "a second %YAML directive");
+    else if (i < word.len || points == 0)
+        phi__yaml_text_expected(r, word.at, "a version like 1.2 after %YAML");
+    else if (!phi__str_starts(word, "1."))
+        phi__yaml_text_wrong(r, word.at, "a version of YAML other than 1");
+    r->has_version = true;
+}
+
+static bool phi__yaml_props_is_handle(phi_str s) {
+    if (s.len == 0 || s.at[0] != '!') return false;
+    return phi__yaml_props_handle_len(s) == s.len;
+}
+
+static void phi__yaml_props_declare(phi__yaml_reader *r) {
+    phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
+    struct phi__yaml_handle *declared;
+    if (r->status != PHI_BUSY) return;
+    if (!phi__yaml_props_is_handle(handle)) {
+        phi__yaml_text_expected(r, handle.at, "a handle like !name! after %TAG");
+        return;
+    }
+    if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
+        phi__yaml_text_expected(r, prefix.at, "a prefix of tags after the handle");
+        return;
+    }
+    if (phi__yaml_props_handle(r, handle) != NULL) {
+        phi__yaml_text_wrong(r, handle.at, "a second %TAG directive of this handle");
+        return;
+    }
+    if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
+        phi__yaml_text_too_big(r, "more than 64 %TAG directives");
+        return;
+    }
+    declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
+    if (declared == NULL) {
+        phi__yaml_text_no_memory(r);
+        return;
+    }
+    declared->handle = handle;
+    declared->prefix = prefix;
+    declared->next = r->handles;
+    r->handles = declared;
+}
+
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
+    phi_str name;
+    r->at++;
+    name = phi__yaml_props_word(r);
+    if (r->status != PHI_BUSY) return;
+    if (phi__str_is(name, "YAML"))
+        phi__yaml_props_version(r);
+    else if (phi__str_is(name, "TAG"))
+        phi__yaml_props_declare(r);
+    else
+        r->state = PHI__YAML_COMMENT; /* reserved: skipped */
 }

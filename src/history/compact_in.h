@@ -3,10 +3,7 @@
 #define PHI_HISTORY_COMPACT_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "history/compact.h"
-
-enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
 
 /* A plan, and its figures. */
 typedef struct phi__compacted {
@@ -17,8 +14,10 @@ typedef struct phi__compacted {
 
 /* Resolves zero fields to their defaults; a config without a window gets the default window. */
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
+
 /* How many earlier runs are in scope, of a config that was filled. */
 PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
+
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
@@ -46,6 +45,7 @@ PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
                                      const phi_token_counter *counter, phi_arena *arena,
                                      phi__compacted *out);
+
 /* The same for a writer that sums up whatever the plan replaces: summaries are in it, too, and so
    are those of runs beyond the scope. */
 PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t count,
@@ -60,6 +60,7 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
 
 /* A user's message with one text, which is borrowed. NULL: no memory. */
 PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
+
 /* The same with the time, run and turn of `place`. */
 PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena);
 

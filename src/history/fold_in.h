@@ -77,7 +77,7 @@ typedef struct phi__limit {
 } phi__limit;
 PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto);
 
-/* ---- groups.c ---- */
+/* ---- append.c ---- */
 
 /* Ids of calls, each with the item that was put last for it. The ids are borrowed. */
 typedef struct phi__id {

@@ -7,6 +7,6 @@
 #include "history/rewrite_in.h"
 #include "history/thread_in.h"
 #include "history/tool_state_in.h"
-#include "history/truncate_in.h"
+#include "history/prune_in.h"
 
 #endif

@@ -10,7 +10,7 @@
    places are made at the end. */
 #include "history/load_in.h"
 
-#include "history/graft_in.h"
+#include "history/rebase_in.h"
 #include "history/thread_in.h"
 
 /* ---- by lane ---- */

@@ -4,11 +4,261 @@
    The order in which items get their place does not depend on the budget: the newest turn, the
    protected turns, the summaries of older messages, the groups before those. The first item that
    does not fit ends the walk. So a larger budget never sends less. */
-#include "history/projecting_in.h"
+#include "history/project_in.h"
 
+#include "base/arena_in.h"
 #include "base/utf8_in.h"
+#include "history/projecting_in.h"
 #include "model/texts_in.h"
-#include "model/tokens.h"
+#include "wire/hash_in.h"
+
+/* ======== The presets, and every default in one place. */
+
+/* Spec, threads and strategies, part B. */
+enum {
+    PHI__POLICY_INPUT = 8000,
+    PHI__POLICY_RESERVE = 2000,
+    PHI__POLICY_TURNS = 3,
+    PHI__POLICY_SHORT_INPUT = 6000,
+    PHI__POLICY_SHORT_TURNS = 2,
+    PHI__POLICY_LONG_INPUT = 100000,
+    PHI__POLICY_LONG_TURNS = 10,
+    PHI__POLICY_TOOL_TURNS = 5,
+    PHI__POLICY_WINDOW = 128000, /* of a model that does not say: as agents take it */
+    PHI__POLICY_OUTPUT = 8192    /* the same */
+};
+
+PHI__FN phi_policy phi__policy_filled(const phi_policy *policy) {
+    phi_policy p;
+    memset(&p, 0, sizeof p);
+    if (policy != NULL) p = *policy;
+    if (p.max_input_tokens == 0) p.max_input_tokens = PHI__POLICY_INPUT;
+    if (p.reserve_output_tokens == 0) p.reserve_output_tokens = PHI__POLICY_RESERVE;
+    if (p.no_reserve) p.reserve_output_tokens = 0;
+    if (p.keep_last_turns == 0) p.keep_last_turns = PHI__POLICY_TURNS;
+    if (p.keep_no_turns) p.keep_last_turns = 1;
+    if (p.summary_role == (phi_role)0) p.summary_role = PHI_ROLE_USER;
+    if (p.include == 0) p.include = PHI_INCLUDE_ALL;
+    return p;
+}
+
+PHI__FN const char *phi__policy_fault(const phi_policy *policy) {
+    if ((unsigned)policy->summaries > (unsigned)PHI_SUMMARIES_WRITE)
+        return "policy.summaries is none of its values";
+    if (policy->summary_role != (phi_role)0 && policy->summary_role != PHI_ROLE_USER &&
+        policy->summary_role != PHI_ROLE_ASSISTANT)
+        return "policy.summary_role: expected user or assistant";
+    if ((policy->include & ~(uint32_t)PHI_INCLUDE_ALL) != 0)
+        return "policy.include: expected PHI_INCLUDE_ bits";
+    return NULL;
+}
+
+/* For a model whose output may be as large as its window, half of the window is for input. */
+static void phi__policy_for_model(const phi_model *model, phi_policy *p) {
+    uint64_t window = PHI__POLICY_WINDOW, output = PHI__POLICY_OUTPUT;
+    if (model != NULL && model->context_window != 0) window = model->context_window;
+    if (model != NULL && model->max_tokens != 0) output = model->max_tokens;
+    p->max_input_tokens = window;
+    p->reserve_output_tokens = output < window / 2 ? output : window / 2;
+    p->no_reserve = p->reserve_output_tokens == 0;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
+    phi_policy p = phi__policy_filled(NULL);
+    switch (kind) {
+    case PHI_POLICY_SHORT_CONTEXT:
+        p.max_input_tokens = PHI__POLICY_SHORT_INPUT;
+        p.keep_last_turns = PHI__POLICY_SHORT_TURNS;
+        break;
+    case PHI_POLICY_LONG_CONTEXT:
+        p.max_input_tokens = PHI__POLICY_LONG_INPUT;
+        p.keep_last_turns = PHI__POLICY_LONG_TURNS;
+        break;
+    case PHI_POLICY_TOOL_FOCUSED:
+        p.keep_last_turns = PHI__POLICY_TOOL_TURNS;
+        p.include = PHI_INCLUDE_MESSAGES | PHI_INCLUDE_TOOLS;
+        p.summaries = PHI_SUMMARIES_NONE;
+        break;
+    case PHI_POLICY_FOR_MODEL: phi__policy_for_model(model, &p); break;
+    case PHI_POLICY_DEFAULT: break;
+    }
+    return p;
+}
+
+/* ======== The items of a projection: a view's, or a fold's. */
+
+PHI__FN const phi_message *phi__project_items_message(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
+}
+
+PHI__FN uint32_t phi__project_items_flags(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
+}
+
+PHI__FN uint64_t phi__project_items_from(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
+}
+
+PHI__FN uint64_t phi__project_items_to(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
+}
+
+PHI__FN uint64_t phi__project_items_tokens(const phi__project_order *o, size_t at) {
+    bool counted = o->counter != NULL && o->counter->count_text != NULL;
+    if (o->items != NULL && !counted) return o->items[at].tokens;
+    return phi_tokens_of_message(o->counter, phi__project_items_message(o, at));
+}
+
+PHI__FN bool phi__project_items_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+PHI__FN size_t phi__project_items_calls(const phi_message *m) {
+    size_t n = 0, i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        n += phi__project_items_is_call(&m->content[i]) ? 1 : 0;
+    return n;
+}
+
+/* A summary with calls in it is an answer like any other. */
+PHI__FN bool phi__project_items_sums_up(const phi_message *m, uint32_t flags) {
+    return (flags & PHI_ITEM_SUMMARY) != 0 &&
+           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
+           phi__project_items_calls(m) == 0;
+}
+
+PHI__FN bool phi__project_items_is_summary(const phi__project_order *o, size_t at) {
+    uint32_t flags = phi__project_items_flags(o, at);
+    return (flags & PHI_ITEM_SUMMARY) != 0 &&
+           phi__project_items_sums_up(phi__project_items_message(o, at), flags);
+}
+
+PHI__FN bool phi__project_items_is_group(const phi_message *m, uint32_t flags) {
+    return (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
+           !phi__project_items_sums_up(m, flags);
+}
+
+/* The newest summary before an item; SIZE_MAX: none. */
+PHI__FN size_t phi__project_items_summary_before(const phi__project_order *o, size_t at) {
+    if (at == 0) return SIZE_MAX;
+    if (o->items == NULL) {
+        uint32_t place = o->fold->items[at - 1].summary;
+        return place > 0 ? place - 1 : SIZE_MAX;
+    }
+    while (at > 0 && !phi__project_items_is_summary(o, at - 1)) at--;
+    return at > 0 ? at - 1 : SIZE_MAX;
+}
+
+/* A user's message opens a turn, unless it was steered into a run: steering belongs to that run's
+   turn. */
+PHI__FN bool phi__project_items_opens(const phi__project_order *o, size_t at) {
+    const phi_message *m = phi__project_items_message(o, at), *before;
+    if (m->role != PHI_ROLE_USER) return false;
+    if (m->loop_id.len == 0) return true;
+    for (; at > 0; at--) {
+        before = phi__project_items_message(o, at - 1);
+        if (before->role == PHI_ROLE_EXTENSION || phi__project_items_is_summary(o, at - 1))
+            continue;
+        return !phi_str_equal(before->loop_id, m->loop_id);
+    }
+    return true;
+}
+
+/* ======== Matches results and calls of the projected items. */
+
+static phi__found **phi__project_results_bucket(phi__projecting *p, phi_str id) {
+    return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
+}
+
+PHI__FN void phi__project_results_find(phi__projecting *p, size_t at) {
+    phi__found **bucket =
+        phi__project_results_bucket(p, phi__project_items_message(p->order, at)->tool_call_id);
+    phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
+    if (found == NULL) {
+        p->failed = true;
+        return;
+    }
+    found->at = at;
+    found->later = *bucket;
+    *bucket = found;
+}
+
+/* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX:
+   none. */
+static size_t phi__project_results_take(phi__projecting *p, phi_str id) {
+    phi__found **bucket = phi__project_results_bucket(p, id), **link = bucket, *found;
+    size_t at = SIZE_MAX;
+    while ((found = *link) != NULL) {
+        if (!phi_str_equal(phi__project_items_message(p->order, found->at)->tool_call_id, id) ||
+            found->spent) {
+            link = &found->later;
+            continue;
+        }
+        if (at == SIZE_MAX) {
+            at = found->at;
+            *link = found->later;
+            continue;
+        }
+        found->spent = true;
+        link = &found->later;
+    }
+    return at;
+}
+
+static const phi_message *phi__project_results_missing(phi__projecting *p,
+                                                       const phi_content *call) {
+    phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
+    phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
+    if (m == NULL || c == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    c->kind = PHI_CONTENT_TEXT;
+    c->text = phi_str_of(phi__texts_get(p->order->texts, PHI_TEXT_RESULT_MISSING));
+    m->role = PHI_ROLE_TOOL_RESULT;
+    m->is_error = true;
+    m->content = c;
+    m->content_count = 1;
+    m->tool_call_id = call->id;
+    m->tool_name = call->name;
+    return m;
+}
+
+static void phi__project_results_join(phi__projecting *p, phi__group *g, const phi_content *call) {
+    size_t at = phi__project_results_take(p, call->id), n = g->result_count++;
+    g->places[n] = at;
+    if (at != SIZE_MAX) {
+        g->results[n] = phi__project_items_message(p->order, at);
+        g->tokens = phi__projecting_sum(g->tokens, phi__project_items_tokens(p->order, at));
+        return;
+    }
+    g->results[n] = phi__project_results_missing(p, call);
+    g->made++;
+    g->tokens =
+        phi__projecting_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
+}
+
+PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls) {
+    const phi_message *m = g->message;
+    size_t i;
+    if (calls == 0) return;
+    g->results =
+        (const phi_message **)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->results));
+    g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
+    p->failed = p->failed || g->results == NULL || g->places == NULL;
+    for (i = 0; i < m->content_count && !p->failed; i++)
+        if (phi__project_items_is_call(&m->content[i]))
+            phi__project_results_join(p, g, &m->content[i]);
+}
+
+/* ======== Chooses the items of a view to send: walks from the newest end, no further than
+   needed.
+
+   The order in which items get their place does not depend on the budget: the newest turn, the
+   protected turns, the summaries of older messages, the groups before those. The first item that
+   does not fit ends the walk. So a larger budget never sends less. */
 
 enum {
     PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
@@ -543,4 +793,142 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
     *out_count = made.count;
     if (meta != NULL) *meta = made.meta;
     return PHI_OK;
+}
+
+/* ======== Explains a projection: a line for each group, whether it is sent, and why. */
+
+static const char *phi__explain_verdict(const phi__group *g, const phi_policy *policy) {
+    switch (g->verdict) {
+    case PHI__VERDICT_SHOWN:
+        return !g->is_summary && g->turn > 1 && g->turn <= policy->keep_last_turns
+                   ? "shown, protected"
+                   : "shown";
+    case PHI__VERDICT_CUT: return "shown, its results cut";
+    case PHI__VERDICT_KIND: return "left out: not included by the policy";
+    case PHI__VERDICT_TURNS: return "left out: max_turns";
+    case PHI__VERDICT_MESSAGES: return "left out: max_messages";
+    case PHI__VERDICT_BUDGET: return "left out: the budget";
+    case PHI__VERDICT_START: return "left out: no user message before it is shown";
+    }
+    return "";
+}
+
+static void phi__explain_what(phi__buf *out, const phi__group *g) {
+    if (g->is_summary) {
+        phi__buf_text(out, "summary");
+        return;
+    }
+    phi__buf_text(out, g->message == NULL || g->message->role == PHI_ROLE_ASSISTANT
+                           ? "answer"
+                           : "user message");
+    if (g->result_count > 0)
+        phi__buf_printf(out, " and %llu result%s", (unsigned long long)g->result_count,
+                        g->result_count == 1 ? "" : "s");
+    if (g->made > 0) phi__buf_printf(out, " (%llu made)", (unsigned long long)g->made);
+}
+
+static void phi__explain_group(phi__buf *out, const phi__project_order *o, const phi__group *g,
+                               const phi_policy *policy) {
+    uint64_t from = o->items != NULL ? o->items[g->at].from : o->fold->items[g->at].from;
+    uint64_t to = o->items != NULL ? o->items[g->at].to : o->fold->items[g->at].to;
+    phi__buf_printf(out, "%llu", (unsigned long long)from);
+    if (to != from) phi__buf_printf(out, "-%llu", (unsigned long long)to);
+    phi__buf_text(out, " ");
+    phi__explain_what(out, g);
+    phi__buf_printf(out, ", %llu tokens: %s\n", (unsigned long long)g->tokens,
+                    phi__explain_verdict(g, policy));
+}
+
+static void phi__explain_head(phi__buf *out, const phi_projection_meta *meta,
+                              const phi_policy *policy) {
+    if (policy->max_input_tokens == PHI_POLICY_UNLIMITED) {
+        phi__buf_text(out, "for messages: no limit\n");
+        return;
+    }
+    phi__buf_printf(
+        out, "for messages: %llu of %llu tokens (answer %llu, system prompt %llu, tools %llu)\n",
+        (unsigned long long)meta->budget_tokens, (unsigned long long)policy->max_input_tokens,
+        (unsigned long long)policy->reserve_output_tokens, (unsigned long long)meta->system_tokens,
+        (unsigned long long)meta->tools_tokens);
+}
+
+static void phi__explain_tail(phi__buf *out, const phi_projection_meta *meta) {
+    phi__buf_printf(out, "sent: %llu messages of %llu, %llu tokens in all",
+                    (unsigned long long)meta->messages_included,
+                    (unsigned long long)meta->messages_total,
+                    (unsigned long long)meta->estimated_tokens);
+    if (meta->overflow) phi__buf_text(out, "; the newest turn does not fit");
+    if (meta->protected_over) phi__buf_text(out, "; protected turns are beyond the budget");
+    if (meta->need_summary)
+        phi__buf_printf(out, "; a summary of %llu-%llu is wanted",
+                        (unsigned long long)meta->need_from, (unsigned long long)meta->need_to);
+    phi__buf_char(out, '\n');
+}
+
+/* order->all is set. */
+PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out) {
+    phi_arena scratch;
+    phi__projection made;
+    phi__buf text;
+    phi_policy policy = phi__policy_filled(order->policy);
+    const phi__group *g;
+    phi_status status;
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_init(&text, arena->memory);
+    order->all = true;
+    order->extensions = false;
+    status = phi__project(order, &scratch, &made);
+    if (status == PHI_OK) {
+        phi__explain_head(&text, &made.meta, &policy);
+        for (g = made.groups; g != NULL; g = g->newer) phi__explain_group(&text, order, g, &policy);
+        phi__explain_tail(&text, &made.meta);
+        if (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)) status = PHI_NO_MEMORY;
+    }
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ======== The tokens of a context: the provider's report, and an estimate of later messages.
+
+   A provider says with each answer how many tokens it read and wrote; those are exact, and include
+   the system prompt and the tools. Messages behind that answer are estimated. After a change of the
+   list (compaction, prune, replaced messages) the report no longer describes it: reset the
+   tracker. */
+
+static uint64_t phi__tracker_add(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* ---- public ---- */
+
+PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index) {
+    uint64_t sum;
+    if (tracker == NULL || usage == NULL) return;
+    sum = phi__tracker_add(phi__tracker_add(usage->input, usage->output),
+                           phi__tracker_add(usage->cache_read, usage->cache_write));
+    if (sum == 0) return;
+    tracker->reported = sum;
+    tracker->index = index;
+}
+
+PHI__FN uint64_t phi__tracker_known(const phi__tracker *tracker, size_t count, size_t *from) {
+    bool known = tracker != NULL && tracker->reported > 0 && tracker->index < count;
+    if (from != NULL) *from = known ? tracker->index + 1 : 0;
+    return known ? tracker->reported : 0;
+}
+
+PHI__FN uint64_t phi__tracker_tokens(const phi__tracker *tracker,
+                                     const phi_message *const *messages, size_t count,
+                                     const phi_token_counter *counter) {
+    size_t i;
+    uint64_t sum;
+    if (messages == NULL) return 0;
+    sum = phi__tracker_known(tracker, count, &i);
+    for (; i < count; i++) sum = phi__tracker_add(sum, phi_tokens_of_message(counter, messages[i]));
+    return sum;
+}
+
+PHI__FN void phi__tracker_reset(phi__tracker *tracker) {
+    if (tracker != NULL) memset(tracker, 0, sizeof *tracker);
 }

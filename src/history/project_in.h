@@ -6,9 +6,11 @@
 #ifndef PHI_HISTORY_PROJECT_IN_H
 #define PHI_HISTORY_PROJECT_IN_H
 
-#include "history/policy.h"
+#include "base/base_in.h"
 #include "history/history_in.h"
+#include "history/policy.h"
 #include "model/texts.h"
+#include "model/tokens.h"
 
 /* The items to project, and the policy and tokens to do it by. */
 typedef struct phi__project_order {
@@ -62,14 +64,38 @@ PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_ite
                                    size_t count, const phi_policy *policy,
                                    const phi_token_counter *counter, phi_str system_prompt,
                                    uint64_t tools_tokens);
+
 /* As phi_project. */
 PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *arena,
                                 phi__projection *out);
 PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out);
 
-/* policy.c: with every default in it; and words about a field that is none of its values, or NULL.
+/* project.c: with every default in it; and words about a field that is none of its values, or NULL.
    Static. */
 PHI__FN phi_policy phi__policy_filled(const phi_policy *policy);
 PHI__FN const char *phi__policy_fault(const phi_policy *policy);
+
+/* PHI_ZERO is a tracker that knows nothing. It owns nothing. */
+typedef struct phi__tracker {
+    uint64_t reported; /* tokens up to and with message `index`; 0: none are known */
+    size_t index;
+} phi__tracker;
+
+/* Records the usage of the answer at messages[index]: input, output, cache reads and writes. A sum
+   of 0 is ignored. */
+PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index);
+
+/* The known tokens of a list of `count` messages, and in *from the first message to estimate and
+   add. Where nothing is known, or the list is too short to hold the recorded message: 0, and *from
+   is 0. */
+PHI__FN uint64_t phi__tracker_known(const phi__tracker *tracker, size_t count, size_t *from);
+
+/* The whole sum. counter NULL: the estimate. */
+PHI__FN uint64_t phi__tracker_tokens(const phi__tracker *tracker,
+                                     const phi_message *const *messages, size_t count,
+                                     const phi_token_counter *counter);
+
+/* Forgets the last report, so that everything is estimated again. */
+PHI__FN void phi__tracker_reset(phi__tracker *tracker);
 
 #endif

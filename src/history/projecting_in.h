@@ -39,7 +39,7 @@ static inline uint64_t phi__projecting_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* ---- project_items.c ---- */
+/* ---- project.c ---- */
 
 PHI__FN const phi_message *phi__project_items_message(const phi__project_order *o, size_t at);
 PHI__FN uint32_t phi__project_items_flags(const phi__project_order *o, size_t at);
@@ -54,7 +54,7 @@ PHI__FN bool phi__project_items_is_group(const phi_message *m, uint32_t flags);
 PHI__FN size_t phi__project_items_summary_before(const phi__project_order *o, size_t at);
 PHI__FN bool phi__project_items_opens(const phi__project_order *o, size_t at);
 
-/* ---- project_results.c ---- */
+/* ---- project.c ---- */
 
 PHI__FN void phi__project_results_find(phi__projecting *p, size_t at);
 PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls);

@@ -1,12 +1,503 @@
 /* rewrite.c - rewrites, the only way to change a view: checked, applied, appended. */
 #include "history/rewrite_in.h"
 
-#include "model/message_in.h"
 #include "history/load_in.h"
 #include "history/thread_in.h"
+#include "model/message_in.h"
+#include "text/json.h"
 #include "wire/hash_in.h"
 
+#include <float.h>
+#include <stdarg.h>
 #include <stdio.h>
+
+/* The rewrite to check, and the buffer for the message. */
+typedef struct phi__rewriting {
+    phi_thread *thread;
+    const phi_rewrite *given;
+    uint32_t lane;
+    uint64_t base;
+    phi__fold *fold;     /* of the lane as it is */
+    phi__fold made;      /* where the lane is not the active one */
+    bool moves;          /* another lane is the active one afterwards: */
+    uint32_t next;       /* ... this one; PHI__LANE_NONE: it is to begin */
+    phi__fold projected; /* ... whose view is this, without the rewrite */
+    char *words;
+    size_t words_size;
+} phi__rewriting;
+
+/* The id of a rewrite that has none of its host's: its place in the log, mostly. */
+#define PHI__OP_MADE "op-%llu"
+
+/* ======== The rewrites of a log: by id, in a chain from the newest, and which of them are
+   compactions that count. */
+
+PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory) {
+    phi__map_init(&ops->by_id, memory);
+}
+
+PHI__FN void phi__ops_free(phi__ops *ops, phi_memory *memory) {
+    phi__hashes_free(memory, &ops->away);
+    phi__map_free(&ops->by_id);
+    phi__free(memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);
+}
+
+PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id) {
+    uint64_t hash = phi__hash(op_id, 0);
+    size_t probe = 0;
+    phi__op *op;
+    while ((op = (phi__op *)phi__map_each(&thread->ops.by_id, hash, &probe)) != NULL)
+        if (phi__str_is(op_id, op->rewrite.op_id)) return op;
+    return NULL;
+}
+
+PHI__FN bool phi__ops_index_all(phi_thread *thread) {
+    phi__ops *ops = &thread->ops;
+    size_t n = 0, i;
+    for (i = 0; i < thread->log.held; i++) n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
+    if (!phi__map_reserve(&ops->by_id, n)) return false;
+    phi__map_clear(&ops->by_id);
+    ops->last = NULL;
+    for (i = 0; i < thread->log.held; i++) {
+        phi__op *op = thread->log.entries[i]->of.op;
+        if (thread->log.entries[i]->kind != PHI_ENTRY_REWRITE) continue;
+        op->earlier = ops->last;
+        ops->last = op;
+        phi__map_add(&ops->by_id, op->id_hash, op);
+    }
+    return true;
+}
+
+static bool phi__ops_compacts(const phi__op *op) {
+    return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
+}
+
+enum { PHI__MARKS_MOST = 64 };
+
+/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are
+   given up: they count only when all later ones were undone. */
+static bool phi__ops_mark_room(phi_thread *thread) {
+    size_t half = PHI__MARKS_MOST / 2;
+    void *grown;
+    if (thread->log.segments.limit_bytes != 0 && thread->lanes.at == NULL &&
+        thread->ops.compaction_count == PHI__MARKS_MOST) {
+        memmove(thread->ops.compactions, &thread->ops.compactions[half],
+                half * sizeof *thread->ops.compactions);
+        thread->ops.compaction_count = half;
+    }
+    grown = phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
+                      phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
+    if (grown != NULL) thread->ops.compactions = (phi__compaction_mark *)grown;
+    return grown != NULL;
+}
+
+static void phi__ops_mark(phi_thread *thread, const phi__op *op) {
+    phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
+    mark->seq = op->seq;
+    mark->lane = op->lane;
+}
+
+/* Newest first: a run's own are in front. */
+PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
+    phi__op *op;
+    bool any = false;
+    for (op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
+        if (op->seq > to || op->lane != lane || op->rewrite.revoke != NULL || op->revoked) continue;
+        op->revoked = any = true;
+        op->revoked_at = to;
+    }
+    return any;
+}
+
+PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
+    size_t i, n = 0;
+    for (i = 0; i < thread->ops.compaction_count; i++) {
+        const phi__compaction_mark *mark = &thread->ops.compactions[i];
+        if (mark->lane != lane || mark->seq < from || mark->seq > to)
+            thread->ops.compactions[n++] = *mark;
+    }
+    thread->ops.compaction_count = n;
+}
+
+/* Room for one more in the table of ids, and, of a compaction, among the marks. False: no
+   memory. */
+static bool phi__ops_room(phi_thread *thread, const phi__op *op) {
+    return phi__map_room(&thread->ops.by_id) &&
+           (!phi__ops_compacts(op) || phi__ops_mark_room(thread));
+}
+
+/* The newest; its seq and id are known. There is room. */
+static void phi__ops_add(phi_thread *thread, phi__op *op) {
+    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
+    op->earlier = thread->ops.last;
+    thread->ops.last = op;
+    op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
+    phi__map_add(&thread->ops.by_id, op->id_hash, op);
+    if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
+}
+
+/* ---- eviction ---- */
+
+/* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
+   phi made of the rewrite's seq need not. */
+static bool phi__ops_keeps_id(const phi__op *op) {
+    char made[PHI__OP_MADE_SIZE];
+    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
+    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
+}
+
+PHI__FN bool phi__ops_evict(phi_thread *thread) {
+    const phi__op *op;
+    size_t n = 0;
+    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__ops_keeps_id(op);
+    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
+    for (op = thread->ops.last; op != NULL; op = op->earlier)
+        if (phi__ops_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
+    return true;
+}
+
+/* Revokes again the rewrites whose revoking entry the store did not have yet. */
+PHI__FN void phi__ops_recalled(phi_thread *thread) {
+    const phi__op *op;
+    phi__op *target;
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
+        if (op->rewrite.revoke == NULL) continue;
+        target = phi__ops_find(thread, phi_str_of(op->rewrite.revoke));
+        if (target == NULL) continue;
+        target->revoked = true;
+        target->revoked_at = op->seq;
+    }
+}
+
+/* ======== Checks whether a rewrite is valid. */
+
+/* Puts words where they go; PHI_BAD_ARG. */
+static phi_status phi__rewrite_check_refuse(phi__rewriting *w, const char *format, ...) {
+    va_list args;
+    if (w->words_size == 0) return PHI_BAD_ARG;
+    va_start(args, format);
+    (void)vsnprintf(w->words, w->words_size, format, args);
+    va_end(args);
+    return PHI_BAD_ARG;
+}
+
+static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
+    const phi_span *span = &w->given->spans[at];
+    size_t i, block;
+    if (span->message_count > 0 && span->messages == NULL)
+        return phi__rewrite_check_refuse(w, "spans[%u].messages is missing", (unsigned)at);
+    for (i = 0; i < span->message_count; i++) {
+        const phi_message *m = &span->messages[i];
+        const char *fault;
+        if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
+            m->role != PHI_ROLE_TOOL_RESULT)
+            return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: no role a model has",
+                                             (unsigned)at, (unsigned)i);
+        if (m->content_count == 0 || m->content == NULL)
+            return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
+                                             (unsigned)i);
+        fault = phi__check_message(m, &block);
+        if (fault != NULL && block == SIZE_MAX)
+            return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: %s", (unsigned)at,
+                                             (unsigned)i, fault);
+        if (fault != NULL)
+            return phi__rewrite_check_refuse(w, "spans[%u].messages[%u].content[%u]: %s",
+                                             (unsigned)at, (unsigned)i, (unsigned)block, fault);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    for (i = 0; i < r->span_count; i++) {
+        const phi_span *span = &r->spans[i];
+        if (span->from > span->to || span->to > w->base)
+            return phi__rewrite_check_refuse(
+                w, "spans[%u]: %llu to %llu, expected up to base_seq %llu", (unsigned)i,
+                (unsigned long long)span->from, (unsigned long long)span->to,
+                (unsigned long long)w->base);
+        if (span->from < w->thread->log.base)
+            return phi__rewrite_check_refuse(
+                w, "spans[%u]: entry %llu is forgotten, the first is %llu", (unsigned)i,
+                (unsigned long long)span->from, (unsigned long long)w->thread->log.base);
+        if (i > 0 && span->from <= r->spans[i - 1].to)
+            return phi__rewrite_check_refuse(w, "spans[%u] begins inside the one before",
+                                             (unsigned)i);
+    }
+    return PHI_OK;
+}
+
+/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both
+   ascend. */
+static size_t phi__rewrite_check_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
+                                         bool *cut) {
+    const phi_span *span;
+    while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
+    if (*from == r->span_count || r->spans[*from].from > item->to) return SIZE_MAX;
+    span = &r->spans[*from];
+    *cut = item->from < span->from || item->to > span->to;
+    return *from;
+}
+
+enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
+
+/* The fate of an item: an item that a span of one message replaces keeps its place in its group. */
+static int phi__rewrite_check_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
+    const phi_span *s;
+    if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
+    s = &r->spans[span];
+    return s->message_count == 1 && s->from == item->from && s->to == item->to &&
+                   phi__groups_same_ids(item->message, &s->messages[0])
+               ? PHI__REWRITE_REPLACED
+               : PHI__REWRITE_GOES;
+}
+
+static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *callers,
+                                           const uint8_t *durable, uint8_t *fates) {
+    const phi__fold *fold = w->fold;
+    size_t i, from = 0;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        bool cut = false;
+        size_t span = phi__rewrite_check_span_of(w->given, item, &from, &cut);
+        if (cut)
+            return phi__rewrite_check_refuse(
+                w, "spans[%u] cuts what stands for entries %llu to %llu", (unsigned)span,
+                (unsigned long long)item->from, (unsigned long long)item->to);
+        fates[i] = (uint8_t)(durable != NULL && durable[i] != 0
+                                 ? PHI__REWRITE_STAYS
+                                 : phi__rewrite_check_fate(w->given, item, span));
+        if (callers[i] != SIZE_MAX &&
+            (fates[callers[i]] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
+            return phi__rewrite_check_refuse(
+                w, "entry %llu is a result of the call in entry %llu: they go together",
+                (unsigned long long)item->from, (unsigned long long)fold->items[callers[i]].from);
+    }
+    return PHI_OK;
+}
+
+/* The places in the view that the messages of spans get. */
+typedef struct phi__rewrite_places {
+    const size_t *callers;
+    const uint8_t *fates;
+    size_t span;  /* the next */
+    size_t put;   /* the last span that puts messages behind `prior`; SIZE_MAX: none does */
+    size_t prior; /* the item that stays and was seen last; SIZE_MAX: none was */
+} phi__rewrite_places;
+
+/* Whether the span, which begins with item `at` at the earliest, puts messages in front of it. As
+   in a fold: a replaced item has its place, and where all that it holds stays, nothing is put. */
+static bool phi__rewrite_check_puts(const phi__rewriting *w, const phi__rewrite_places *p,
+                                    size_t at) {
+    const phi_span *span = &w->given->spans[p->span];
+    size_t i = at;
+    if (span->message_count == 0) return false;
+    while (i < w->fold->count && w->fold->items[i].from <= span->to &&
+           p->fates[i] == PHI__REWRITE_STAYS)
+        i++;
+    if (i < w->fold->count && w->fold->items[i].from <= span->to)
+        return p->fates[i] != PHI__REWRITE_REPLACED;
+    return i == at; /* it holds notes alone */
+}
+
+/* The model loses a result if a message lies between it and its call. */
+static phi_status phi__rewrite_check_parts(phi__rewriting *w, phi__rewrite_places *p) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    for (i = 0; i < w->fold->count; i++) {
+        const phi__item *item = &w->fold->items[i];
+        size_t caller = p->callers[i];
+        for (; p->span < r->span_count && r->spans[p->span].from <= item->from; p->span++)
+            if (phi__rewrite_check_puts(w, p, i)) p->put = p->span;
+        if (p->fates[i] == PHI__REWRITE_GOES || item->message->role == PHI_ROLE_EXTENSION) continue;
+        if (caller != SIZE_MAX && p->put != SIZE_MAX && p->prior != SIZE_MAX &&
+            (p->prior == caller || p->callers[p->prior] == caller))
+            return phi__rewrite_check_refuse(
+                w, "spans[%u] puts messages between entry %llu and its result in entry %llu",
+                (unsigned)p->put, (unsigned long long)w->fold->items[caller].from,
+                (unsigned long long)item->from);
+        p->prior = i;
+        p->put = SIZE_MAX;
+    }
+    return PHI_OK;
+}
+
+/* True if a result may follow messages that spans put. A log that is read is as it was written.
+   What the walk of one span passed, no later span looks at. */
+static bool phi__rewrite_check_may_part(const phi__rewriting *w) {
+    const phi__fold *fold = w->fold;
+    size_t i, at = 0;
+    for (i = 0; i < w->given->span_count && w->thread->loading == NULL; i++) {
+        if (w->given->spans[i].message_count == 0) continue;
+        at = phi__max(at, phi__fold_find(fold, w->given->spans[i].from));
+        while (at < fold->count && (fold->items[at].from <= w->given->spans[i].to ||
+                                    fold->items[at].message->role == PHI_ROLE_EXTENSION))
+            at++;
+        if (at < fold->count && fold->items[at].message->role == PHI_ROLE_TOOL_RESULT) return true;
+    }
+    return false;
+}
+
+static phi_status phi__rewrite_check_places(phi__rewriting *w, const size_t *callers,
+                                            const uint8_t *fates) {
+    phi__rewrite_places p;
+    memset(&p, 0, sizeof p);
+    p.callers = callers;
+    p.fates = fates;
+    p.put = p.prior = SIZE_MAX;
+    return w->thread->loading == NULL ? phi__rewrite_check_parts(w, &p) : PHI_OK;
+}
+
+static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
+    phi_memory *memory = w->thread->log.memory;
+    const phi__fold *fold = w->fold;
+    phi_status status = PHI_NO_MEMORY;
+    uint8_t *durable = NULL, *fates;
+    size_t *callers;
+    if (w->given->span_count == 0 ||
+        (phi__load_fits(fold, w->given) && !phi__rewrite_check_may_part(w)))
+        return PHI_OK;
+    fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
+    callers = phi__groups_make(memory, fold);
+    if (fates != NULL && callers != NULL &&
+        (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
+        status = phi__rewrite_check_fates(w, callers, durable, fates);
+    if (status == PHI_OK) status = phi__rewrite_check_places(w, callers, fates);
+    phi__free(memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(memory, fold->count, callers);
+    phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);
+    return status;
+}
+
+/* Names of the rewrite's own, and of a lane that may begin with it. */
+static phi_status phi__rewrite_check_names(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    if (r->op_id != NULL && !phi__check_id_fits(phi_str_of(r->op_id)))
+        return phi__rewrite_check_refuse(w, "op_id is not UTF-8");
+    if (r->switch_to == NULL) return PHI_OK;
+    if (r->switch_to[0] == '\0') return phi__rewrite_check_refuse(w, "switch_to is empty");
+    return phi__check_id_fits(phi_str_of(r->switch_to))
+               ? PHI_OK
+               : phi__rewrite_check_refuse(w, "switch_to is not UTF-8");
+}
+
+/* It is written to files that other programs read: text that is no JSON would spoil them. */
+static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_status status;
+    if (w->given->meta == NULL) return PHI_OK;
+    phi_arena_init(&scratch, w->thread->log.memory, 0);
+    status = phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    return phi__rewrite_check_refuse(w, "meta is no JSON");
+}
+
+static phi_status phi__rewrite_check_form(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
+        return phi__rewrite_check_refuse(w, "reason is none of its values");
+    if (r->revoke != NULL && r->span_count > 0)
+        return phi__rewrite_check_refuse(w, "revoke comes without spans");
+    if (r->revoke != NULL && r->switch_to != NULL)
+        return phi__rewrite_check_refuse(w, "revoke comes without switch_to");
+    if (phi__rewrite_check_names(w) != PHI_OK) return PHI_BAD_ARG;
+    if (r->span_count > 0 && r->spans == NULL)
+        return phi__rewrite_check_refuse(w, "spans is missing");
+    for (i = 0; i < r->span_count; i++) {
+        phi_status status = phi__rewrite_check_messages(w, i);
+        if (status != PHI_OK) return status;
+    }
+    if (w->given->written != NULL &&
+        !(w->given->written->cost >= 0 && w->given->written->cost <= DBL_MAX))
+        return phi__rewrite_check_refuse(w, "written.cost is no amount");
+    return phi__rewrite_check_meta(w);
+}
+
+static phi_status phi__rewrite_check(phi__rewriting *w) {
+    phi_thread *thread = w->thread;
+    const phi_rewrite *r = w->given;
+    phi_status status = phi__rewrite_check_form(w);
+    if (status != PHI_OK) return status;
+    w->base = r->has_base || r->base_seq != 0 ? r->base_seq
+              : thread->log.count > 0         ? (uint64_t)thread->log.count - 1
+                                              : 0;
+    if (w->base >= phi__max(thread->log.count, 1))
+        return phi__rewrite_check_refuse(w, "base_seq is %llu, there are %llu entries",
+                                         (unsigned long long)w->base,
+                                         (unsigned long long)thread->log.count);
+    if (thread->log.count == 0 && r->span_count > 0)
+        return phi__rewrite_check_refuse(w, "there is nothing to rewrite");
+    status = phi__rewrite_check_spans(w);
+    if (status != PHI_OK || r->revoke != NULL || r->span_count == 0) return status;
+    w->fold = &thread->fold;
+    if (thread->loading != NULL) {
+        status = phi__load_view(thread, w->lane, &w->fold);
+        if (status != PHI_OK) return status;
+    } else if (w->lane != thread->lanes.active) {
+        status = phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made);
+        if (status != PHI_OK) return status;
+        w->fold = &w->made;
+    }
+    status = phi__rewrite_check_groups(w);
+    phi__fold_free(thread->log.memory, &w->made);
+    return status;
+}
+
+/* Of the active lane, until another is set. */
+static phi__rewriting phi__rewrite_check_begin(phi_thread *thread, const phi_rewrite *rewrite,
+                                               char *words, size_t words_size) {
+    phi__rewriting w;
+    memset(&w, 0, sizeof w);
+    w.thread = thread;
+    w.given = rewrite;
+    w.lane = thread->lanes.active;
+    w.words = words;
+    w.words_size = words != NULL ? words_size : 0;
+    if (w.words_size > 0) words[0] = '\0';
+    return w;
+}
+
+/* it has an id of its own */
+static bool phi__rewrite_check_named(const phi_rewrite *r) {
+    return r->op_id != NULL && r->op_id[0] != '\0';
+}
+
+/* "op-" and a number: ids of this form are phi's to make. */
+static bool phi__rewrite_check_is_made(const char *op_id) {
+    if (strncmp(op_id, "op-", 3) != 0 || op_id[3] == '\0') return false;
+    return op_id[3 + strspn(op_id + 3, "0123456789")] == '\0';
+}
+
+PHI__FN phi_status phi__rewrite_check_form_of(phi_thread *thread, const phi_rewrite *rewrite,
+                                              char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
+    return phi__rewrite_check_form(&w);
+}
+
+PHI__FN phi_status phi__rewrite_check_given(phi_thread *thread, const phi_rewrite *rewrite,
+                                            char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
+    if (!phi__rewrite_check_named(rewrite) || !phi__rewrite_check_is_made(rewrite->op_id))
+        return PHI_OK;
+    return phi__rewrite_check_refuse(&w, "op_id \"%.40s\": ids of the form op-NUMBER are phi's own",
+                                     rewrite->op_id);
+}
+
+PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite *rewrite,
+                                           char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
+    return phi__rewrite_check(&w);
+}
+
+/* ======== Rewrites, the only way to change a view: checked, then appended.
+
+   Nothing here reads a store: the entries that a rewrite needs are in memory
+   (phi__rewrite_needs). */
 
 /* ---- keeping it ---- */
 

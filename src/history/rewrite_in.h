@@ -5,32 +5,47 @@
 #ifndef PHI_HISTORY_REWRITE_IN_H
 #define PHI_HISTORY_REWRITE_IN_H
 
+#include "base/map_in.h"
 #include "history/fold_in.h"
-#include "history/ops_in.h"
+#include "log/log_in.h"
 
-/* The rewrite to check, and the buffer for the message. */
-typedef struct phi__rewriting {
-    phi_thread *thread;
-    const phi_rewrite *given;
+/* A compaction that was not revoked; it is known also when its rewrite is evicted. */
+typedef struct phi__compaction_mark {
+    uint64_t seq;
     uint32_t lane;
-    uint64_t base;
-    phi__fold *fold;     /* of the lane as it is */
-    phi__fold made;      /* where the lane is not the active one */
-    bool moves;          /* another lane is the active one afterwards: */
-    uint32_t next;       /* ... this one; PHI__LANE_NONE: it is to begin */
-    phi__fold projected; /* ... whose view is this, without the rewrite */
-    char *words;
-    size_t words_size;
-} phi__rewriting;
+} phi__compaction_mark;
 
-/* Of the active lane, until another is set. */
-PHI__FN phi__rewriting phi__rewrite_check_begin(phi_thread *thread, const phi_rewrite *rewrite,
-                                                char *words, size_t words_size);
-/* Puts words where they go; PHI_BAD_ARG. */
-PHI__FN phi_status phi__rewrite_check_refuse(phi__rewriting *w, const char *format, ...)
-    PHI_PRINTF(2, 3);
-PHI__FN phi_status phi__rewrite_check(phi__rewriting *w);
-PHI__FN bool phi__rewrite_check_named(const phi_rewrite *rewrite); /* it has an id of its own */
+typedef struct phi__ops {
+    phi__op *last;     /* the last one in memory */
+    uint64_t last_seq; /* of the last one that changed a view, evicted or not; 0: none */
+    phi__map by_id;    /* those in memory */
+    phi__hashes away;  /* of the ids of evicted ones */
+    phi__compaction_mark *compactions; /* in the order of the log */
+    size_t compaction_count, compaction_cap;
+} phi__ops;
+
+PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory);
+PHI__FN void phi__ops_free(phi__ops *ops, phi_memory *memory);
+PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id); /* in memory */
+
+/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there
+   were any. */
+PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
+
+/* The marks of its compactions between two entries go. */
+PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
+
+/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no
+   memory, and nothing changed; never, where there are not more than before. */
+PHI__FN bool phi__ops_index_all(phi_thread *thread);
+
+/* Rewrites in segments that are not live leave memory: ids that a host gave stay known. False: no
+   memory, and nothing changed. */
+PHI__FN bool phi__ops_evict(phi_thread *thread);
+
+/* All rewrites are in memory again, and in the table. */
+PHI__FN void phi__ops_recalled(phi_thread *thread);
+
 /* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing
    changes. */
 PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite *rewrite,
@@ -39,24 +54,24 @@ PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite
 /* Checks a rewrite without a log: whether it could ever be valid. As phi__rewrite_check_full. */
 PHI__FN phi_status phi__rewrite_check_form_of(phi_thread *thread, const phi_rewrite *rewrite,
                                               char *words, size_t words_size);
+
 /* Refuses an op_id of the form that phi makes, which a log may hold and a host may not give. As
    phi__rewrite_check_full. */
 PHI__FN phi_status phi__rewrite_check_given(phi_thread *thread, const phi_rewrite *rewrite,
                                             char *words, size_t words_size);
-
-/* ---- rewrite.c ---- */
 
 /* As phi_thread_rewrite, without the check for an active run; the entries that it needs are in
    memory. loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);
+
 /* Whether the log must be whole for it. */
 PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite);
+
 /* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
-/* The id of a rewrite that has none of its host's: its place in the log, mostly. */
-#define PHI__OP_MADE "op-%llu"
+
 enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 

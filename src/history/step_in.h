@@ -3,7 +3,7 @@
 #ifndef PHI_HISTORY_STEP_IN_H
 #define PHI_HISTORY_STEP_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 
 enum { PHI__STEP_BYTES = 32 };
 

@@ -4,9 +4,515 @@
    fold reads at most about twice the state, and the notes take about twice the effects. */
 #include "history/tool_state_in.h"
 
-#include "history/effect_in.h"
 #include "history/thread_in.h"
+#include "text/json_in.h"
 #include "text/records_in.h"
+
+#include <stdio.h>
+
+/* ======== Effects: the changes that a tool makes to a JSON object.
+
+   One tree takes the effects of a result, or of a fold, and knows its size in bytes. So a result is
+   never larger than its limit, nor deeper than the reader allows. */
+
+enum {
+    PHI__EFFECT_STEPS = 64, /* of a path */
+    PHI__EFFECT_DEPTH = 512 /* of an object: what the reader takes by default */
+};
+
+static const char *const phi__effect_words[] = {"merge",    "replace",     "delete_keys",
+                                                "set_path", "delete_path", "emit"};
+
+PHI__FN const char *phi__effect_word(uint32_t op) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__effect_words); i++)
+        if (op == (uint32_t)1 << i) return phi__effect_words[i];
+    return "";
+}
+
+/* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
+static uint32_t phi__effect_op(const phi_json *effect) {
+    phi_str word = phi_json_str(phi_json_get(effect, "op"), "");
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__effect_words); i++)
+        if (phi__str_is(word, phi__effect_words[i])) return (uint32_t)1 << i;
+    return 0;
+}
+
+/* ---- whether it is an effect ---- */
+
+static bool phi__effect_are_names(const phi_json *list) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *name;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return false;
+    while ((name = phi_json_next(&it)) != NULL)
+        if (!phi_json_is(name, PHI_JSON_STRING)) return false;
+    return true;
+}
+
+static bool phi__effect_is_path(const phi_json *node) {
+    phi_str path = phi_json_str(node, "");
+    size_t i, steps = 0;
+    if (!phi_json_is(node, PHI_JSON_STRING) || path.len == 0 || path.at[0] != '/') return false;
+    for (i = 0; i < path.len; i++) {
+        steps += path.at[i] == '/';
+        if (path.at[i] == '~' &&
+            (i + 1 == path.len || (path.at[i + 1] != '0' && path.at[i + 1] != '1')))
+            return false;
+    }
+    return steps <= PHI__EFFECT_STEPS;
+}
+
+PHI__FN const char *phi__effect_fault(const phi_json *effect) {
+    const phi_json *value = phi_json_get(effect, "value");
+    switch (phi__effect_op(effect)) {
+    case PHI_EFFECT_MERGE:
+    case PHI_EFFECT_REPLACE:
+        return phi_json_is(value, PHI_JSON_OBJECT) ? NULL : "value: expected an object";
+    case PHI_EFFECT_DELETE_KEYS:
+        return phi__effect_are_names(phi_json_get(effect, "keys"))
+                   ? NULL
+                   : "keys: expected an array of strings";
+    case PHI_EFFECT_SET_PATH:
+        if (value == NULL) return "value is missing";
+        /* fall through */
+    case PHI_EFFECT_DELETE_PATH:
+        return phi__effect_is_path(phi_json_get(effect, "path"))
+                   ? NULL
+                   : "path: expected a JSON Pointer of 1 to 64 steps";
+    case PHI_EFFECT_EMIT:
+        return phi_json_is(phi_json_get(effect, "name"), PHI_JSON_STRING)
+                   ? NULL
+                   : "name: expected a string";
+    default: break;
+    }
+    return "op: expected merge, replace, delete_keys, set_path, delete_path or emit";
+}
+
+static phi_status phi__effect_check_all(const phi_json *list, char *words, size_t size) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *effect;
+    unsigned i = 0;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) > PHI__TOOL_STATE_EFFECTS) {
+        (void)snprintf(words, size, "expected an array of at most %u effects",
+                       (unsigned)PHI__TOOL_STATE_EFFECTS);
+        return PHI_BAD_ARG;
+    }
+    for (; (effect = phi_json_next(&it)) != NULL; i++) {
+        const char *fault = phi__effect_fault(effect);
+        if (fault == NULL) continue;
+        (void)snprintf(words, size, "[%u].%s", i, fault);
+        return PHI_BAD_ARG;
+    }
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
+                                     size_t words_size) {
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    phi_arena_init(&scratch, memory, 0);
+    status = effects.len > PHI__TOOL_STATE_MOST
+                 ? PHI_TOO_BIG
+                 : phi_json_parse(&scratch, effects, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK) {
+        status = phi__effect_check_all(root, words, words_size);
+    } else if (status != PHI_NO_MEMORY) {
+        (void)snprintf(words, words_size, "expected JSON of at most 1 MiB");
+        status = PHI_BAD_ARG;
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- paths ---- */
+
+/* Takes the first step off a JSON Pointer. False: no memory. */
+static bool phi__effect_step(phi_arena *arena, phi_str *path, phi_str *step) {
+    size_t n = 1, i, len = 0;
+    char *out;
+    while (n < path->len && path->at[n] != '/') n++;
+    out = phi__arena_bytes(arena, n);
+    if (out == NULL) return false;
+    for (i = 1; i < n; i++) {
+        char c = path->at[i];
+        if (c == '~' && i + 1 < n) c = path->at[++i] == '1' ? '/' : '~';
+        out[len++] = c;
+    }
+    out[len] = '\0';
+    *step = phi__str(out, len);
+    path->at += n;
+    path->len -= n;
+    return true;
+}
+
+/* A place in an array; count for "-". SIZE_MAX: none. */
+static size_t phi__effect_index(phi_str step, size_t count) {
+    size_t n = 0, i;
+    if (phi__str_is(step, "-")) return count;
+    if (step.len == 0 || step.len > 9 || (step.at[0] == '0' && step.len > 1)) return SIZE_MAX;
+    for (i = 0; i < step.len; i++) {
+        if (step.at[i] < '0' || step.at[i] > '9') return SIZE_MAX;
+        n = n * 10 + (size_t)(step.at[i] - '0');
+    }
+    return n;
+}
+
+/* Replaces item `at`, or appends it. The items keep their nodes. */
+static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *item) {
+    size_t count = phi_json_count(array), i;
+    phi_status status = PHI_OK;
+    if (at == count) return phi_json_add(array, item);
+    for (i = 0; status == PHI_OK && i < count; i++) {
+        phi_json *was = phi__json_edit_remove_at(array, 0);
+        status = phi_json_add(array, i == at ? item : was);
+    }
+    return status;
+}
+
+/* ---- the tree ---- */
+
+/* A value that the effect under way replaced, or added where `was` is NULL. */
+typedef struct phi__effect_change {
+    const struct phi__effect_change *next;
+    phi_json *container, *was, *made;
+    size_t at; /* of an array */
+} phi__effect_change;
+
+static bool phi__effect_lost(phi__effect_tree *tree) {
+    tree->status = PHI_NO_MEMORY;
+    return false;
+}
+
+/* Bytes of a value as text. */
+static size_t phi__effect_measure(phi__effect_tree *tree, const phi_json *node) {
+    phi__buf_clear(&tree->text);
+    if (phi__json_write(&tree->text, node, 0) != PHI_OK || tree->text.failed)
+        (void)phi__effect_lost(tree);
+    return tree->text.len;
+}
+
+/* Bytes of a member, the comma included where it has a neighbour. */
+static size_t phi__effect_member(phi__effect_tree *tree, const phi_json *value, phi_str key,
+                                 bool neighbour) {
+    size_t bytes = phi__effect_measure(tree, value);
+    phi__buf_clear(&tree->text);
+    phi__json_write_str(&tree->text, key);
+    if (tree->text.failed) (void)phi__effect_lost(tree);
+    return bytes + tree->text.len + 1 + neighbour;
+}
+
+static unsigned phi__effect_height(const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    unsigned most = 0, height;
+    if (!phi_json_is(node, PHI_JSON_OBJECT) && !phi_json_is(node, PHI_JSON_ARRAY)) return 0;
+    while (phi_json_next(&it) != NULL) {
+        height = phi__effect_height(it.at);
+        if (height > most) most = height;
+    }
+    return most + 1;
+}
+
+static bool phi__effect_get(phi__effect_tree *tree, phi_json *object, phi_str key,
+                            phi_json **found) {
+    return phi__json_index_get(&tree->index, object, key, found) || phi__effect_lost(tree);
+}
+
+static bool phi__effect_remove(phi__effect_tree *tree, phi_json *object, phi_str key) {
+    phi_json *was;
+    if (!phi__effect_get(tree, object, key, &was)) return false;
+    if (was == NULL) return true;
+    tree->bytes -= phi__effect_member(tree, was, key, phi_json_count(object) > 1);
+    return phi__json_index_remove(&tree->index, object, key, &was) || phi__effect_lost(tree);
+}
+
+/* Takes back the changes of the effect under way. It takes no memory. */
+static void phi__effect_undo(phi__effect_tree *tree) {
+    const phi__effect_change *c = tree->changes;
+    for (; c != NULL; c = c->next) {
+        phi_str key = phi__str(c->made->key, phi__json_key_len(c->made));
+        phi_json *gone;
+        if (phi_json_is(c->container, PHI_JSON_ARRAY) && c->was != NULL)
+            (void)phi__effect_put_item(c->container, c->at, c->was);
+        else if (phi_json_is(c->container, PHI_JSON_ARRAY))
+            (void)phi__json_edit_remove_at(c->container, c->at);
+        else if (c->was != NULL)
+            (void)phi__json_index_set(&tree->index, c->container, key, c->was);
+        else
+            (void)phi__json_index_remove(&tree->index, c->container, key, &gone);
+    }
+}
+
+/* Where a value goes: in the place of `was`, or at the end. */
+typedef struct phi__effect_place {
+    phi_json *container, *was;
+    phi_str key;    /* of an object */
+    size_t at;      /* of an array */
+    unsigned depth; /* of the container; the root's is 1 */
+} phi__effect_place;
+
+static bool phi__effect_put(phi__effect_tree *tree, const phi__effect_place *place,
+                            phi_json *made) {
+    bool array = phi_json_is(place->container, PHI_JSON_ARRAY);
+    bool neighbour = phi_json_count(place->container) > 0;
+    phi__effect_change *change = (phi__effect_change *)phi__arena_zero(tree->arena, sizeof *change);
+    if (change == NULL || made == NULL) return phi__effect_lost(tree);
+    if (place->depth + phi__effect_height(made) > PHI__EFFECT_DEPTH) {
+        tree->why = "the state would be nested too deeply";
+        return false;
+    }
+    if (place->was != NULL)
+        tree->bytes += phi__effect_measure(tree, made) - phi__effect_measure(tree, place->was);
+    else if (array)
+        tree->bytes += phi__effect_measure(tree, made) + neighbour;
+    else
+        tree->bytes += phi__effect_member(tree, made, place->key, neighbour);
+    if (array ? phi__effect_put_item(place->container, place->at, made) != PHI_OK
+              : !phi__json_index_set(&tree->index, place->container, place->key, made))
+        return phi__effect_lost(tree);
+    change->next = tree->changes;
+    change->container = place->container;
+    change->was = place->was;
+    change->made = made;
+    change->at = place->at;
+    tree->changes = change;
+    return tree->status == PHI_OK;
+}
+
+/* ---- one effect ---- */
+
+/* The value in new objects, one for each step of the path. */
+static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const phi_json *value) {
+    phi_json *node, *inner;
+    phi_str step;
+    if (path.len == 0) return phi_json_copy(tree->arena, value);
+    node = phi_json_new_object(tree->arena);
+    if (node == NULL || !phi__effect_step(tree->arena, &path, &step)) return NULL;
+    inner = phi__effect_wrap(tree, path, value);
+    return phi__json_edit_set(tree->arena, node, step, inner) == PHI_OK ? node : NULL;
+}
+
+/* Follows the path to the first value that is missing, or to its end. */
+static bool phi__effect_set_path(phi__effect_tree *tree, phi_str path, const phi_json *value) {
+    phi__effect_place p;
+    memset(&p, 0, sizeof p);
+    p.was = tree->root;
+    do {
+        p.container = p.was;
+        p.depth++;
+        if (!phi__effect_step(tree->arena, &path, &p.key)) return phi__effect_lost(tree);
+        if (phi_json_is(p.container, PHI_JSON_ARRAY)) {
+            p.at = phi__effect_index(p.key, phi_json_count(p.container));
+            if (p.at > phi_json_count(p.container))
+                tree->why = "the path names no item of an array";
+            p.was = phi_json_at(p.container, p.at);
+        } else if (!phi_json_is(p.container, PHI_JSON_OBJECT)) {
+            tree->why = "the path leads through a value that has no members";
+        } else if (!phi__effect_get(tree, p.container, p.key, &p.was)) {
+            return false;
+        }
+        if (tree->why != NULL) return false;
+    } while (p.was != NULL && path.len > 0);
+    return phi__effect_put(tree, &p, phi__effect_wrap(tree, path, value));
+}
+
+static bool phi__effect_delete_path(phi__effect_tree *tree, phi_str path) {
+    phi_json *node = tree->root;
+    phi_str step;
+    size_t at;
+    while (node != NULL) {
+        if (!phi__effect_step(tree->arena, &path, &step)) return phi__effect_lost(tree);
+        at = phi_json_is(node, PHI_JSON_ARRAY) ? phi__effect_index(step, SIZE_MAX) : SIZE_MAX;
+        if (!phi_json_is(node, PHI_JSON_OBJECT)) {
+            phi_json *item = at != SIZE_MAX ? phi_json_at(node, at) : NULL;
+            if (item != NULL && path.len == 0) {
+                tree->bytes -= phi__effect_measure(tree, item) + (phi_json_count(node) > 1);
+                (void)phi__json_edit_remove_at(node, at);
+            }
+            node = path.len > 0 ? item : NULL;
+            continue;
+        }
+        if (path.len == 0) return phi__effect_remove(tree, node, step);
+        if (!phi__effect_get(tree, node, step, &node)) return false;
+    }
+    return tree->status == PHI_OK;
+}
+
+/* Its depth is that of the value, which the reader has bounded. False: see the tree. */
+static bool phi__effect_merge(phi__effect_tree *tree, phi_json *into, const phi_json *value,
+                              unsigned depth) {
+    phi_json_iter it = phi_json_each(value);
+    const phi_json *child;
+    phi__effect_place p;
+    memset(&p, 0, sizeof p);
+    p.container = into;
+    p.depth = depth;
+    while ((child = phi_json_next(&it)) != NULL) {
+        bool both;
+        p.key = it.key;
+        if (!phi__effect_get(tree, into, it.key, &p.was)) return false;
+        both = phi_json_is(p.was, PHI_JSON_OBJECT) && phi_json_is(child, PHI_JSON_OBJECT);
+        if (both ? !phi__effect_merge(tree, p.was, child, depth + 1)
+                 : !phi__effect_put(tree, &p, phi_json_copy(tree->arena, child)))
+            return false;
+    }
+    return true;
+}
+
+static bool phi__effect_delete_keys(phi__effect_tree *tree, const phi_json *keys) {
+    phi_json_iter it = phi_json_each(keys);
+    const phi_json *key;
+    while ((key = phi_json_next(&it)) != NULL)
+        if (!phi__effect_remove(tree, tree->root, phi_json_str(key, ""))) return false;
+    return true;
+}
+
+/* The tree becomes a copy of an object. PHI_NO_MEMORY. */
+static phi_status phi__effect_replace(phi__effect_tree *tree, const phi_json *value) {
+    tree->root = phi_json_copy(tree->arena, value);
+    if (tree->root == NULL) (void)phi__effect_lost(tree);
+    if (tree->status == PHI_OK) tree->bytes = phi__effect_measure(tree, tree->root);
+    return tree->status;
+}
+
+PHI__FN phi_status phi__effect_open(phi__effect_tree *tree, phi_memory *memory, phi_arena *arena,
+                                    phi_str text) {
+    memset(tree, 0, sizeof *tree);
+    tree->arena = arena;
+    phi__buf_init(&tree->text, memory);
+    phi__json_index_init(&tree->index, memory, arena);
+    tree->bytes = text.len;
+    if (phi_json_parse(arena, text, 0, &tree->root, NULL) != PHI_OK) (void)phi__effect_lost(tree);
+    return tree->status;
+}
+
+PHI__FN void phi__effect_close(phi__effect_tree *tree) {
+    phi__json_index_free(&tree->index);
+    phi__buf_free(&tree->text);
+}
+
+static void phi__effect_do(phi__effect_tree *tree, const phi_json *effect) {
+    const phi_json *value = phi_json_get(effect, "value");
+    phi_str path = phi_json_str(phi_json_get(effect, "path"), "");
+    switch (phi__effect_op(effect)) {
+    case PHI_EFFECT_MERGE: (void)phi__effect_merge(tree, tree->root, value, 1); break;
+    case PHI_EFFECT_REPLACE: (void)phi__effect_replace(tree, value); break;
+    case PHI_EFFECT_DELETE_KEYS:
+        (void)phi__effect_delete_keys(tree, phi_json_get(effect, "keys"));
+        break;
+    case PHI_EFFECT_SET_PATH: (void)phi__effect_set_path(tree, path, value); break;
+    case PHI_EFFECT_DELETE_PATH: (void)phi__effect_delete_path(tree, path); break;
+    default: break;
+    }
+}
+
+PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *effect,
+                                     size_t max_bytes, const char **why) {
+    phi_json *root = tree->root;
+    size_t bytes = tree->bytes;
+    tree->changes = NULL;
+    tree->why = NULL;
+    phi__effect_do(tree, effect);
+    if (tree->status == PHI_OK && tree->index.shed)
+        tree->bytes = phi__effect_measure(tree, tree->root);
+    if (tree->status == PHI_OK && tree->why == NULL && tree->bytes > max_bytes &&
+        tree->bytes > bytes) /* what does not grow is never refused: it need not be undone */
+        tree->why = "the state would be too large";
+    if (tree->status == PHI_OK && tree->why != NULL) {
+        phi__effect_undo(tree);
+        tree->root = root;
+        tree->bytes = tree->index.shed ? phi__effect_measure(tree, root) : bytes;
+    }
+    tree->index.shed = false;
+    *why = tree->why;
+    return tree->status;
+}
+
+/* ======== The tool state of a thread's active lane, as text beside the log.
+
+   A run of which nothing may be kept leaves the text before its first change, so that its end needs
+   no memory. */
+
+static void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text) {
+    phi__free(thread->log.memory, text->at, text->at != NULL ? text->len + 1 : 0);
+    memset(text, 0, sizeof *text);
+}
+
+/* False: no memory. */
+static bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out) {
+    memset(out, 0, sizeof *out);
+    if (phi__str_is(from, "{}")) return true;
+    out->at = (char *)phi__alloc(thread->log.memory, phi__add(from.len, 1));
+    if (out->at == NULL) return false;
+    memcpy(out->at, from.at, from.len);
+    out->len = from.len;
+    return true;
+}
+
+static void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made) {
+    phi__kept_state_drop(thread, &thread->state.now);
+    thread->state.now = *made;
+    thread->state.known = true;
+}
+
+/* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
+   before its first change stays until it ends. */
+static void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made) {
+    phi__tool_state *state = &thread->state;
+    const phi__entry *run = thread->loops.started;
+    uint64_t start = run != NULL && thread->loops.keeps_none ? run->seq + 1 : 0;
+    if (start != 0 && state->run != start) {
+        phi__kept_state_drop(thread, &state->before);
+        state->before = state->now;
+        state->run = start;
+        memset(&state->now, 0, sizeof state->now);
+    }
+    phi__kept_state_know(thread, made);
+}
+
+/* The state was read from the log: `now`, and, in a run, `before` it; run: as of
+   phi__tool_state. */
+static void phi__kept_state_learn(phi_thread *thread, const phi__tool_state_text *now,
+                                  const phi__tool_state_text *before, uint64_t run) {
+    phi__tool_state *state = &thread->state;
+    phi__kept_state_drop(thread, &state->now);
+    phi__kept_state_drop(thread, &state->before);
+    state->now = *now;
+    state->before = *before;
+    state->run = run;
+    state->known = true;
+}
+
+PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none) {
+    phi__tool_state *state = &thread->state;
+    if (start == 0 || state->run != start) return;
+    state->run = 0;
+    if (none && state->known) {
+        phi__kept_state_drop(thread, &state->now);
+        state->now = state->before;
+        memset(&state->before, 0, sizeof state->before);
+    }
+    phi__kept_state_drop(thread, &state->before);
+}
+
+PHI__FN void phi__kept_state_unknown(phi_thread *thread) { thread->state.known = false; }
+
+PHI__FN void phi__kept_state_free(phi_thread *thread) {
+    phi__kept_state_drop(thread, &thread->state.now);
+    phi__kept_state_drop(thread, &thread->state.before);
+    thread->state.known = false;
+}
+
+PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
+    return thread->state.now.len + thread->state.before.len;
+}
+
+/* ======== The tool state of lanes: effects applied to a JSON object, and the notes that
+   hold them.
+
+   A thread keeps the state of its active lane (tool_state.c), made by need from the notes in
+   memory. An eviction is preceded by that, so that no note is missed later. */
 
 /* ---- the fold ---- */
 

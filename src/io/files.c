@@ -126,3 +126,251 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
 }
 
 #endif
+
+/* ======== The file system calls of a store: reads and writes at an offset, locks, renames,
+   syncs.
+
+   A table of functions, so that a test can have a disk that is full. Words for a failure are the
+   system's own, and may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size
+   left; PHI_BUSY a lock that another has; PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset that the
+   system cannot count; PHI_IO every other refusal. No descriptor is inherited by a program that is
+   started, and no signal is raised. Nothing waits for a lock.
+   Threads: one at a time for each file. */
+
+#if !defined(PHI_NO_FILES)
+
+#include "io/posix_in.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static phi_status phi__disk_refused(int error, phi__words *words) {
+    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    switch (error) {
+    case ENOENT: return PHI_NOT_FOUND;
+    case ENOMEM: return PHI_NO_MEMORY;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return PHI_FULL;
+    case EWOULDBLOCK: return PHI_BUSY;
+    case EOVERFLOW: return PHI_TOO_BIG;
+    default: return PHI_IO;
+    }
+}
+
+static phi_status phi__disk_said(int result, phi__words *words) {
+    return result == 0 ? PHI_OK : phi__disk_refused(errno, words);
+}
+
+static void phi__disk_describe(const struct stat *info, phi__disk_info *out) {
+    memset(out, 0, sizeof *out);
+    out->bytes = info->st_size > 0 ? (uint64_t)info->st_size : 0;
+    out->device = (uint64_t)info->st_dev;
+    out->file = (uint64_t)info->st_ino;
+    out->regular = S_ISREG(info->st_mode);
+#if defined(__APPLE__)
+    out->changed_ns = (int64_t)info->st_mtimespec.tv_sec * 1000000000 + info->st_mtimespec.tv_nsec;
+#else
+    out->changed_ns = (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
+#endif
+}
+
+/* Systems give a link other errors: ELOOP, EMLINK, EFTYPE. */
+static phi_status phi__disk_not_opened(const char *path, int error, phi__words *words) {
+    struct stat info;
+    if (error == ENOENT || lstat(path, &info) != 0 || !S_ISLNK(info.st_mode))
+        return phi__disk_refused(error, words);
+    if (words != NULL)
+        (void)snprintf(words->text, sizeof words->text,
+                       "It is a symbolic link, which is not followed");
+    return PHI_IO;
+}
+
+static phi_status phi__disk_open(void *user_data, const char *path, phi__disk_how how,
+                                 intptr_t *out, phi__words *words) {
+    int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, fd, error = 0;
+    struct stat info;
+    (void)user_data;
+    *out = -1;
+    flags |= how == PHI__DISK_READ ? O_RDONLY : O_RDWR;
+    if (how == PHI__DISK_CREATE || how == PHI__DISK_FRESH) flags |= O_CREAT;
+    if (how == PHI__DISK_FRESH) flags |= O_TRUNC;
+    do fd = open(path, flags, 0600);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) return phi__disk_not_opened(path, errno, words);
+    if (fstat(fd, &info) != 0)
+        error = errno;
+    else if (!S_ISREG(info.st_mode))
+        error = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    if (error != 0) {
+        (void)close(fd);
+        return phi__disk_refused(error, words);
+    }
+    *out = fd;
+    return PHI_OK;
+}
+
+static phi_status phi__disk_close(void *user_data, intptr_t file, phi__words *words) {
+    (void)user_data;
+    if (close((int)file) == 0 || errno == EINTR) return PHI_OK;
+    return phi__disk_refused(errno, words);
+}
+
+static phi_status phi__disk_info_now(void *user_data, intptr_t file, phi__disk_info *out,
+                                     phi__words *words) {
+    struct stat info;
+    (void)user_data;
+    if (fstat((int)file, &info) != 0) return phi__disk_refused(errno, words);
+    phi__disk_describe(&info, out);
+    return PHI_OK;
+}
+
+static phi_status phi__disk_info_of(void *user_data, const char *path, phi__disk_info *out,
+                                    phi__words *words) {
+    struct stat info;
+    (void)user_data;
+    if (lstat(path, &info) != 0) return phi__disk_refused(errno, words);
+    phi__disk_describe(&info, out);
+    return PHI_OK;
+}
+
+static bool phi__disk_counts(uint64_t at) {
+    off_t place = (off_t)at;
+    return place >= 0 && (uint64_t)place == at;
+}
+
+static phi_status phi__disk_read(void *user_data, intptr_t file, uint64_t at, char *out, size_t n,
+                                 size_t *got, phi__words *words) {
+    ssize_t result;
+    (void)user_data;
+    *got = 0;
+    if (!phi__disk_counts(at)) return phi__disk_refused(EOVERFLOW, words);
+    do result = pread((int)file, out, n, (off_t)at);
+    while (result < 0 && errno == EINTR);
+    if (result < 0) return phi__disk_refused(errno, words);
+    *got = (size_t)result;
+    return PHI_OK;
+}
+
+static phi_status phi__disk_write(void *user_data, intptr_t file, uint64_t at, const char *bytes,
+                                  size_t n, size_t *wrote, phi__words *words) {
+    int error;
+    (void)user_data;
+    *wrote = 0;
+    if (!phi__disk_counts(at)) return phi__disk_refused(EOVERFLOW, words);
+    if (lseek((int)file, (off_t)at, SEEK_SET) < 0) return phi__disk_refused(errno, words);
+    error = phi__posix_write((int)file, bytes, n, wrote);
+    if (error == 0 && *wrote == 0 && n > 0) error = ENOSPC;
+    return error == 0 ? PHI_OK : phi__disk_refused(error, words);
+}
+
+static phi_status phi__disk_cut(void *user_data, intptr_t file, uint64_t bytes, phi__words *words) {
+    int result;
+    (void)user_data;
+    if (!phi__disk_counts(bytes)) return phi__disk_refused(EOVERFLOW, words);
+    do result = ftruncate((int)file, (off_t)bytes);
+    while (result != 0 && errno == EINTR);
+    return phi__disk_said(result, words);
+}
+
+static phi_status phi__disk_sync(void *user_data, intptr_t file, phi__words *words) {
+    int result;
+    (void)user_data;
+#if defined(F_FULLFSYNC) /* there fsync stops at the drive's own memory */
+    if (fcntl((int)file, F_FULLFSYNC) == 0) return PHI_OK;
+#endif
+#if defined(__linux__)
+    do result = fdatasync((int)file);
+    while (result != 0 && errno == EINTR);
+#else
+    do result = fsync((int)file);
+    while (result != 0 && errno == EINTR);
+#endif
+    return phi__disk_said(result, words);
+}
+
+static phi_status phi__disk_lock(void *user_data, intptr_t file, phi__words *words) {
+    int result;
+    (void)user_data;
+    do result = flock((int)file, LOCK_EX | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    return phi__disk_said(result, words);
+}
+
+static phi_status phi__disk_rename(void *user_data, const char *from, const char *to,
+                                   phi__words *words) {
+    (void)user_data;
+    return phi__disk_said(rename(from, to), words);
+}
+
+static phi_status phi__disk_remove(void *user_data, const char *path, phi__words *words) {
+    (void)user_data;
+    return phi__disk_said(unlink(path), words);
+}
+
+static phi_status phi__disk_make_directories(void *user_data, const char *path, phi__words *words) {
+    (void)user_data;
+    return phi__files_make_directories(path, words);
+}
+
+static phi_status phi__disk_sync_directory(void *user_data, const char *path, phi__words *words) {
+    phi_status status;
+    int fd;
+    (void)user_data;
+    do fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) return phi__disk_refused(errno, words);
+    /* EINVAL: a system that has no such thing */
+    status = fsync(fd) == 0 || errno == EINVAL ? PHI_OK : phi__disk_refused(errno, words);
+    (void)close(fd);
+    return status;
+}
+
+static phi_status phi__disk_list(void *user_data, const char *path,
+                                 phi_status (*each)(void *ctx, const char *name), void *ctx,
+                                 phi__words *words) {
+    phi_status status = PHI_OK;
+    DIR *dir = opendir(path);
+    (void)user_data;
+    if (dir == NULL) return phi__disk_refused(errno, words);
+    while (status == PHI_OK) {
+        const struct dirent *entry;
+        errno = 0;
+        entry = readdir(dir);
+        if (entry == NULL) {
+            if (errno != 0) status = phi__disk_refused(errno, words);
+            break;
+        }
+        status = each(ctx, entry->d_name);
+    }
+    (void)closedir(dir);
+    return status;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN const phi__disk *phi__disk_system(void) {
+    static const phi__disk disk = {NULL,
+                                   phi__disk_open,
+                                   phi__disk_close,
+                                   phi__disk_info_now,
+                                   phi__disk_info_of,
+                                   phi__disk_read,
+                                   phi__disk_write,
+                                   phi__disk_cut,
+                                   phi__disk_sync,
+                                   phi__disk_lock,
+                                   phi__disk_rename,
+                                   phi__disk_remove,
+                                   phi__disk_make_directories,
+                                   phi__disk_sync_directory,
+                                   phi__disk_list};
+    return &disk;
+}
+
+#endif

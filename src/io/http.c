@@ -5,7 +5,903 @@
    that takes time or calls out is done by the pump, outside of curl's callbacks: starting, ending,
    removing. Work that does not fit is left for the next step, and a timer keeps the host from
    sleeping meanwhile. */
+#include "io/http_in.h"
+
 #include "io/http_curl_in.h"
+
+/* ======== Turns libcurl's results into statuses and messages.
+
+   Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
+
+#if !defined(PHI_NO_CURL)
+
+#include "base/utf8_in.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6 and newer */
+#define PHI__HTTP_URL_SHOWN 160      /* bytes */
+
+/* "user:key@host:port" of an URL; empty where there is none. */
+static phi_str phi__http_words_authority(phi_str url) {
+    size_t at = phi__str_find(url, 0, "://"), end, i;
+    if (at == SIZE_MAX) return phi__str(url.at, 0);
+    at += 3;
+    end = at;
+    while (end < url.len && url.at[end] != '/' && url.at[end] != '?' && url.at[end] != '#') end++;
+    for (i = end; i > at; i--)
+        if (url.at[i - 1] == '@') break;
+    return phi__str(url.at + i, end - i);
+}
+
+PHI__FN phi_str phi__http_words_host(phi_str url) {
+    phi_str a = phi__http_words_authority(url);
+    size_t i;
+    if (a.len > 0 && a.at[0] == '[') {
+        i = phi__str_find(a, 0, "]");
+        return i == SIZE_MAX ? phi__str(a.at, 0) : phi__str(a.at + 1, i - 1);
+    }
+    i = phi__str_find(a, 0, ":");
+    return i == SIZE_MAX ? a : phi__str(a.at, i);
+}
+
+PHI__FN phi_str phi__http_words_port(phi_str url) {
+    phi_str a = phi__http_words_authority(url);
+    size_t i = phi__str_find(a, 0, "]");
+    i = phi__str_find(a, i == SIZE_MAX ? 0 : i, ":");
+    if (i != SIZE_MAX && i + 1 < a.len) return phi__str(a.at + i + 1, a.len - i - 1);
+    if (url.len >= 6 && phi__str_is_nocase(phi__str(url.at, 6), "https:")) return PHI__LIT("443");
+    return PHI__LIT("80");
+}
+
+PHI__FN bool phi__http_words_is_address(phi_str host) {
+    size_t i, dots = 0;
+    if (phi__str_find(host, 0, ":") != SIZE_MAX) return true;
+    for (i = 0; i < host.len; i++) {
+        if (host.at[i] == '.')
+            dots++;
+        else if (host.at[i] < '0' || host.at[i] > '9')
+            return false;
+    }
+    return dots == 3;
+}
+
+/* The words before the URL, by what kind of failure it is. */
+typedef struct phi__http_kind {
+    phi_status status;
+    const char *words;
+} phi__http_kind;
+
+static phi__http_kind phi__http_words_kind_of(phi_status status, const char *words) {
+    phi__http_kind kind;
+    kind.status = status;
+    kind.words = words;
+    return kind;
+}
+
+static phi__http_kind phi__http_words_connect_kind(const phi__http_transfer *t) {
+    long os_error = 0;
+    phi_status status;
+    (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &os_error);
+    status = phi__http_connect_status(os_error);
+    if (status == PHI_REFUSED) return phi__http_words_kind_of(status, "connection refused by");
+    if (t->no_descriptor)
+        return phi__http_words_kind_of(PHI_IO, "no file descriptor was left for a connection to");
+    return phi__http_words_kind_of(status, "cannot connect to");
+}
+
+static phi__http_kind phi__http_words_classify(const phi__http_transfer *t) {
+    switch (t->result) {
+    case CURLE_COULDNT_RESOLVE_HOST: return phi__http_words_kind_of(PHI_NOT_FOUND, "no such host:");
+    case CURLE_COULDNT_RESOLVE_PROXY:
+        return phi__http_words_kind_of(PHI_NOT_FOUND, "no such proxy host, on the way to");
+    case CURLE_COULDNT_CONNECT: return phi__http_words_connect_kind(t);
+    case CURLE_OPERATION_TIMEDOUT:
+        return phi__http_words_kind_of(PHI_TIMEOUT, "no answer in time from");
+    case CURLE_OUT_OF_MEMORY: return phi__http_words_kind_of(PHI_NO_MEMORY, "no memory for");
+    case CURLE_URL_MALFORMAT: return phi__http_words_kind_of(PHI_BAD_ARG, "the URL is not valid:");
+    case CURLE_UNSUPPORTED_PROTOCOL: /* also: an answer without a status line */
+        return phi__http_words_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
+    case CURLE_GOT_NOTHING:
+        return phi__http_words_kind_of(PHI_NETWORK,
+                                       "the connection was closed without an answer by");
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CRL_BADFILE:
+    case CURLE_SSL_ENGINE_NOTFOUND:
+    case CURLE_SSL_ENGINE_SETFAILED:
+    case CURLE_SSL_ENGINE_INITFAILED:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+    case CURLE_USE_SSL_FAILED: return phi__http_words_kind_of(PHI_TLS, "no secure connection with");
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_SEND_FAIL_REWIND:
+    case CURLE_SSL_SHUTDOWN_FAILED:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return phi__http_words_kind_of(PHI_NETWORK, "the connection was cut, to");
+    default: return phi__http_words_kind_of(PHI_NETWORK, "the transfer failed, with");
+    }
+}
+
+static void phi__http_words_own(phi__http_reason reason, phi_status status, phi_str host, char *out,
+                                size_t size) {
+    int len = (int)phi__min(host.len, 128);
+    switch (reason) {
+    case PHI__HTTP_REASON_OVERFLOW:
+        (void)snprintf(out, size,
+                       "%.*s answers faster than is read: %d bytes wait (an HTTP/2 stream is "
+                       "not paused)",
+                       len, host.at, PHI__HTTP_OVERFLOW_BYTES);
+        break;
+    case PHI__HTTP_REASON_HEADERS:
+        (void)snprintf(out, size,
+                       "the header lines of the answer of %.*s are longer than %d bytes in all",
+                       len, host.at, PHI__HTTP_HEADERS_MOST);
+        break;
+    case PHI__HTTP_REASON_LINE:
+        (void)snprintf(out, size, "a header line of the answer of %.*s is too long", len, host.at);
+        break;
+    case PHI__HTTP_REASON_CODING:
+        (void)snprintf(out, size,
+                       "the answer of %.*s has a transfer coding that was not asked for: only "
+                       "chunked is read",
+                       len, host.at);
+        break;
+    case PHI__HTTP_REASON_NONE:
+        (void)snprintf(out, size, "the answer of %.*s could not be taken: %s", len, host.at,
+                       phi_status_text((int)status));
+        break;
+    }
+}
+
+/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so check whether it
+   is. */
+static bool phi__http_words_has_memory(const phi__http_transfer *t) {
+    char zeros[8192];
+    char *escaped; /* three bytes each */
+    memset(zeros, 0, sizeof zeros);
+    escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
+    curl_free(escaped);
+    return escaped != NULL;
+}
+
+/* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
+static bool phi__http_words_long_line(const phi__http_transfer *t) {
+    if (!t->connected) return false;
+    if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
+    if (t->result == CURLE_RECV_ERROR)
+        return t->head_told && strstr(t->error, "Out of memory in chunked") != NULL;
+    return t->result == CURLE_OUT_OF_MEMORY && phi__http_words_has_memory(t);
+}
+
+/* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
+static phi_status phi__http_words_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
+    *reason = t->reason;
+    if (t->failed != PHI_OK) return t->failed;
+    if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than it undoes */
+        *reason = PHI__HTTP_REASON_CODING;
+        return PHI_UNSUPPORTED;
+    }
+    if (!phi__http_words_long_line(t)) return PHI_OK;
+    *reason = PHI__HTTP_REASON_LINE;
+    return PHI_TOO_BIG;
+}
+
+/* What failed, where, and what libcurl says of it. Without memory, the host stands for the URL. */
+static void phi__http_words_failed(const phi__http_transfer *t, const char *words, phi_str url,
+                                   char *out, size_t size) {
+    const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
+    phi_str shown = phi__str(url.at, 0);
+    phi__buf buf;
+    while (shown.len < url.len && url.at[shown.len] != '?' && url.at[shown.len] != '#') shown.len++;
+    phi__buf_init(&buf, t->http->memory);
+    phi__secret_put_url(&buf, shown);
+    shown = buf.failed ? phi__http_words_host(url) : phi__buf_str(&buf);
+    (void)snprintf(out, size, "%s %.*s (%s)", words, (int)phi__utf8_cut(shown, PHI__HTTP_URL_SHOWN),
+                   shown.at, detail);
+    phi__buf_free(&buf);
+}
+
+PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
+    phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
+    phi__http_kind kind;
+    phi__http_reason reason;
+    phi_status status = phi__http_words_stopped(t, &reason);
+    out[0] = '\0';
+    if (status != PHI_OK) {
+        phi__http_words_own(reason, status, phi__http_words_host(url), out, size);
+        return status;
+    }
+    if (t->result == CURLE_OK) return PHI_OK;
+    kind = phi__http_words_classify(t);
+    phi__http_words_failed(t, kind.words, url, out, size);
+    return kind.status;
+}
+
+PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets) {
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY"};
+    size_t i;
+    if (http == NULL) return;
+    if (http->proxy != NULL) phi__secret_add_url(secrets, phi_str_of(http->proxy));
+    for (i = 0; http->proxy == NULL && http->use_environment && i < PHI__COUNT(names); i++)
+        phi__secret_add_url(secrets, phi_str_of(getenv(names[i])));
+}
+
+#endif
+
+/* ======== Drives libcurl's sockets and its one timeout with phi__io.
+
+   curl says which sockets it wants watched and when it wants to be called; phi__io calls back, and
+   curl_multi_socket_action works on that socket alone. So the cost of a step depends on the ready
+   sockets only. */
+
+#if !defined(PHI_NO_CURL)
+
+typedef struct phi__http_socket {
+    phi__watch watch;
+    phi__http *http;
+} phi__http_socket;
+
+PHI__FN void phi__http_drive_kick(phi__http *http, uint64_t at_us) {
+    if (at_us < http->kick.at_us) (void)phi__io_timer_set(http->io, &http->kick, at_us);
+}
+
+PHI__FN void phi__http_drive_enter(phi__http *http) {
+    if (http->inside++ == 0 && http->mask_sigpipe) http->signal_held = phi__http_signal_hold();
+}
+
+PHI__FN void phi__http_drive_leave(phi__http *http) {
+    if (--http->inside > 0 || !http->signal_held) return;
+    http->signal_held = false;
+    phi__http_signal_release();
+}
+
+PHI__FN void phi__http_drive_act(phi__http *http, curl_socket_t fd, int have) {
+    int running = 0;
+    phi__http_drive_enter(http);
+    (void)curl_multi_socket_action(http->multi, fd, have, &running);
+    phi__http_drive_leave(http);
+    /* Fewer than we count: some have finished, and the pump must learn of it. */
+    if ((size_t)running < http->live || http->starved) phi__http_drive_kick(http, 0);
+}
+
+static void phi__http_drive_on_ready(phi__watch *watch, int have) {
+    phi__http_socket *s = PHI__OWNER(watch, phi__http_socket, watch);
+    phi__http_drive_act(s->http, (curl_socket_t)watch->fd,
+                        ((have & PHI__READ) != 0 ? CURL_CSELECT_IN : 0) |
+                            ((have & PHI__WRITE) != 0 ? CURL_CSELECT_OUT : 0));
+}
+
+static void phi__http_drive_forget_socket(phi__http *http, phi__http_socket *s) {
+    if (s == NULL) return;
+    (void)phi__io_watch(http->io, &s->watch, s->watch.fd, 0);
+    phi__free(http->memory, s, sizeof *s);
+}
+
+/* A socket that cannot be watched ends its transfer, not the multi handle, as a -1 would. On
+   HTTP/2 others may share the socket: then all end. */
+static int phi__http_drive_starve(phi__http *http, CURL *easy) {
+    char *owner = NULL;
+    phi__http_transfer *t;
+    (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+    for (t = phi__http_curl_first(&http->active); t != NULL; t = phi__http_curl_next(t))
+        if (http->http2 || (char *)t == owner) t->failed = PHI_NO_MEMORY;
+    http->starved = true;
+    phi__http_drive_kick(http, 0);
+    return 0;
+}
+
+static int phi__http_drive_on_socket(CURL *easy, curl_socket_t fd, int what, void *user_data,
+                                     void *socket_data) {
+    phi__http *http = (phi__http *)user_data;
+    phi__http_socket *s = (phi__http_socket *)socket_data;
+    int want = (what & CURL_POLL_IN) != 0 ? PHI__READ : 0;
+    if ((what & CURL_POLL_OUT) != 0) want |= PHI__WRITE;
+    if (what == CURL_POLL_REMOVE) {
+        (void)curl_multi_assign(http->multi, fd, NULL);
+        phi__http_drive_forget_socket(http, s);
+        return 0;
+    }
+    if (s == NULL) {
+        s = (phi__http_socket *)phi__alloc(http->memory, sizeof *s);
+        if (s == NULL) return phi__http_drive_starve(http, easy);
+        s->http = http;
+        s->watch.ready = phi__http_drive_on_ready;
+        (void)curl_multi_assign(http->multi, fd, s);
+    }
+    if (phi__io_watch(http->io, &s->watch, (intptr_t)fd, want) != PHI_OK)
+        return phi__http_drive_starve(http, easy);
+    return 0;
+}
+
+static int phi__http_drive_on_timeout(CURLM *multi, long timeout_ms, void *user_data) {
+    phi__http *http = (phi__http *)user_data;
+    uint64_t at = UINT64_MAX;
+    (void)multi;
+    if (timeout_ms >= 0) at = phi__io_now_us(http->io) + (uint64_t)timeout_ms * 1000;
+    (void)phi__io_timer_set(http->io, &http->curl_timer, at); /* has its place since init */
+    return 0;
+}
+
+static void phi__http_drive_on_timer(phi__timer *timer) {
+    phi__http *http = PHI__OWNER(timer, phi__http, curl_timer);
+    (void)phi__io_timer_set(http->io, timer, UINT64_MAX);
+    phi__http_drive_act(http, CURL_SOCKET_TIMEOUT, 0);
+}
+
+PHI__FN void phi__http_drive_due(phi__http *http) {
+    uint64_t at = http->curl_timer.at_us;
+    if (at == UINT64_MAX || at > phi__io_now_us(http->io)) return;
+    phi__http_drive_on_timer(&http->curl_timer);
+}
+
+PHI__FN bool phi__http_drive_init(phi__http *http) {
+    CURLM *m = http->multi;
+    int bad = 0;
+    http->curl_timer.fire = phi__http_drive_on_timer;
+    if (phi__io_timer_set(http->io, &http->curl_timer, UINT64_MAX) != PHI_OK) return false;
+    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, phi__http_drive_on_socket) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_SOCKETDATA, http) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, phi__http_drive_on_timeout) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_TIMERDATA, http) != CURLM_OK;
+    bad |= curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, (long)http->max_connections) != CURLM_OK;
+    if (http->http2) bad |= curl_multi_setopt(m, CURLMOPT_MAX_CONCURRENT_STREAMS, 10L) != CURLM_OK;
+    return bad == 0;
+}
+
+#endif
+
+/* ======== One request as an easy handle: its options, and callbacks that only copy.
+
+   Every callback first asks whether the transfer was cancelled: then its request is gone, and the
+   callback must make curl stop. */
+
+#if !defined(PHI_NO_CURL)
+
+#include <stdio.h>
+
+/* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a
+   tenth more CPU when many come at once (bench/bench_http.c). */
+#define PHI__HTTP_BUFFER_BYTES 16384L
+#define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own bound */
+#define PHI__HTTP_UPLOAD_MOST 131072u
+#define PHI__HTTP_CONNECT_MS 86400000L /* never: the deadlines are the runtime's */
+#define PHI__HTTP_KEEPALIVE_S 60L
+
+static bool phi__http_transfer_dead(const phi__http_transfer *t) {
+    return t->list == &t->http->dying;
+}
+
+/* ---- callbacks ---- */
+
+static void phi__http_transfer_connected(phi__http_transfer *t) {
+    if (t->connected) return;
+    t->connected = true;
+    t->resolving = false;
+    if (t->request != NULL) (void)t->http->port.stage(t->transfer, PHI_TRANSFER_CONNECTED);
+}
+
+static int phi__http_transfer_on_resolve(void *resolver, void *reserved, void *user_data) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
+    (void)resolver;
+    (void)reserved;
+    t->resolving = true;
+    return phi__http_transfer_dead(t) ? 1 : 0;
+}
+
+static curl_socket_t phi__http_transfer_on_open_socket(void *user_data, curlsocktype purpose,
+                                                       struct curl_sockaddr *address) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
+    (void)purpose;
+    t->resolving = false;
+    if (phi__http_transfer_dead(t)) return CURL_SOCKET_BAD;
+    t->fd = phi__http_open_socket(address->family, address->socktype, address->protocol,
+                                  &t->no_descriptor);
+    return t->fd;
+}
+
+#if LIBCURL_VERSION_NUM >= 0x075000
+static int phi__http_transfer_on_request(void *user_data, char *remote_ip, char *local_ip,
+                                         int remote_port, int local_port) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
+    (void)remote_ip;
+    (void)local_ip;
+    (void)remote_port;
+    (void)local_port;
+    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
+    return phi__http_transfer_dead(t) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+#endif
+
+static size_t phi__http_transfer_on_read(char *out, size_t size, size_t n, void *user_data) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
+    size_t got;
+    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
+    if (phi__http_transfer_dead(t) || t->request == NULL) return CURL_READFUNC_ABORT;
+    got = phi_request_read(t->request, t->body_at, out, size * n);
+    t->body_at += got;
+    return got;
+}
+
+/* curl goes back to the start when a kept connection turns out to be dead. */
+static int phi__http_transfer_on_seek(void *user_data, curl_off_t offset, int origin) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
+    if (phi__http_transfer_dead(t)) return CURL_SEEKFUNC_FAIL;
+    if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_CANTSEEK;
+    t->body_at = (uint64_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+/* A joined body is of no more use once all of it was sent and answered. */
+static void phi__http_transfer_drop_body(phi__http_transfer *t) {
+    curl_off_t sent = 0;
+    if (t->body == NULL) return;
+    if (curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &sent) != CURLE_OK) return;
+    if ((uint64_t)sent < (uint64_t)t->body_bytes) return;
+    phi__free(t->http->memory, t->body, t->body_bytes);
+    t->body = NULL;
+}
+
+/* The end of a head: reported, unless it is an interim answer. */
+static bool phi__http_transfer_head_end(phi__http_transfer *t) {
+    phi_status status;
+    if (t->http_status < 200) {
+        phi__buf_clear(&t->head);
+        return true;
+    }
+    if (t->head.failed) {
+        t->failed = PHI_NO_MEMORY;
+        return false;
+    }
+    t->head_told = true;
+    phi__http_transfer_drop_body(t);
+    if (t->request != NULL) {
+        status = t->http->port.head(t->transfer, t->http_status, t->head.at, t->head.len);
+        if (phi__http_transfer_dead(t)) return false;
+        if (status != PHI_OK) t->failed = status;
+    }
+    phi__buf_free(&t->head);
+    return t->failed == PHI_OK;
+}
+
+static void phi__http_transfer_status_line(phi__http_transfer *t, phi_str line) {
+    size_t at = phi__str_find(line, 0, " ");
+    uint64_t status = 0;
+    phi__buf_clear(&t->head);
+    t->http_status = 0;
+    t->http2 = phi__str_starts(line, "HTTP/2");
+    if (at != SIZE_MAX && line.len >= at + 4 &&
+        phi__str_to_u64(phi__str(line.at + at + 1, 3), &status))
+        t->http_status = (int)status;
+}
+
+static bool phi__http_transfer_stop(phi__http_transfer *t, phi_status status,
+                                    phi__http_reason reason) {
+    t->failed = status;
+    t->reason = reason;
+    return false;
+}
+
+static bool phi__http_transfer_codings_fit(phi_str value) {
+    size_t at = 0;
+    while (at <= value.len) {
+        size_t end = phi__str_find(value, at, ",");
+        phi_str coding;
+        if (end == SIZE_MAX) end = value.len;
+        coding = phi__str_trim(phi__str(value.at + at, end - at));
+        if (coding.len > 0 && !phi__str_is_nocase(coding, "chunked") &&
+            !phi__str_is_nocase(coding, "identity"))
+            return false;
+        at = end + 1;
+    }
+    return true;
+}
+
+/* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB
+   become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
+   answers count: libcurl undoes codings that they name in the final one. */
+static bool phi__http_transfer_may_decode(phi__http_transfer *t, phi_str line) {
+    size_t colon;
+    if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
+        colon = phi__str_find(line, 0, ":");
+        if (colon == SIZE_MAX) colon = line.len;
+        t->in_coding =
+            phi__str_is_nocase(phi__str_trim(phi__str(line.at, colon)), "transfer-encoding");
+        if (colon < line.len) colon++;
+        line = phi__str(line.at + colon, line.len - colon);
+    }
+    if (!t->in_coding || phi__http_transfer_codings_fit(line)) return true;
+    return phi__http_transfer_stop(t, PHI_UNSUPPORTED, PHI__HTTP_REASON_CODING);
+}
+
+/* Interim answers and trailers, too: libcurl keeps each line, and not every version has a limit. */
+static bool phi__http_transfer_count_head(phi__http_transfer *t, size_t len) {
+    if (len > PHI__HTTP_HEADERS_MOST - t->head_bytes)
+        return phi__http_transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_HEADERS);
+    t->head_bytes += len;
+    return true;
+}
+
+static size_t phi__http_transfer_on_header(char *at, size_t size, size_t n, void *user_data) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
+    size_t len = size * n;
+    phi_str line = phi__str(at, len);
+    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
+    if (phi__http_transfer_dead(t) || !phi__http_transfer_count_head(t, len)) return 0;
+    if (t->head_told) return len; /* trailers of a chunked body */
+    while (line.len > 0 && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
+        line.len--;
+    if (line.len == 0) return phi__http_transfer_head_end(t) ? len : 0;
+    if (!phi__http_transfer_may_decode(t, line)) return 0;
+    if (phi__str_starts(line, "HTTP/")) {
+        phi__http_transfer_status_line(t, line);
+    } else if (line.len + 2 <= PHI__HTTP_HEAD_BYTES - t->head.len) {
+        phi__buf_add_str(&t->head, line);
+        phi__buf_add(&t->head, "\r\n", 2);
+    }
+    return len;
+}
+
+static size_t phi__http_transfer_overflow(phi__http_transfer *t, const char *at, size_t len) {
+    if (t->overflow_at > 0) {
+        phi__buf_drop(&t->overflow, t->overflow_at);
+        t->overflow_at = 0;
+    }
+    if (len > PHI__HTTP_OVERFLOW_BYTES - t->overflow.len)
+        (void)phi__http_transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_OVERFLOW);
+    else
+        phi__buf_add(&t->overflow, at, len);
+    if (t->overflow.failed) t->failed = PHI_NO_MEMORY;
+    return t->failed == PHI_OK ? len : 0;
+}
+
+static size_t phi__http_transfer_on_body(char *at, size_t size, size_t n, void *user_data) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
+    size_t len = size * n;
+    phi_status status;
+    if (phi__http_transfer_dead(t)) return 0;
+    if (t->request == NULL) {
+        t->released_bytes += len;
+        return t->released_bytes > PHI__HTTP_LINGER_BYTES ? 0 : len;
+    }
+    if (t->overflow.len > t->overflow_at) return phi__http_transfer_overflow(t, at, len);
+    status = t->http->port.push(t->transfer, at, len);
+    if (phi__http_transfer_dead(t)) return 0;
+    if (status == PHI_OK) return len;
+    if (status == PHI_FULL) {
+        /* A paused HTTP/2 stream piles up inside curl, uncounted, while its siblings are read. */
+        if (t->http2) return phi__http_transfer_overflow(t, at, len);
+        t->paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    t->failed = status;
+    return 0;
+}
+
+/* ---- options ---- */
+
+static bool phi__http_transfer_set_callbacks(phi__http_transfer *t) {
+    CURL *e = t->easy;
+    int bad = 0;
+    bad |= curl_easy_setopt(e, CURLOPT_PRIVATE, (char *)t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__http_transfer_on_body) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__http_transfer_on_header) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__http_transfer_on_open_socket) !=
+           CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__http_transfer_on_resolve) !=
+           CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t) != CURLE_OK;
+#if LIBCURL_VERSION_NUM >= 0x075000
+    if (t->http->prereq) {
+        bad |=
+            curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__http_transfer_on_request) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_PREREQDATA, t) != CURLE_OK;
+    }
+#endif
+    return bad == 0;
+}
+
+static bool phi__http_transfer_set_connection(phi__http_transfer *t) {
+    const phi__http *http = t->http;
+    CURL *e = t->easy;
+    int bad = 0;
+    bad |= curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L) != CURLE_OK;
+#if LIBCURL_VERSION_NUM >= 0x075700
+    if (http->quick_exit) bad |= curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L) != CURLE_OK;
+#endif
+    bad |= curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, PHI__HTTP_CONNECT_MS) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_TCP_KEEPIDLE, PHI__HTTP_KEEPALIVE_S) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_TCP_KEEPINTVL, PHI__HTTP_KEEPALIVE_S) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_BUFFERSIZE, PHI__HTTP_BUFFER_BYTES) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) != CURLE_OK;
+    if (http->http2) {
+        bad |= curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L) != CURLE_OK;
+    } else {
+        bad |= curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) != CURLE_OK;
+    }
+    if (http->proxy != NULL) {
+        bad |= curl_easy_setopt(e, CURLOPT_PROXY, http->proxy) != CURLE_OK;
+    } else if (!http->use_environment) {
+        bad |= curl_easy_setopt(e, CURLOPT_PROXY, "") != CURLE_OK;
+    }
+    if (!http->use_environment) bad |= curl_easy_setopt(e, CURLOPT_NOPROXY, "") != CURLE_OK;
+    if (http->resolve != NULL)
+        bad |= curl_easy_setopt(e, CURLOPT_RESOLVE, http->resolve) != CURLE_OK;
+    return bad == 0;
+}
+
+/* curl keeps a loaded CA store only while no CA directory is set (engineering 1.2). */
+static bool phi__http_transfer_set_tls(phi__http_transfer *t) {
+    const phi__http *http = t->http;
+    CURL *e = t->easy;
+    int bad = 0;
+    bad |= curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 1L) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L) != CURLE_OK;
+    if (http->ca_file != NULL)
+        bad |= curl_easy_setopt(e, CURLOPT_CAINFO, http->ca_file) != CURLE_OK;
+    if (http->ca_file != NULL || http->drop_ca_path)
+        bad |= curl_easy_setopt(e, CURLOPT_CAPATH, (char *)NULL) != CURLE_OK;
+    return bad == 0;
+}
+
+static bool phi__http_transfer_add_header(phi__http_transfer *t, const char *line) {
+    struct curl_slist *list = curl_slist_append(t->headers, line);
+    if (list == NULL) return false;
+    t->headers = list;
+    return true;
+}
+
+/* The request's own, and an end to two that libcurl would add: Expect waits a second for nothing,
+   and a form's content type is never right. */
+static bool phi__http_transfer_set_headers(phi__http_transfer *t) {
+    const phi_request *rq = t->request;
+    bool typed = false, ok = true;
+    phi__buf line;
+    size_t i;
+    phi__buf_init(&line, t->http->memory);
+    for (i = 0; rq != NULL && i < rq->header_count && ok; i++) {
+        const phi__header *h = &rq->headers[i];
+        phi__buf_clear(&line);
+        phi__buf_add_str(&line, h->name);
+        phi__buf_text(&line, h->value.len > 0 ? ": " : ";");
+        phi__buf_add_str(&line, h->value);
+        phi__buf_char(&line, '\0');
+        ok = !line.failed && phi__http_transfer_add_header(t, line.at);
+        if (phi__str_is_nocase(h->name, "content-type")) typed = true;
+    }
+    if (line.at != NULL) memset(line.at, 0, line.cap); /* it may have held a key */
+    phi__buf_free(&line);
+    if (ok) ok = phi__http_transfer_add_header(t, "Expect:");
+    if (ok && !typed) ok = phi__http_transfer_add_header(t, "Content-Type:");
+    return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
+}
+
+/* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
+   body means few calls, and little memory beside the body. */
+static long phi__http_transfer_upload_bytes(uint64_t body) {
+    uint64_t part = body / 20;
+    if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
+    return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
+}
+
+static bool phi__http_transfer_set_body(phi__http_transfer *t) {
+    const phi_request *rq = t->request;
+    CURL *e = t->easy;
+    int bad = curl_easy_setopt(e, CURLOPT_POST, 1L) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)rq->length) != CURLE_OK;
+    if (rq->length == 0) {
+        bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDS, "") != CURLE_OK;
+    } else if (rq->length <= PHI__HTTP_JOIN_BYTES) {
+        t->body_bytes = (size_t)rq->length;
+        t->body = (char *)phi__realloc(t->http->memory, NULL, 0, t->body_bytes);
+        if (t->body == NULL) return false;
+        (void)phi_request_read(rq, 0, t->body, t->body_bytes);
+        bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body) != CURLE_OK;
+    } else {
+        bad |= curl_easy_setopt(e, CURLOPT_READFUNCTION, phi__http_transfer_on_read) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_READDATA, t) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, phi__http_transfer_on_seek) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_SEEKDATA, t) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE,
+                                phi__http_transfer_upload_bytes(rq->length)) != CURLE_OK;
+    }
+    return bad == 0;
+}
+
+static bool phi__http_transfer_set_request(phi__http_transfer *t) {
+    const phi_request *rq = t->request;
+    CURL *e = t->easy;
+    int bad = 0;
+    if (rq == NULL)
+        return curl_easy_setopt(e, CURLOPT_URL, t->url) == CURLE_OK &&
+               curl_easy_setopt(e, CURLOPT_NOBODY, 1L) == CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_URL, rq->url.at) != CURLE_OK;
+    if (phi__str_is(rq->method, "GET"))
+        bad |= curl_easy_setopt(e, CURLOPT_HTTPGET, 1L) != CURLE_OK;
+    else if (phi__str_is(rq->method, "HEAD"))
+        bad |= curl_easy_setopt(e, CURLOPT_NOBODY, 1L) != CURLE_OK;
+    else
+        bad |= !phi__http_transfer_set_body(t);
+    if (!phi__str_is(rq->method, "GET") && !phi__str_is(rq->method, "HEAD") &&
+        !phi__str_is(rq->method, "POST"))
+        bad |= curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, rq->method.at) != CURLE_OK;
+    return bad == 0;
+}
+
+/* ---- for http.c ---- */
+
+PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http) {
+    phi__http_transfer *t = (phi__http_transfer *)phi__alloc(http->memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->http = http;
+    t->fd = CURL_SOCKET_BAD;
+    phi__http_transfer_move(t, &http->active);
+    return t;
+}
+
+PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **words) {
+    CURLMcode added;
+    phi__buf_init(&t->head, t->http->memory);
+    phi__buf_init(&t->overflow, t->http->memory);
+    *words = "no memory for a transfer";
+    t->easy = curl_easy_init();
+    if (t->easy == NULL) return PHI_NO_MEMORY;
+    if (!phi__http_transfer_set_callbacks(t) || !phi__http_transfer_set_connection(t) ||
+        !phi__http_transfer_set_tls(t) || !phi__http_transfer_set_headers(t) ||
+        !phi__http_transfer_set_request(t))
+        return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
+    phi__http_drive_enter(t->http);
+    added = curl_multi_add_handle(t->http->multi, t->easy);
+    phi__http_drive_leave(t->http);
+    if (added != CURLM_OK) return PHI_NO_MEMORY;
+    t->added = true;
+    t->http->live++;
+    return PHI_OK;
+}
+
+PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list) {
+    phi__http_transfer_list *from = t->list;
+    if (from != NULL) {
+        phi__list_take(&from->all, &t->link);
+        from->count--;
+    }
+    t->list = list;
+    if (list == NULL) return;
+    phi__list_push(&list->all, &t->link);
+    list->count++;
+}
+
+PHI__FN void phi__http_transfer_free(phi__http_transfer *t) {
+    phi__http *http = t->http;
+    phi__http_transfer_move(t, &http->dying); /* no callback touches its request now */
+    phi__http_drive_enter(http);
+    if (t->added) (void)curl_multi_remove_handle(http->multi, t->easy);
+    curl_easy_cleanup(t->easy);
+    phi__http_drive_leave(http);
+    if (t->added && !t->finished) http->live--;
+    phi__http_transfer_move(t, NULL);
+    curl_slist_free_all(t->headers);
+    phi__free(http->memory, t->body, t->body_bytes);
+    phi__free(http->memory, t->url, t->url_bytes);
+    phi__buf_free(&t->head);
+    phi__buf_free(&t->overflow);
+    phi__free(http->memory, t, sizeof *t);
+}
+
+/* Pieces of at most what one write callback brings, so that whatever takes those takes these. */
+static void phi__http_transfer_drain(phi__http_transfer *t) {
+    phi_status status = PHI_OK;
+    phi__http_drive_enter(t->http); /* a resume from within a push waits for the pump */
+    while (t->overflow.len > t->overflow_at && status == PHI_OK && !phi__http_transfer_dead(t)) {
+        size_t n = phi__min(t->overflow.len - t->overflow_at, PHI__HTTP_BUFFER_BYTES);
+        status = t->http->port.push(t->transfer, t->overflow.at + t->overflow_at, n);
+        if (status == PHI_OK) t->overflow_at += n;
+    }
+    phi__http_drive_leave(t->http);
+    if (phi__http_transfer_dead(t)) return;
+    if (status != PHI_OK && status != PHI_FULL) t->failed = status;
+    if (t->overflow.len == t->overflow_at) {
+        phi__buf_free(&t->overflow);
+        t->overflow_at = 0;
+    }
+    if (t->finished || t->failed != PHI_OK) phi__http_drive_kick(t->http, 0);
+}
+
+PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
+    CURLcode result;
+    t->resume_wanted = false;
+    phi__http_transfer_drain(t);
+    if (!t->paused || phi__http_transfer_dead(t)) return;
+    t->paused = false;
+    phi__http_drive_enter(t->http);
+    result = curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes what curl held back */
+    phi__http_drive_leave(t->http);
+    if (result == CURLE_OK || phi__http_transfer_dead(t)) return;
+    if (t->failed == PHI_OK)
+        t->failed = result == CURLE_OUT_OF_MEMORY ? PHI_NO_MEMORY : PHI_NETWORK;
+    t->http->starved = true; /* curl will not say that it is over: the pump looks for it */
+    phi__http_drive_kick(t->http, 0);
+}
+
+#endif
+
+/* ======== Loads the certificate store at a time of the caller's choosing.
+
+   libcurl loads it in the first TLS handshake, 20 ms and more in one piece, and then keeps it with
+   the multi handle. So a handshake is begun here with a loopback port of our own that never
+   answers: the store is loaded before the first bytes leave, and the transfer is thrown away. */
+
+#if !defined(PHI_NO_CURL)
+
+#include <stdio.h>
+
+#define PHI__HTTP_WARM_TURNS 8 /* of curl's state machine; three are enough with 7.88 */
+
+/* curl connects, and then says hello. */
+static bool phi__http_warm_say_hello(phi__http *http, phi__http_transfer *t,
+                                     curl_socket_t listener) {
+    curl_socket_t peer = CURL_SOCKET_BAD;
+    bool heard = false;
+    int turn;
+    for (turn = 0; turn < PHI__HTTP_WARM_TURNS && !heard; turn++) {
+        if (t->fd == CURL_SOCKET_BAD)
+            phi__http_drive_act(http, CURL_SOCKET_TIMEOUT, 0);
+        else
+            phi__http_drive_act(http, t->fd, CURL_CSELECT_OUT);
+        heard = phi__http_heard(listener, &peer);
+    }
+    phi__http_close(peer);
+    return heard;
+}
+
+PHI__FN void phi__http_warm_load_ca(phi__http *http) {
+    char url[48];
+    const char *words;
+    phi__http_transfer *t;
+    int port = 0;
+    curl_socket_t listener;
+    if (!http->ca_cache || http->ca_loaded) return;
+    listener = phi__http_listen(&port);
+    if (listener == CURL_SOCKET_BAD) return; /* then the first handshake loads it */
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", port);
+    t = phi__http_transfer_new(http);
+    if (t != NULL) {
+        t->url = (char *)phi__alloc(http->memory, sizeof url);
+        if (t->url != NULL) {
+            t->url_bytes = sizeof url;
+            memcpy(t->url, url, sizeof url);
+            if (phi__http_transfer_begin(t, &words) == PHI_OK &&
+                curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*") == CURLE_OK)
+                http->ca_loaded = phi__http_warm_say_hello(http, t, listener);
+        }
+        phi__http_transfer_free(t);
+    }
+    phi__http_close(listener);
+}
+
+#endif
+
+/* ======== The transport over libcurl, pumped by phi__io.
+
+   curl's callbacks only copy: the write callback pushes into the transfer's bounded buffer and
+   pauses the transfer when that is full. Removal is deferred, so that no lookup is waited for.
+   Callbacks: stage, head and push may come inside a call of curl's, and a push inside resume; from
+   there open, resume and cancel are allowed. end comes from the pump alone, or a timer of it. */
 
 #if !defined(PHI_NO_CURL)
 

@@ -11,7 +11,6 @@
 #define PHI_IO_HTTP_CURL_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "base/list_in.h"
 #include "io/http_in.h"
 
@@ -126,7 +125,7 @@ struct phi__http {
     bool signal_held, pumping, resumes_wanted, starved;
 };
 
-/* ---- http_transfer.c: one easy handle ---- */
+/* ---- http.c: one easy handle ---- */
 
 /* A new one in the active list, or NULL. */
 PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http);
@@ -142,7 +141,7 @@ PHI__FN void phi__http_transfer_resume(phi__http_transfer *t);
 /* NULL: to none */
 PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list);
 
-/* ---- http_drive.c: libcurl's sockets and timeout over phi__io ---- */
+/* ---- http.c: libcurl's sockets and timeout over phi__io ---- */
 
 PHI__FN bool phi__http_drive_init(phi__http *http); /* false: no memory, or too old */
 PHI__FN void phi__http_drive_due(phi__http *http);  /* runs curl's timeout if it is due */
@@ -152,11 +151,11 @@ PHI__FN void phi__http_drive_enter(phi__http *http); /* around every call that m
 PHI__FN void phi__http_drive_leave(phi__http *http);
 PHI__FN void phi__http_drive_kick(phi__http *http, uint64_t at_us); /* 0: now */
 
-/* ---- http_warm.c: the certificate store ---- */
+/* ---- http.c: the certificate store ---- */
 
 PHI__FN void phi__http_warm_load_ca(phi__http *http);
 
-/* ---- http_words.c: words of failures ---- */
+/* ---- http.c: words of failures ---- */
 
 /* without user, port and brackets; may be empty */
 PHI__FN phi_str phi__http_words_host(phi_str url);

@@ -11,6 +11,44 @@
 
 #include <limits.h>
 
+/* ======== Maps the host's descriptors to our keys. */
+
+/* No two descriptors have the same, and neighbours differ in the low bits. */
+static uint64_t phi__fd_map_hash(intptr_t fd) { return (uint64_t)fd * 0x9E3779B97F4A7C15u; }
+
+static void *phi__fd_map_find(const phi__fd_map *map, intptr_t fd) {
+    size_t probe = 0;
+    return phi__map_each(&map->keys, phi__fd_map_hash(fd), &probe);
+}
+
+PHI__FN void phi__fd_map_init(phi__fd_map *map, phi_memory *memory) {
+    phi__map_init(&map->keys, memory);
+}
+
+PHI__FN void phi__fd_map_free(phi__fd_map *map) { phi__map_free(&map->keys); }
+
+PHI__FN bool phi__fd_map_put(phi__fd_map *map, intptr_t fd, uint32_t key) {
+    if (!phi__map_room(&map->keys)) return false;
+    phi__fd_map_remove(map, fd);
+    phi__map_add(&map->keys, phi__fd_map_hash(fd), (void *)(uintptr_t)key);
+    return true;
+}
+
+PHI__FN uint32_t phi__fd_map_get(const phi__fd_map *map, intptr_t fd) {
+    return (uint32_t)(uintptr_t)phi__fd_map_find(map, fd);
+}
+
+PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd) {
+    const void *key = phi__fd_map_find(map, fd);
+    if (key != NULL) phi__map_drop(&map->keys, phi__fd_map_hash(fd), key);
+}
+
+/* ======== The pump's system side: clock, random bytes, timers, watched descriptors, a step's time
+   budget.
+
+   One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait when asked to.
+   Threads: the pumping thread only, but for phi__io_wake. */
+
 #define PHI__IO_BATCH 64         /* descriptors requested from the poller at once */
 #define PHI__IO_STARTS_DEFAULT 4 /* DESIGN part 4 */
 
@@ -441,3 +479,28 @@ PHI__FN bool phi__io_may_start(phi__io *io) {
 }
 
 PHI__FN phi_memory *phi__io_memory(phi__io *io) { return io->memory; }
+
+/* ======== What a step of the pump may take: so much time, and so many bytes. A piece of work
+   that was begun is finished, so a third of the time is kept back for that. */
+
+static uint64_t phi__slice_now_us(const phi__slice *slice) {
+    return slice->work_us_fn != NULL ? slice->work_us_fn(slice->user_data)
+                                     : phi__io_now_us(slice->io);
+}
+
+PHI__FN void phi__slice_begin(phi__slice *slice) {
+    slice->until_us = phi__slice_now_us(slice) + slice->budget_us - slice->budget_us / 3;
+    slice->bytes_left = slice->budget_bytes;
+}
+
+PHI__FN void phi__slice_took(phi__slice *slice, size_t bytes) {
+    slice->bytes_left -= phi__min(slice->bytes_left, bytes);
+}
+
+PHI__FN bool phi__slice_spent(const phi__slice *slice) {
+    return slice->bytes_left == 0 || phi__slice_now_us(slice) >= slice->until_us;
+}
+
+PHI__FN bool phi__slice_io_spent(const phi__slice *slice) {
+    return phi__slice_now_us(slice) >= slice->until_us - slice->budget_us / 6;
+}

@@ -47,8 +47,8 @@ typedef struct phi__watch {
 
 PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
 PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
-
 PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, read each time */
+
 /* Unix time for timestamps: wall clock, or clock_us_fn / 1000 when that is given */
 PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
@@ -64,12 +64,15 @@ PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX:
    minimised window, a suspended laptop. A deadline is a timer that each gap moves. For a moment
    without a timer, keep phi__io_counted_us and compare it later. */
 #define PHI__IO_GAP_MS 1000
+
 /* Sets or moves a deadline, `after_us` of counted time from now (UINT64_MAX: never, as above). */
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us);
 PHI__FN bool phi__io_deadlines(const phi__io *io); /* one is set, and not for never */
+
 /* How long until a timer is due, at now_us of the clock; it is set. */
 PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uint64_t now_us);
 PHI__FN uint64_t phi__io_counted_us(const phi__io *io); /* the clock without its gaps */
+
 /* All gaps until now_us of the clock, the one under way too. */
 PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us);
 PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us); /* told_gaps; less than before: ignored */
@@ -88,7 +91,6 @@ PHI__FN int phi__io_timers(phi__io *io, int most); /* fires the due timers; retu
 
 /* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
-
 PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* for a host to sleep on, or -1 */
 PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
 PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
@@ -101,6 +103,7 @@ typedef struct phi__ending {
     struct phi__ending *next, *prev;         /* a ring through the io's own; NULL: not in it */
     void (*end)(struct phi__ending *ending); /* it is out of the list by then */
 } phi__ending;
+
 PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
 PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
 PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more turns may end it */
@@ -111,5 +114,21 @@ PHI__FN void phi__io_step_begin(phi__io *io); /* also after the step has slept: 
 PHI__FN bool phi__io_may_start(phi__io *io);
 PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);
+
+typedef struct phi__slice {
+    const phi__io *io;
+    uint64_t (*work_us_fn)(void *user_data); /* a clock of its own; NULL: that of io */
+    void *user_data;
+    uint32_t budget_us, budget_bytes;
+    uint64_t until_us;
+    size_t bytes_left;
+} phi__slice;
+
+PHI__FN void phi__slice_begin(phi__slice *slice); /* the budget, anew */
+PHI__FN void phi__slice_took(phi__slice *slice, size_t bytes);
+PHI__FN bool phi__slice_spent(const phi__slice *slice);
+
+/* The part of the time that is for descriptors is over: the rest is for the runs. */
+PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
 
 #endif

@@ -5,6 +5,10 @@
    there and taking a new one out of the queue leaves no trace. */
 #include "io/posix_in.h"
 
+#include "io/clock_in.h"
+#include "io/os_in.h"
+#include "io/wake_in.h"
+
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
 
 #include <errno.h>
@@ -66,6 +70,170 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
     if (got > 0) *wrote = (size_t)got;
     return error;
+}
+
+#endif
+
+/* ======== Clocks and random bytes on POSIX systems. */
+
+#if defined(PHI__OS_POSIX)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(PHI__OS_LINUX) || defined(PHI__OS_MACOS)
+#include <sys/random.h>
+#endif
+
+PHI__FN uint64_t phi__clock_us(void) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+PHI__FN int64_t phi__clock_wall_ms(void) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
+    return (int64_t)now.tv_sec * 1000 + (int64_t)(now.tv_nsec / 1000000);
+}
+
+/* One call of the kernel's; how many bytes it gave, 0 for none. */
+static size_t phi__clock_kernel_random(char *out, size_t len) {
+#if defined(PHI__OS_LINUX)
+    ssize_t n = getrandom(out, len, 0);
+    while (n < 0 && errno == EINTR) n = getrandom(out, len, 0);
+    return n > 0 ? (size_t)n : 0;
+#elif defined(PHI__OS_BSD)
+    size_t n = phi__min(len, 256); /* the most getentropy gives */
+    return getentropy(out, n) == 0 ? n : 0;
+#else
+    (void)out;
+    (void)len;
+    return 0;
+#endif
+}
+
+#if defined(PHI_NO_FILES)
+static size_t phi__clock_device_random(char *out, size_t len) {
+    (void)out;
+    (void)len;
+    return 0;
+}
+#else
+static size_t phi__clock_device_random(char *out, size_t len) {
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    size_t done = 0;
+    if (fd < 0) return 0;
+    while (done < len) {
+        ssize_t n = read(fd, out + done, len - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        done += (size_t)n;
+    }
+    (void)close(fd);
+    return done;
+}
+#endif
+
+static void phi__clock_weak_random(char *out, size_t len) {
+    uint64_t x = phi__clock_us() ^ ((uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)out ^
+                 (uint64_t)phi__clock_wall_ms() * 0x9E3779B97F4A7C15u;
+    size_t i;
+    for (i = 0; i < len; i++) { /* splitmix64 */
+        uint64_t z = (x += 0x9E3779B97F4A7C15u);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        out[i] = (char)(unsigned char)((z ^ (z >> 31)) & 0xFF);
+    }
+}
+
+PHI__FN void phi__clock_random(void *out, size_t len) {
+    char *at = (char *)out;
+    while (len > 0) {
+        size_t n = phi__clock_kernel_random(at, len);
+        if (n == 0) n = phi__clock_device_random(at, len);
+        if (n == 0) {
+            phi__clock_weak_random(at, len);
+            n = len;
+        }
+        at += n;
+        len -= n;
+    }
+}
+
+#endif
+
+/* ======== The wake-up as an eventfd on Linux, a pipe elsewhere. */
+
+#if defined(PHI__OS_POSIX)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#if defined(PHI__OS_LINUX)
+#include <sys/eventfd.h>
+
+static bool phi__wake_make(int fds[2]) {
+    fds[0] = fds[1] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return fds[0] >= 0;
+}
+
+#else
+
+static bool phi__wake_set(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
+           fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+static bool phi__wake_make(int fds[2]) {
+    if (pipe(fds) != 0) return false;
+    if (phi__wake_set(fds[0]) && phi__wake_set(fds[1])) return true;
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    return false;
+}
+
+#endif
+
+PHI__FN phi_status phi__wake_open(phi__wake *wake) {
+    int fds[2];
+    wake->read_fd = wake->write_fd = -1;
+    wake->signalled = 0;
+    wake->process = (intptr_t)getpid();
+    if (!phi__wake_make(fds)) return PHI_IO;
+    wake->read_fd = fds[0];
+    wake->write_fd = fds[1];
+    return PHI_OK;
+}
+
+PHI__FN void phi__wake_close(phi__wake *wake) {
+    if (wake->read_fd >= 0) (void)close((int)wake->read_fd);
+    if (wake->write_fd >= 0 && wake->write_fd != wake->read_fd) (void)close((int)wake->write_fd);
+    wake->read_fd = wake->write_fd = -1;
+}
+
+PHI__FN bool phi__wake_own(const phi__wake *wake) { return wake->process == (intptr_t)getpid(); }
+
+PHI__FN void phi__wake_signal(phi__wake *wake) {
+    static const uint64_t one = 1; /* eventfd wants 8 bytes; a pipe does not mind */
+    int kept = errno, idle = 0;
+    if (PHI__CAS(&wake->signalled, &idle, 1))
+        while (write((int)wake->write_fd, &one, sizeof one) < 0 && errno == EINTR) continue;
+    errno = kept;
+}
+
+/* Emptied first and re-armed after: a wake in between is swallowed, but its poster's writes are
+   visible to a reader after the drain. The other order could leave it armed and empty. */
+PHI__FN void phi__wake_drain(phi__wake *wake) {
+    char bytes[64];
+    ssize_t n;
+    int signalled = 1;
+    do n = read((int)wake->read_fd, bytes, sizeof bytes);
+    while (n == (ssize_t)sizeof bytes || (n < 0 && errno == EINTR));
+    (void)PHI__CAS(&wake->signalled, &signalled, 0);
 }
 
 #endif

@@ -11,7 +11,6 @@
 #define PHI_IO_SECRET_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "io/transport.h"
 
 enum { PHI__SECRET_LEAST = 8 };

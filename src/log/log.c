@@ -1,6 +1,224 @@
 /* log.c - entries by seq. */
 #include "log/log_in.h"
 
+/* ======== Lists of the logs that a step must sync or evict.
+
+   A log in a store puts itself into one list when it grows, and into another when an entry of it
+   goes out of view: so a step need not check all logs. A log in no store costs the test of a
+   pointer. */
+
+PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
+    if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
+    dirty->listed[why] = true;
+    phi__list_push(&grown->of[why], &dirty->links[why]);
+}
+
+PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
+    if (dirty == NULL || grown == NULL || !dirty->listed[why]) return;
+    dirty->listed[why] = false;
+    phi__list_take(&grown->of[why], &dirty->links[why]);
+}
+
+PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
+    phi__link *first = grown->of[why].first;
+    phi__dirty *dirty = first != NULL ? PHI__OWNER(first - why, phi__dirty, links) : NULL;
+    phi__dirty_remove(grown, dirty, why);
+    return dirty;
+}
+
+/* ======== A set of hashes, which stand for ids. */
+
+static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
+    size_t i = (size_t)hash & (cap - 1);
+    while (at[i] != 0 && at[i] != hash) i = (i + 1) & (cap - 1);
+    return i;
+}
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
+    size_t cap = phi__max(set->cap, 16), i;
+    uint64_t *at;
+    while (cap / 2 < phi__add(set->count, more)) {
+        if (cap > SIZE_MAX / 2) return false;
+        cap *= 2;
+    }
+    if (cap == set->cap || more == 0) return true;
+    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
+    if (at == NULL) return false;
+    for (i = 0; i < set->cap; i++)
+        if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    set->at = at;
+    set->cap = cap;
+    return true;
+}
+
+static uint64_t phi__hashes_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
+
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
+    hash = phi__hashes_filled(hash);
+    return set->cap > 0 && set->at[phi__hashes_place(set->at, set->cap, hash)] == hash;
+}
+
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
+    size_t i;
+    hash = phi__hashes_filled(hash);
+    i = phi__hashes_place(set->at, set->cap, hash);
+    set->count += set->at[i] == 0;
+    set->at[i] = hash;
+}
+
+PHI__FN void phi__hashes_exchange(phi__hashes *a, phi__hashes *b) {
+    phi__hashes c = *a;
+    *a = *b;
+    *b = c;
+}
+
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    memset(set, 0, sizeof *set);
+}
+
+/* ======== The memory of entries: a log grows in segments, each evicted as a whole. */
+
+#ifndef PHI__SEGMENT_BYTES
+#define PHI__SEGMENT_BYTES 16384 /* of a full segment; tests set it smaller, to evict more */
+#endif
+
+/* Of an agent with a memory limit, so many segments make up the limit. */
+enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
+
+enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */
+
+/* ---- where entries live ---- */
+
+/* Blocks of an agent with a limit do not grow: the unused rest of the last block counts there. */
+static void phi__segments_arena(const phi__log *log, phi_arena *arena) {
+    bool limited = log->segments.limit_bytes != 0;
+    phi_arena_init(arena, log->memory, limited ? log->segments.full_bytes / 2 : 0);
+    if (limited) arena->most_block_bytes = log->segments.full_bytes / 2;
+}
+
+PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes) {
+    size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
+    log->segments.limit_bytes = limit_bytes;
+    log->segments.full_bytes =
+        limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
+    phi__segments_arena(log, &log->segments.first.arena);
+}
+
+PHI__FN size_t phi__segments_bytes(const phi__log *log) {
+    const phi__segment *segment = log->segments.others;
+    size_t bytes = phi__arena_taken(&log->segments.first.arena);
+    for (; segment != NULL; segment = segment->older)
+        bytes += sizeof *segment + phi__arena_taken(&segment->arena);
+    return bytes;
+}
+
+static phi__segment *phi__segments_new(phi__log *log) {
+    phi__segment *segment = (phi__segment *)phi__alloc(log->memory, sizeof *segment);
+    if (segment != NULL) phi__segments_arena(log, &segment->arena);
+    return segment;
+}
+
+/* Only renderings of its messages still go into the full segment, a few at a time. */
+static void phi__segments_begin(phi__log *log, phi__segment *segment) {
+    phi_arena *full = &log->segments.current->arena;
+    full->most_block_bytes = log->segments.full_bytes / PHI__SEGMENT_LATER;
+    full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
+    segment->older = log->segments.others;
+    log->segments.others = log->segments.current = segment;
+}
+
+static void phi__segments_free(phi__log *log, phi__segment *segment) {
+    phi_arena_free(&segment->arena);
+    phi__free(log->memory, segment, sizeof *segment);
+}
+
+/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
+   twice where memory is limited, is full, however much is left there. */
+static bool phi__segments_full(const phi__log *log) {
+    const phi_arena *arena = &log->segments.current->arena;
+    size_t bytes = phi__arena_taken(arena), full = log->segments.full_bytes;
+    return bytes >= (log->segments.limit_bytes != 0 ? 2 : 4) * full ||
+           (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
+}
+
+PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
+    phi__segment *segment;
+    if (!phi__segments_full(log)) return true;
+    segment = phi__segments_new(log);
+    if (segment == NULL) return false;
+    if (carried != NULL && carried->len > 0 &&
+        !phi__arena_str(&segment->arena, *carried, carried)) {
+        phi__segments_free(log, segment);
+        return false;
+    }
+    phi__segments_begin(log, segment);
+    return true;
+}
+
+PHI__FN bool phi__segments_open(phi__log *log) {
+    phi__segment *segment = phi__segments_new(log);
+    if (segment != NULL) phi__segments_begin(log, segment);
+    return segment != NULL;
+}
+
+/* ---- the end ---- */
+
+PHI__FN void phi__segments_pin(phi__segment *segment) {
+    if (segment != NULL) segment->live = true;
+}
+
+PHI__FN void phi__segments_drop_dead(phi__log *log) {
+    phi__segment **at = &log->segments.others, *segment;
+    while ((segment = *at) != NULL) {
+        if (segment->live) {
+            at = &segment->older;
+            continue;
+        }
+        *at = segment->older;
+        phi__segments_free(log, segment);
+    }
+    if (!log->segments.first.live) phi_arena_free(&log->segments.first.arena);
+}
+
+PHI__FN void phi__segments_unpin(phi__log *log) {
+    phi__segment *segment = log->segments.others;
+    log->segments.first.live = false;
+    for (; segment != NULL; segment = segment->older) segment->live = false;
+    phi__segments_pin(log->segments.current);
+}
+
+PHI__FN void phi__segments_take(phi__log *log, phi__log *from) {
+    phi__segment **end = &log->segments.others;
+    while (*end != NULL) end = &(*end)->older;
+    *end = from->segments.others;
+    from->segments.others = NULL;
+}
+
+/* the log has its memory */
+static void phi__segments_init(phi__log *log) {
+    phi__segments_limit(log, 0);
+    log->segments.current = &log->segments.first;
+}
+
+/* and all entries */
+static void phi__segments_free_all(phi__log *log) {
+    phi__segment *segment;
+    phi_arena_free(&log->segments.first.arena);
+    while ((segment = log->segments.others) != NULL) {
+        log->segments.others = segment->older;
+        phi__segments_free(log, segment);
+    }
+}
+
+/* ======== The log's entries in memory: found by seq, stored in segments.
+
+   Entries, and all they point to, live in segments and never move. Order is seq, which is also the
+   place in the log. Of a log in a store, segments to which no view points may be evicted: `entries`
+   then has gaps. Nothing here reads or writes a store.
+   Threads: the pumping thread. */
+
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
     memset(log, 0, sizeof *log);
     log->memory = memory;

@@ -6,10 +6,174 @@
 #include "base/sha256_in.h"
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
-#include "loop/results_in.h"
-#include "loop/spill_in.h"
+#include "model/message_in.h"
 
 #include <stdio.h>
+
+#ifndef PHI_NO_FILES
+typedef struct phi__spill phi__spill;
+
+typedef struct phi__spill_desc {
+    const char *directory; /* terminated; copied */
+    const char *ending;    /* of the name: ".txt"; copied */
+    unsigned char random[16];
+    const phi_str *texts; /* written one behind the other; borrowed until phi__spill_free */
+    size_t text_count;
+} phi__spill_desc;
+
+#endif
+
+enum { PHI__SPILL_NAME_BYTES = 40 }; /* "/phi-", 32 digits, and the terminator, with room */
+
+#ifndef PHI_NO_FILES
+static void phi__spill_free(phi__spill *spill);
+#endif
+
+/* ======== A tool's result as a message, where it must outlive the function that gave it. */
+
+PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result) {
+    phi_message message;
+    memset(&message, 0, sizeof message);
+    message.role = PHI_ROLE_TOOL_RESULT;
+    message.content = result->content;
+    message.content_count = result->content_count;
+    message.is_error = result->is_error;
+    message.details = phi_str_of(result->details);
+    message.loop_id = phi_str_of(result->child_loop_id);
+    message.extension_data = phi_str_of(result->effects);
+    return phi_message_copy(&message, arena);
+}
+
+PHI__FN phi_tool_result phi__results_given(const phi_message *message) {
+    phi_tool_result result;
+    memset(&result, 0, sizeof result);
+    result.content = message->content;
+    result.content_count = message->content_count;
+    result.is_error = message->is_error;
+    result.details = message->details.len > 0 ? message->details.at : NULL;
+    result.child_loop_id = message->loop_id.len > 0 ? message->loop_id.at : NULL;
+    result.effects = message->extension_data.len > 0 ? message->extension_data.at : NULL;
+    return result;
+}
+
+/* ======== A text written to a new file in slices: the whole of a result that a model sees
+   cut.
+
+   The file is made for its owner alone (0600), under a name of its own that says nothing of the
+   text: "phi-", the 32 digits of `random`, and the ending. A directory that is missing is made. A
+   file that does not become complete is removed. */
+
+/* "/phi-" and the digits, terminated. */
+static void phi__spill_name(const unsigned char random[16], char out[PHI__SPILL_NAME_BYTES]) {
+    size_t i;
+    memcpy(out, "/phi-", 5);
+    for (i = 0; i < 16; i++) (void)snprintf(out + 5 + 2 * i, 3, "%02x", (unsigned)random[i]);
+}
+
+#ifndef PHI_NO_FILES
+
+enum { PHI__SPILL_TRIES = 100, PHI__SPILL_NUMBER = 8 /* "-99" and the terminator, with room */ };
+
+struct phi__spill {
+    phi_memory *memory;
+    phi__file *file; /* NULL: complete, or it failed */
+    phi_status status;
+    const phi_str *texts;
+    size_t text_count;
+    size_t text, at; /* where the next piece begins */
+    char *path;
+    size_t path_bytes;
+};
+
+/* A name that is taken gets a number. */
+static phi_status phi__spill_open(phi__spill *spill, const phi__spill_desc *desc,
+                                  phi__words *words) {
+    char name[PHI__SPILL_NAME_BYTES], number[PHI__SPILL_NUMBER] = "";
+    phi_status status = PHI_BUSY;
+    int i;
+    phi__spill_name(desc->random, name);
+    for (i = 0; i < PHI__SPILL_TRIES && status == PHI_BUSY; i++) {
+        if (i > 0) (void)snprintf(number, sizeof number, "-%d", i);
+        (void)snprintf(spill->path, spill->path_bytes, "%s%s%s%s", desc->directory, name, number,
+                       desc->ending);
+        status = phi__files_open_new(spill->memory, spill->path, &spill->file, words);
+        if (status == PHI_NOT_FOUND &&
+            phi__files_make_directories(desc->directory, words) == PHI_OK)
+            status = phi__files_open_new(spill->memory, spill->path, &spill->file, words);
+    }
+    return status;
+}
+
+/* A file that is not committed is removed. */
+static phi_status phi__spill_end(phi__spill *spill, phi_status status) {
+    phi__files_close(spill->file);
+    spill->file = NULL;
+    return spill->status = status;
+}
+
+/* ---- for other modules ---- */
+
+/* Opens the file. PHI_NO_MEMORY, or as files_in.h has it, with words. */
+static phi_status phi__spill_new(phi_memory *memory, const phi__spill_desc *desc, phi__spill **out,
+                                 phi__words *words) {
+    phi__spill *spill = (phi__spill *)phi__alloc(memory, sizeof *spill);
+    phi_status status = PHI_NO_MEMORY;
+    *out = NULL;
+    words->text[0] = '\0';
+    if (spill == NULL) return PHI_NO_MEMORY;
+    spill->memory = memory;
+    spill->texts = desc->texts;
+    spill->text_count = desc->text_count;
+    spill->path_bytes = phi__add(strlen(desc->directory) + strlen(desc->ending),
+                                 (size_t)PHI__SPILL_NAME_BYTES + (size_t)PHI__SPILL_NUMBER);
+    spill->path = (char *)phi__alloc(memory, spill->path_bytes);
+    if (spill->path != NULL) status = phi__spill_open(spill, desc, words);
+    if (status == PHI_OK)
+        *out = spill;
+    else
+        phi__spill_free(spill);
+    return status;
+}
+
+/* Writes up to `bytes` more. PHI_BUSY: come again; PHI_OK: the file is complete and closed; else
+   refused, and it will not become complete. */
+static phi_status phi__spill_more(phi__spill *spill, size_t bytes, phi__words *words) {
+    phi_status status;
+    if (spill->file == NULL) return spill->status;
+    while (spill->text < spill->text_count) {
+        const phi_str *text = &spill->texts[spill->text];
+        size_t n = phi__min(bytes, text->len - spill->at);
+        if (spill->at < text->len && n == 0) return PHI_BUSY;
+        status = n > 0 ? phi__files_write(spill->file, text->at + spill->at, n, words) : PHI_OK;
+        if (status != PHI_OK) return phi__spill_end(spill, status);
+        bytes -= n;
+        spill->at += n;
+        if (spill->at < text->len) return PHI_BUSY;
+        spill->text++;
+        spill->at = 0;
+    }
+    status = phi__files_commit(spill->file, words);
+    return phi__spill_end(spill, status);
+}
+
+/* Terminated; valid until phi__spill_free. */
+static const char *phi__spill_path(const phi__spill *spill) { return spill->path; }
+
+/* NULL is harmless */
+static void phi__spill_free(phi__spill *spill) {
+    if (spill == NULL) return;
+    phi__files_close(spill->file);
+    phi__free(spill->memory, spill->path, spill->path_bytes);
+    phi__free(spill->memory, spill, sizeof *spill);
+}
+
+#endif
+
+/* ======== A result that is larger than its agent allows: cut, and the whole kept in a file.
+
+   The call is claimed meanwhile, and its run is ready, so that the file is written slice by slice.
+   With a tape the whole of it is written at once: a step processes all of its input. A tape that
+   is recorded gets the cut result, and one that is played writes no file. */
 
 enum { PHI__CAP_SLICE_BYTES = 16384 };
 

@@ -12,11 +12,6 @@
 #include "loop/toolset_in.h"
 #include "loop/types_in.h"
 
-#define PHI__DEFERRAL_SEARCH "search_tools"
-#define PHI__DEFERRAL_LOAD "load_tools"
-/* The details of a result of load_tools begin so. */
-#define PHI__DEFERRAL_DETAILS "{\"loaded\":["
-
 /* The names of tools loaded in an agent's conversation. */
 typedef struct phi__deferral {
     phi_arena arena;
@@ -35,7 +30,7 @@ typedef struct phi__deferral_plan {
     phi__deferral_way way;
     bool above; /* may_defer counts */
 } phi__deferral_plan;
-PHI__FN phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent);
+
 PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool);
 
 /* By pointer: phi_feature_deferral names them. */
@@ -49,31 +44,12 @@ typedef struct phi__deferral_ops {
     void (*save)(phi__buf *out, const phi__agent *agent);
     bool (*load)(phi__agent *agent, const phi_json *names);
 } phi__deferral_ops;
+
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
 
 /* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
 PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                                   phi_str *system_prompt);
 PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name);
-enum { PHI__DEFERRAL_LOADED = 1024 }; /* tools of an agent; more are not kept */
-/* Loaded from now on, where there is room. False: no memory. */
-PHI__FN bool phi__deferral_keep(phi__agent *agent, phi_str name);
-PHI__FN void phi__deferral_free(phi__agent *agent); /* nothing is loaded any more */
-/* The name of a tool that is refused, since another one is deferred; NULL: there is none. */
-PHI__FN const char *phi__deferral_refuses(const phi_tool *tools, size_t count);
-
-PHI__FN void phi__deferral_save(phi__buf *out, const phi__agent *agent);
-PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names); /* false: no memory */
-
-/* One of phi's two tools has this name. */
-PHI__FN bool phi__deferral_is_own(phi_str name);
-/* What a model reads of phi's two tools, the search first. */
-PHI__FN void phi__deferral_describe(phi__tool_view out[2]);
-/* The model has to load this tool before it calls it, and has not. */
-PHI__FN bool phi__deferral_hides(phi__agent *agent, phi_str name);
-
-/* deferral_tools.c: the tool that a call of this name starts; NULL: there is none, or it is not
-   loaded. */
-PHI__FN const phi_tool *phi__deferral_tools_find(phi__agent *agent, phi_str name);
 
 #endif

@@ -5,10 +5,42 @@
    a length into the answer, which may move, until the event is popped. */
 #include "loop/events_in.h"
 
-#include "base/words_in.h"
-#include "history/truncate_in.h"
+#include "history/prune_in.h"
 #include "loop/loop_in.h"
-#include "persist/recall_in.h"
+#include "loop/state_in.h"
+#include "persist/journal_in.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ======== The runtime's last error: a status, and a message with the fault and the right
+   values. */
+
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
+    va_list args;
+    if (rt == NULL) return status;
+    va_start(args, format);
+    (void)vsnprintf(rt->last_error.words, sizeof rt->last_error.words, format, args);
+    va_end(args);
+    rt->last_error.words[phi__words_clean(rt->last_error.words, strlen(rt->last_error.words))] =
+        '\0';
+    rt->last_error.status = status;
+    return status;
+}
+
+PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words) {
+    if (words != NULL) *words = rt->last_error.words;
+    return rt->last_error.status;
+}
+
+/* ======== The event queue between the pump and the host: a list of records in shared blocks; and
+   streaming answers, which events show as they are when popped.
+
+   A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
+   a length into the answer, which may move, until the event is popped. */
+
+/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
+enum { PHI__RESERVE = 3 };
 
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
@@ -80,8 +112,9 @@ PHI__FN bool phi__events_answer_room(phi__answer *answer) {
     return true;
 }
 
+/* The same without content. */
 /* Without content: the earlier view is gone, or does not fit. */
-PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
+static const phi_message *phi__events_answer_empty(phi__answer *answer) {
     phi_message shown = answer->view;
     memset(&answer->view, 0, sizeof answer->view);
     answer->view.role = PHI_ROLE_ASSISTANT;

@@ -4,14 +4,29 @@
 #ifndef PHI_LOOP_EVENTS_IN_H
 #define PHI_LOOP_EVENTS_IN_H
 
+#include "base/base.h"
+#include "base/base_in.h"
 #include "base/list_in.h"
 #include "history/thread_in.h"
+#include "io/transport.h"
 #include "loop/events.h"
 #include "loop/input.h"
 #include "loop/types_in.h"
 #include "model/event.h"
 #include "model/model.h"
 #include "wire/assembly_in.h"
+
+typedef struct phi__last_error {
+    phi_status status;
+    char words[256];
+} phi__last_error;
+
+/* Keeps both for phi_last_error, and returns the status. */
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
+
+/* words: may be NULL. */
+PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
 
 /* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
 typedef struct phi__answer {
@@ -54,9 +69,6 @@ typedef struct phi__events {
     uint64_t seq;
 } phi__events;
 
-/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
-enum { PHI__RESERVE = 3 };
-
 typedef struct phi__agent_events {
     size_t queued_bytes; /* of events not popped yet */
     bool held;           /* those stay until the host lets them out */
@@ -66,45 +78,48 @@ typedef struct phi__agent_events {
     size_t untold_drops; /* messages that were dropped while the event queue was full */
 } phi__agent_events;
 
-/* ---- answers ---- */
-
 PHI__FN phi__answer *phi__events_answer_new(phi__run *run); /* of its turn */
 PHI__FN void phi__events_answer_drop(phi__answer *answer);  /* one reference; NULL is harmless */
 PHI__FN bool phi__events_answer_room(phi__answer *answer);  /* for a view of all its blocks */
+
 /* What there is of it now, looked at anew. NULL: no memory. */
 PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer);
-/* The same without content. */
-PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer);
+
 /* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
 PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final);
-
-/* ---- the queue ---- */
-
 PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
 PHI__FN void phi__events_free(phi__events *events);
+
 /* Queues a copy of `event` (kind, and the kind's fields; agent, seq, time are filled). Its text is
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                               size_t partial_len);
+
 /* The same with a copy of a result of text and images, the event's message, and of its
    child_loop_id. */
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part);
+
 /* The same with copies of all strings of a question. */
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event);
+
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len);
+
 /* PHI_EV_OPAQUE, with copies of the block's type and JSON. */
 PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, phi_str type,
                                      phi_str json, phi__answer *answer);
+
 /* The reserve of an agent that is to run: taken before, and given back when there is no run and it
    is not in use. False: no memory. */
 PHI__FN bool phi__events_reserve(phi__agent *agent);
 PHI__FN void phi__events_unreserve(phi__agent *agent);
+
 /* The same for an event that must not be lost: without memory it takes a record of the reserve, and
    returns false; the run must then end. */
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event);
+
 /* Events popped before this step are not the host's any more: frees a part of them, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
@@ -114,19 +129,21 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there 
 PHI__FN void phi__events_drop_unemitted(phi__agent *agent);         /* a message; reported later */
 PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
-/* ---- a run's entries ---- */
-
 /* The time, and which run and turn it is of. */
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
 PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind);
+
 /* False, here and below: no memory. */
 /* Appends an entry of the run's: its time, run and turn are filled in. */
 PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry);
+
 /* MESSAGE_START and MESSAGE_END of a message that is in the log. */
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
                                  phi_str source);
+
 /* Appends a message, and emits its events. */
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
+
 /* phi__edit_rewrite and phi__truncate by the run. */
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
 PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,

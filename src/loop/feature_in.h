@@ -16,7 +16,7 @@
 #ifndef PHI_LOOP_FEATURE_IN_H
 #define PHI_LOOP_FEATURE_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "loop/feature.h"
 #include "loop/input.h"
 #include "loop/types_in.h"
@@ -156,7 +156,7 @@ typedef struct phi__features {
                                const struct phi_tool *tools, size_t tool_count);
     const struct phi__deferral_ops *deferral; /* deferral_in.h */
     phi__carry_fn carry_state;                /* tool state, when a log is rebuilt */
-    const struct phi__sources_ops *sources;   /* tool_sources_in.h */
+    const struct phi__sources_ops *sources;   /* toolset_in.h */
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     /* phi_agent_info: the op_id of the deferred rewrite, or empty; and the figures of the cache */
     phi_str (*deferred_fn)(const phi__agent *agent);

@@ -9,7 +9,7 @@
    copy find memory even after a run that took all it could get. After a run that ends without
    memory the next begins with half the log, and so on. */
 #include "loop/loop_in.h"
-#include "history/about_in.h"
+#include "history/thread_in.h"
 #include "model/event_parts.h"
 
 #include <stdio.h>

@@ -2,10 +2,146 @@
 #include "loop/head_in.h"
 
 #include "loop/loop_in.h"
-#include "loop/tell_in.h"
 #include "text/records_in.h"
 #include "wire/hash_in.h"
 #include "wire/strict_in.h"
+
+/* head.c: raw tools, and deferred ones that the model has not known as its own. They are sent
+   as they are, after those of the head. */
+typedef struct phi__head_aside {
+    phi__tool_view *tools;
+    size_t count;
+    bool deferred; /* one is */
+} phi__head_aside;
+
+/* ======== Puts an update into the log and into the request that is being made. */
+
+/* One more item, that of the log's last message. The list is the turn's own, or that of the view,
+   which may have moved as it grew. */
+static bool phi__tell_item(phi__run *run, bool of_view) {
+    const phi__fold *fold = &run->agent->thread->fold;
+    phi__request_spec *spec = &run->attempt.spec;
+    phi__item *items;
+    if (of_view) {
+        spec->items = fold->items;
+        spec->item_count = fold->count;
+        return true;
+    }
+    items = (phi__item *)phi_arena_alloc(&run->arena,
+                                         phi__mul(phi__add(spec->item_count, 1), sizeof *items));
+    if (items == NULL) return false;
+    if (spec->item_count > 0) memcpy(items, spec->items, spec->item_count * sizeof *items);
+    items[spec->item_count] = fold->items[fold->count - 1];
+    spec->items = items;
+    spec->item_count++;
+    return true;
+}
+
+PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
+    phi_thread *thread = run->agent->thread;
+    bool of_view = run->attempt.spec.items == thread->fold.items;
+    phi_message update = *message, *kept;
+    if (phi__codec_paused(&run->attempt.spec)) return true;
+    update.role = PHI_ROLE_USER;
+    update.is_update = true;
+    phi__events_stamp(run, &update);
+    kept = phi__append_keep(thread, &update);
+    return kept != NULL && phi__events_log(run, kept) && phi__tell_item(run, of_view);
+}
+
+/* ======== Takes tools that are no part of a head out of a request, and gives them back. */
+
+/* True if a JSON string of the text is the name. */
+static bool phi__head_aside_names(phi_str text, phi_str name) {
+    size_t at;
+    for (at = 0; at + name.len + 1 < text.len; at++)
+        if (text.at[at] == '"' && text.at[at + 1 + name.len] == '"' &&
+            memcmp(text.at + at + 1, name.at, name.len) == 0)
+            return true;
+    return false;
+}
+
+/* The head defines a tool of this name, or an update of it has, though it may be removed since. */
+static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec *spec,
+                                 phi_str name) {
+    char id[17];
+    size_t i;
+    for (i = 0; i < head->count; i++)
+        if (phi_str_equal(head->tools[i].name, name)) return true;
+    phi__hash_hex(head->id, id);
+    for (i = 0; i < spec->item_count; i++) {
+        const phi_message *m = spec->items[i].message;
+        if (m->is_update && phi__str_find(m->details, 0, "{\"head\":") == 0 &&
+            phi__head_aside_names(m->details, phi__str(id, 16)) &&
+            phi__head_aside_names(m->details, name))
+            return true;
+    }
+    return false;
+}
+
+/* Raw tools, and those of a provider's tool search; but a tool that the model knew already, or that
+   the head defines, stays where it is. head: NULL where a new one is made. */
+static bool phi__head_aside_is(const phi__head *head, const phi__request_spec *spec,
+                               const phi__tool_view *tool) {
+    if (tool->is_raw || !tool->deferred) return tool->is_raw;
+    return head == NULL || !phi__head_aside_knew(head, spec, tool->name);
+}
+
+/* Takes them out of the request. head: NULL where a new one is made. False: no memory. */
+static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec, phi_arena *arena,
+                                 phi__head_aside *aside) {
+    phi__tool_view *own;
+    bool any = false;
+    size_t i, n = 0;
+    memset(aside, 0, sizeof *aside);
+    for (i = 0; i < spec->tool_count; i++)
+        any = any || spec->tools[i].is_raw || spec->tools[i].deferred;
+    if (!any) return true;
+    own = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(2 * spec->tool_count, sizeof *own));
+    if (own == NULL) return false;
+    aside->tools = own + spec->tool_count;
+    for (i = 0; i < spec->tool_count; i++)
+        if (phi__head_aside_is(head, spec, &spec->tools[i])) {
+            aside->deferred = aside->deferred || spec->tools[i].deferred;
+            aside->tools[aside->count++] = spec->tools[i];
+        } else {
+            own[n] = spec->tools[i];
+            own[n++].deferred = false;
+        }
+    spec->tools = own;
+    spec->tool_count = n;
+    return true;
+}
+
+/* Adds them after the tools of the request. searches: the model has had a tool search, which stays
+   where it was. False: no memory. */
+static bool phi__head_aside_give(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena,
+                                 const phi__head_aside *aside, bool searches) {
+    phi__tool_view *all;
+    spec->searches = searches && agent->codec->rules->defers != NULL &&
+                     agent->codec->rules->defers(&agent->desc.model);
+    if (aside->count == 0) return true;
+    all = (phi__tool_view *)phi_arena_alloc(
+        arena, phi__mul(phi__add(spec->tool_count, aside->count), sizeof *all));
+    if (all == NULL) return false;
+    if (spec->tool_count > 0) memcpy(all, spec->tools, spec->tool_count * sizeof *all);
+    memcpy(all + spec->tool_count, aside->tools, aside->count * sizeof *all);
+    spec->tools = all;
+    spec->tool_count += aside->count;
+    return true;
+}
+
+/* ======== The head of a conversation: system prompt and tools as a model saw them first.
+
+   A model that takes system messages in mid-conversation keeps its head: what changes is appended,
+   so that the prompt cache and the thinking before it stay valid. A changed system prompt goes as
+   text. Changed tools go as additions and removals where the codec has them
+   (phi__codec_rules.put_tool), else the head is made anew, as for every other model.
+
+   An update names what held then in its details, so that the next one is made from the history:
+       {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
+   N counts the updates of this head, from 1. Where the view has lost one of them, or has no answer
+   yet, the head is made anew; updates of another head are left out of the request. */
 
 /* ---- hashes of what holds ---- */
 

@@ -3,6 +3,9 @@
    A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
    decides, be it another thread, the deadline or the end of the run. Whatever happens during the
    hook, its decision is a member of the run or call, and dies with it. */
+#include "loop/hooks_in.h"
+
+#include "base/base_in.h"
 #include "loop/loop_in.h"
 
 #include <stdio.h>
@@ -409,4 +412,433 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
     phi__inbox_publish(record, won);
     phi__io_wake(ticket.rt->io);
     return won ? PHI_OK : PHI_STALE;
+}
+
+/* ======== A question that a room above the loop puts to the host of an agent: a server
+   wants a form filled in, or an answer of the agent's model.
+
+   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or by phi_decide. Open calls
+   nothing of the host's and never calls `decided`: the hook is called in the next phi_step, or
+   later in the one that is under way. `decided` follows when the answer is there. An agent whose
+   hook does not want the point denies.
+
+   `decided` is called once for each question that was opened and not closed: with the host's
+   verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_WAIT and a message after the deadline,
+   when the call is over (finished, cancelled, late, aborted), when the agent is freed, and where
+   memory ran out. It may open and close questions, give results of calls and free agents. The
+   question is gone when it is called. An abort ends the questions of the run's calls; a question of
+   no call needs no run, and outlives those that its agent has.
+   A question is in no snapshot and on no tape: it belongs to a live connection.
+
+   Memory: the agent's budget. Threads: the pumping thread. */
+
+struct phi__question {
+    phi__link link; /* of its agent's */
+    phi__agent *agent;
+    phi_call call; /* where `of_call` */
+    bool of_call;
+    bool due;
+    bool asking; /* its hook is being called: it cannot be freed now */
+    bool closed; /* ... and the asker has withdrawn it meanwhile */
+    bool over;   /* its call is */
+    bool freed;  /* its agent is, and it is in no list */
+    phi__asked asked;
+    phi__decision decision;
+    uint32_t timeout_ms;
+    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
+    void *ctx;
+    size_t bytes; /* of this, and of the strings behind it */
+};
+
+static void phi__question_due(phi__question *q) {
+    phi__io *io = q->agent->rt->io;
+    q->due = true;
+    /* it has a place */
+    (void)phi__io_timer_set(io, &q->agent->questions->timer, phi__io_now_us(io));
+}
+
+static void phi__question_settled(phi__decision *decision) {
+    phi__question_due(PHI__OWNER(decision, phi__question, decision));
+}
+
+/* ---- its end ---- */
+
+static void phi__question_unlist(phi__question *q) {
+    phi__questions *questions = q->agent->questions;
+    if (q->freed) return;
+    phi__list_take(&questions->list, &q->link);
+    if (--questions->count == 0) phi__io_timer_clear(q->agent->rt->io, &questions->timer);
+}
+
+static void phi__question_free(phi__question *q) {
+    phi__question_unlist(q);
+    phi__hooks_decision_drop(&q->decision);
+    phi__free(&q->agent->memory, q, q->bytes);
+}
+
+/* The reply may be that of the question's decision. The agent's memory stays until the step's
+   end. */
+static void phi__question_conclude(phi__question *q, phi_verdict verdict, phi_str reply) {
+    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply) = q->decided;
+    void *ctx = q->ctx;
+    phi__buf kept = q->decision.reply;
+    phi__buf_init(&q->decision.reply, &q->agent->memory);
+    phi__question_free(q);
+    decided(ctx, verdict, reply);
+    phi__buf_free(&kept);
+}
+
+static phi_str phi__question_over_words(void) {
+    return PHI__LIT("The tool call that led to the question is over.");
+}
+
+/* ---- asking ---- */
+
+static phi_hook phi__question_hook(const phi__question *q) {
+    const phi__agent *agent = q->agent;
+    phi_hook hook = phi__hooks_make_of(agent, PHI_HOOK_QUESTION);
+    hook.source = q->asked.source;
+    hook.question_kind = q->asked.kind;
+    hook.text = q->asked.text;
+    hook.arguments = q->asked.arguments;
+    hook.timeout_ms = q->timeout_ms;
+    if (hook.timeout_ms == 0 && q->of_call) hook.timeout_ms = agent->run->own.waits_ms;
+    if (q->of_call) {
+        hook.call = q->call;
+        hook.tool_name = q->decision.call->block->name;
+        hook.tool_call_id = q->decision.call->block->id;
+    }
+    return hook;
+}
+
+static void phi__question_hooked(phi__question *q, phi__hooked hooked) {
+    switch (hooked) {
+    case PHI__HOOK_WAIT: return;
+    case PHI__HOOK_ALLOW:
+    case PHI__HOOK_WARN:
+        phi__question_conclude(q, PHI_ALLOW, phi__buf_str(&q->decision.reply));
+        return;
+    case PHI__HOOK_DENY:
+        phi__question_conclude(q, q->decision.late ? PHI_WAIT : PHI_DENY,
+                               phi__buf_str(&q->decision.reply));
+        return;
+    case PHI__HOOK_GONE:
+        phi__question_conclude(q, PHI_WAIT, PHI__LIT("The agent was freed."));
+        return;
+    case PHI__HOOK_LOST: break;
+    }
+    phi__question_conclude(q, PHI_WAIT, PHI__LIT("Out of memory"));
+}
+
+static void phi__question_serve(phi__question *q) {
+    phi__agent *agent = q->agent;
+    phi__hooked hooked = PHI__HOOK_DENY;
+    q->due = false;
+    if (!q->over && phi__hooks_wanted(agent, PHI_HOOK_QUESTION)) {
+        phi_hook hook = phi__question_hook(q);
+        q->asking = true;
+        hooked = phi__hooks_decide(&q->decision, &hook, agent->desc.hook_fn,
+                                   phi__hooks_user_data(agent));
+        q->asking = false;
+    }
+    if (q->closed)
+        phi__question_free(q);
+    else if (q->over && agent->slot != NULL)
+        phi__question_conclude(q, PHI_WAIT, phi__question_over_words());
+    else
+        phi__question_hooked(q, hooked);
+}
+
+/* As many as are open now: those that come meanwhile are due in the next step. */
+static void phi__question_fire(phi__timer *timer) {
+    phi__questions *questions = PHI__OWNER(timer, phi__questions, timer);
+    phi__agent *agent = questions->agent;
+    size_t left = questions->count;
+    /* its place was given back just now */
+    (void)phi__io_timer_set(agent->rt->io, timer, UINT64_MAX);
+    while (left-- > 0 && agent->slot != NULL) {
+        phi__link *link = questions->list.first;
+        while (link != NULL && !PHI__OWNER(link, phi__question, link)->due) link = link->next;
+        if (link == NULL) return;
+        phi__question_serve(PHI__OWNER(link, phi__question, link));
+    }
+}
+
+/* ---- what others do ---- */
+
+PHI__FN void phi__question_call_over(const phi__toolcall *call) {
+    phi__link *link = call->run->agent->questions->list.first;
+    for (; link != NULL; link = link->next) {
+        phi__question *q = PHI__OWNER(link, phi__question, link);
+        if (!q->of_call || q->call.index != call->index || q->call.gen != call->gen) continue;
+        q->over = true;
+        q->of_call = false;
+        q->decision.call = NULL; /* it may go before the question does */
+        if (!q->asking) phi__hooks_decision_drop(&q->decision);
+        phi__question_due(q);
+    }
+}
+
+PHI__FN void phi__question_drop_all(phi__agent *agent) {
+    while (agent->questions->list.first != NULL) {
+        phi__question *q = PHI__OWNER(agent->questions->list.first, phi__question, link);
+        if (!q->asking) {
+            phi__question_conclude(q, PHI_WAIT, PHI__LIT("The agent was freed."));
+            continue;
+        }
+        phi__question_unlist(q);
+        q->freed = true;
+    }
+}
+
+/* The decision of an open question, while it waits; NULL: it does not. */
+static const phi__decision *phi__question_waiting(const phi__link *link) {
+    const phi__question *q = PHI__OWNER(link, const phi__question, link);
+    return q->decision.state == PHI__DECISION_WAITS ? &q->decision : NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static phi_str phi__question_copy(char **at, phi_str text) {
+    char *to = *at;
+    if (text.len > 0) memcpy(to, text.at, text.len);
+    to[text.len] = '\0';
+    *at = to + text.len + 1;
+    return phi__str(to, text.len);
+}
+
+/* A person reads it, on a terminal perhaps, and somebody outside wrote it. */
+static phi_str phi__question_words(char **at, phi_str text) {
+    char *copy = *at;
+    size_t len;
+    (void)phi__question_copy(at, text);
+    len = phi__words_clean(copy, text.len);
+    copy[len] = '\0';
+    return phi__str(copy, len);
+}
+
+static phi__question *phi__question_make(phi__agent *agent, const phi__question_desc *desc) {
+    size_t bytes = phi__add(sizeof(phi__question) + 4,
+                            phi__add(phi__add(desc->source.len, desc->kind.len),
+                                     phi__add(desc->text.len, desc->arguments.len)));
+    phi__question *q = (phi__question *)phi__alloc(&agent->memory, bytes);
+    char *at;
+    if (q == NULL) return NULL;
+    at = (char *)(q + 1);
+    q->agent = agent;
+    q->bytes = bytes;
+    q->asked.source = phi__question_words(&at, desc->source);
+    q->asked.kind = phi__question_copy(&at, desc->kind);
+    q->asked.text = phi__question_words(&at, desc->text);
+    q->asked.arguments = phi__question_copy(&at, desc->arguments);
+    q->timeout_ms = desc->timeout_ms;
+    q->decided = desc->decided;
+    q->ctx = desc->ctx;
+    return q;
+}
+
+/* As phi__call_find, whose file looks for questions itself. */
+static phi__toolcall *phi__question_call(phi_call call) {
+    phi__slot *slot =
+        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
+    return slot != NULL ? (phi__toolcall *)slot->object : NULL;
+}
+
+/* The list of an agent's questions begins with its first one, and stays. */
+static bool phi__question_list(phi__agent *agent) {
+    if (agent->questions != NULL) return true;
+    agent->questions = (phi__questions *)phi__alloc(&agent->memory, sizeof *agent->questions);
+    if (agent->questions == NULL) return false;
+    agent->questions->agent = agent;
+    agent->questions->timer.fire = phi__question_fire;
+    return true;
+}
+
+PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc *desc,
+                                      phi__question **out) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi__toolcall *call = phi__question_call(desc->call);
+    phi__question *q;
+    if (agent == NULL || (desc->call.rt != NULL && (call == NULL || call->run->agent != agent)))
+        return PHI_STALE;
+    if (agent->rt->closing) return PHI_MISUSE;
+    if (!phi__question_list(agent)) return PHI_NO_MEMORY;
+    if (agent->questions->count >= PHI__QUESTION_MOST) return PHI_FULL;
+    q = phi__question_make(agent, desc);
+    if (q == NULL) return PHI_NO_MEMORY;
+    if (phi__io_timer_set(agent->rt->io, &agent->questions->timer, phi__io_now_us(agent->rt->io)) !=
+        PHI_OK) {
+        phi__free(&agent->memory, q, q->bytes);
+        return PHI_NO_MEMORY;
+    }
+    q->due = true;
+    phi__hooks_decision_asked(&q->decision, agent, call, &q->asked, phi__question_settled);
+    q->of_call = call != NULL;
+    q->call = desc->call;
+    phi__list_push(&agent->questions->list, &q->link);
+    agent->questions->count++;
+    *out = q;
+    return PHI_OK;
+}
+
+PHI__FN void phi__question_close(phi__question *q) {
+    if (q == NULL) return;
+    if (q->asking)
+        q->closed = true;
+    else
+        phi__question_free(q);
+}
+
+/* ======== Lists what the runs wait for, for hosts that show it or search for hanging runs. */
+
+typedef struct phi__pending_list {
+    phi_pending_item *out;
+    size_t most, count;
+    bool no_decisions, no_others; /* left out in this walk */
+} phi__pending_list;
+
+static void phi__pending_add(phi__pending_list *list, const phi_pending_item *item) {
+    if (item->kind == PHI_WAITING_DECISION ? list->no_decisions : list->no_others) return;
+    if (list->count < list->most) list->out[list->count] = *item;
+    list->count++;
+}
+
+static void phi__pending_due(phi_pending_item *item, const phi_runtime *rt,
+                             const phi__timer *timer) {
+    uint64_t now = phi__schedule_look_us(rt);
+    item->has_deadline = timer->place != 0 && timer->at_us != UINT64_MAX;
+    if (item->has_deadline) item->left_ms = phi__io_left_us(rt->io, timer, now) / 1000;
+}
+
+static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting kind) {
+    phi_pending_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = kind;
+    item.agent = phi__find_seen(run->agent);
+    item.loop_id = run->loop_id;
+    item.turn_index = run->turn.index;
+    return item;
+}
+
+static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *call) {
+    item->call.rt = call->rt;
+    item->call.index = call->index;
+    item->call.gen = call->gen;
+    item->tool_name = call->block->name;
+    item->tool_call_id = call->block->id;
+    item->arguments = call->arguments;
+    if (call->tool != NULL) item->source = phi_str_of(call->tool->source);
+}
+
+static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__decision *d) {
+    item.kind = PHI_WAITING_DECISION;
+    item.ticket.rt = d->rt;
+    item.ticket.index = d->index;
+    item.ticket.gen = d->gen;
+    item.point = d->point;
+    item.quiet = d->quiet;
+    item.permissions = d->permissions;
+    phi__pending_due(&item, d->rt, &d->timer);
+    return item;
+}
+
+static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
+                                  const phi__decision *d, const phi__toolcall *call) {
+    phi_pending_item item;
+    if (d->state != PHI__DECISION_WAITS) return;
+    item = phi__pending_ticket(phi__pending_item_of(run, PHI_WAITING_DECISION), d);
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
+    if (call != NULL) phi__pending_of_call(&item, call);
+    if (call != NULL) item.arguments = phi__hooks_arguments(d);
+    phi__pending_add(list, &item);
+}
+
+/* In front of what the run waits for: a call may wait for its questions. */
+static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
+    const phi__link *link = agent->questions != NULL ? agent->questions->list.first : NULL;
+    for (; link != NULL; link = link->next) {
+        const phi__decision *d = phi__question_waiting(link);
+        phi_pending_item item;
+        if (d == NULL) continue;
+        memset(&item, 0, sizeof item);
+        if (agent->run != NULL)
+            item = phi__pending_item_of(agent->run, PHI_WAITING_DECISION);
+        else
+            item.agent = phi__find_seen(agent);
+        item = phi__pending_ticket(item, d);
+        if (d->call != NULL) phi__pending_of_call(&item, d->call);
+        item.arguments = d->asked->arguments;
+        item.text = d->asked->text;
+        item.source = d->asked->source;
+        item.question_kind = d->asked->kind;
+        phi__pending_add(list, &item);
+    }
+}
+
+static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
+    const phi_runtime *rt = run->agent->rt;
+    const phi__toolcall *calls;
+    phi_pending_item item;
+    size_t i, count = 0;
+    phi__pending_decision(list, run, &run->decision, NULL);
+    if (phi__limits_pause_on(run) || run->state == PHI__RUN_BACKOFF) {
+        item = phi__pending_item_of(run, phi__limits_pause_on(run) ? PHI_WAITING_BUDGET
+                                                                   : PHI_WAITING_RETRY);
+        if (phi__limits_pause_on(run)) phi__limits_pause_show(run, &item);
+        phi__pending_due(&item, rt, &run->timer);
+        phi__pending_add(list, &item);
+    }
+    calls = phi__tools_round_open(run, &count);
+    for (i = 0; i < count; i++) {
+        const phi__toolcall *call = &calls[i];
+        phi__pending_decision(list, run, &call->decision, call);
+        if (!call->started || call->slot == NULL) continue;
+        item = phi__pending_item_of(run, PHI_WAITING_CALL);
+        phi__pending_of_call(&item, call);
+        phi__pending_due(&item, rt, &call->timer);
+        phi__pending_add(list, &item);
+    }
+}
+
+/* ---- public ---- */
+
+static void phi__pending_walk(phi__pending_list *list, phi_runtime *rt) {
+    uint32_t i;
+    for (i = 0; i < rt->agents.count; i++) {
+        phi__slot *slot = phi__slots_at(&rt->agents, i);
+        const phi__agent *agent = (const phi__agent *)slot->object;
+        if (agent != NULL) phi__pending_questions(list, agent);
+        if (agent != NULL && agent->run != NULL) phi__pending_run(list, agent->run);
+    }
+}
+
+PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) {
+    phi__pending_list list = PHI_ZERO;
+    if (rt == NULL) return 0;
+    list.out = out;
+    list.most = out != NULL ? most : 0;
+    list.no_others = true;
+    phi__pending_walk(&list, rt);
+    list.no_others = false;
+    list.no_decisions = true;
+    phi__pending_walk(&list, rt);
+    return list.count;
+}
+
+PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out) {
+    const phi__run *run = agent->run;
+    phi__pending_list list;
+    memset(&list, 0, sizeof list);
+    list.out = out;
+    list.most = 1;
+    if (run != NULL) {
+        bool calling = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
+        *out = phi__pending_item_of(run, calling ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
+        phi__pending_questions(&list, agent);
+        if (list.count == 0) phi__pending_run(&list, run);
+    } else {
+        memset(out, 0, sizeof *out);
+        out->agent = agent->handle;
+        phi__pending_questions(&list, agent);
+    }
 }

@@ -5,7 +5,11 @@
    All filters see the same text, in order; their warnings are appended to the message for the
    model, and the first that refuses ends the input. A filter may wait: the text and the index of
    the filter are kept. */
+#include "loop/input_in.h"
+
+#include "base/utf8_in.h"
 #include "loop/loop_in.h"
+#include "text/json_in.h"
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);
@@ -31,7 +35,7 @@ static phi__input *phi__input_list_pop(phi__inputs *from) {
     return input;
 }
 
-PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs) {
+static void phi__input_list_free(phi__agent *agent, phi__inputs *inputs) {
     phi__input *input;
     while ((input = phi__input_list_pop(inputs)) != NULL) phi__input_free(agent, input);
 }
@@ -84,9 +88,11 @@ PHI__FN phi_content phi__input_text(phi_str text) {
     return content;
 }
 
-PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                  const phi_content *content, size_t count, phi_str source,
-                                  phi_str details) {
+/* Puts a message at the end of a queue; its content and the host's details (JSON; empty: none) are
+   copied. */
+static phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                 const phi_content *content, size_t count, phi_str source,
+                                 phi_str details) {
     if (to->count >= agent->desc.input.queue_limit) return PHI_FULL;
     return phi__input_append(agent, to, kind, content, count, source, details);
 }
@@ -155,7 +161,7 @@ PHI__FN void phi__input_return(phi__run *run) {
 
 /* ---- what other threads say ---- */
 
-PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at) {
+static void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at) {
     phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
     phi__agent *agent = slot != NULL ? (phi__agent *)slot->object : NULL;
     phi_input kind = post->kind == PHI__POST_STEER       ? PHI_INPUT_STEERING
@@ -228,7 +234,8 @@ PHI__FN phi__input *phi__input_first(const phi__run *run) { return run->poll.pen
 
 PHI__FN void phi__input_end(phi__run *run) { phi__input_list_free(run->agent, &run->poll.pending); }
 
-PHI__FN void phi__input_remove(phi__run *run, phi__input *input) {
+/* one of these */
+static void phi__input_remove(phi__run *run, phi__input *input) {
     phi__inputs gone, rest;
     phi__input *each = run->poll.pending.head, *next;
     memset(&gone, 0, sizeof gone);
@@ -456,4 +463,261 @@ PHI__FN phi__hooked phi__input_filter_pending(phi__run *run) {
         return hooked;
     }
     return PHI__HOOK_ALLOW;
+}
+
+/* ======== Reads the input of other threads: aborts and decisions as marks on their slots, which
+   always have room; results, messages, and decisions with a text from the inbox. */
+
+enum { PHI__POSTS_PER_READ = 256 };
+
+/* ---- marks ---- */
+
+static void phi__posts_abort(phi_runtime *rt, uint32_t index) {
+    phi__slot *slot = phi__slots_at(&rt->agents, index);
+    uint32_t gen = phi__slots_gen_of(PHI__LOAD(&slot->word));
+    uint32_t said =
+        phi__slots_change(&rt->agents, index, gen, (uint32_t)PHI__AGENT_ABORT | PHI__AGENT_STOP, 0);
+    if ((said & PHI__AGENT_STOP) != 0) phi__schedule_cancel_tree((phi__agent *)slot->object, true);
+    if ((said & PHI__AGENT_ABORT) != 0)
+        phi__schedule_cancel_tree((phi__agent *)slot->object, false);
+}
+
+/* As many as a read does; false: those were all. */
+static bool phi__posts_marks(phi_runtime *rt, phi__slots *slots,
+                             void (*handle)(phi_runtime *rt, uint32_t index)) {
+    uint32_t marked[PHI__POSTS_PER_READ];
+    size_t count = phi__slots_marked(slots, marked, PHI__POSTS_PER_READ), i;
+    for (i = 0; i < count; i++) handle(rt, marked[i]);
+    return phi__slots_any_marked(slots);
+}
+
+PHI__FN void phi__posts_read_aborts(phi_runtime *rt) {
+    while (phi__posts_marks(rt, &rt->agents, phi__posts_abort)) {}
+}
+
+/* ---- the inbox ---- */
+
+static void phi__posts_handle(phi_runtime *rt, const phi__post *post, uint64_t at) {
+    switch (post->kind) {
+    case PHI__POST_FINISH: phi__call_posted(rt, post); break;
+    case PHI__POST_DECIDE: phi__hooks_decision_posted(rt, post); break;
+    case PHI__POST_STEER:
+    case PHI__POST_FOLLOW_UP:
+    case PHI__POST_INJECT: phi__input_posted(rt, post, at); break;
+    default: PHI_ASSERT(false && "an unknown post"); break;
+    }
+}
+
+/* The inbox counts its bytes in 32 bits, and a run may live while more than that pass through. */
+static uint64_t phi__posts_place(const phi_runtime *rt, uint32_t count) {
+    return rt->posts_read + (uint32_t)(count - (uint32_t)rt->posts_read);
+}
+
+static bool phi__posts_one(phi_runtime *rt) {
+    phi__post post;
+    bool got = phi__inbox_peek(&rt->inbox, &post);
+    rt->posts_read = phi__posts_place(rt, rt->inbox.head);
+    if (!got) return false;
+    phi__posts_handle(rt, &post, rt->posts_read);
+    phi__inbox_drop(&rt->inbox);
+    return true;
+}
+
+PHI__FN uint64_t phi__posts_next(const phi_runtime *rt) {
+    return phi__posts_place(rt, PHI__LOAD(&rt->inbox.tail));
+}
+
+PHI__FN void phi__posts_read(phi_runtime *rt) {
+    int left = PHI__POSTS_PER_READ;
+    (void)phi__posts_marks(rt, &rt->agents, phi__posts_abort);
+    (void)phi__posts_marks(rt, &rt->tickets, phi__hooks_decision_marked);
+    while (left-- > 0 && phi__posts_one(rt)) {}
+}
+
+PHI__FN void phi__posts_read_all(phi_runtime *rt) {
+    uint64_t end = phi__posts_next(rt);
+    phi__posts_read_aborts(rt);
+    while (phi__posts_marks(rt, &rt->tickets, phi__hooks_decision_marked)) {}
+    while (rt->posts_read < end && phi__posts_one(rt)) {}
+}
+
+PHI__FN bool phi__posts_any(phi_runtime *rt) {
+    phi__post post;
+    return phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets) ||
+           phi__inbox_peek(&rt->inbox, &post);
+}
+
+/* ======== Checks and posts a host's input: steering, follow-ups and injected messages, from any
+   thread; messages of several blocks, and the queues themselves. */
+
+enum { PHI__ENQUEUE_ID = 128 }; /* bytes of a request's id */
+
+/* ---- checking input ---- */
+
+PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                      size_t count) {
+    size_t i;
+    if (content == NULL || count == 0)
+        return phi__error(rt, PHI_BAD_ARG, "%s: there is no content", what);
+    for (i = 0; i < count; i++) {
+        const char *fault = phi__check_media(&content[i]);
+        if (content[i].kind == PHI_CONTENT_THINKING || content[i].kind == PHI_CONTENT_TOOL_CALL ||
+            (unsigned)content[i].kind - 1u >= (unsigned)PHI_CONTENT_AUDIO)
+            return phi__error(
+                rt, PHI_BAD_ARG,
+                "%s: content[%u].kind: expected text, image, document, audio or opaque", what,
+                (unsigned)i);
+        if (fault != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)i, fault);
+    }
+    return PHI_OK;
+}
+
+/* ---- ids and refs of a message ---- */
+
+PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out) {
+    if (id == NULL && refs == NULL) return;
+    phi__buf_char(out, '{');
+    if (id != NULL) {
+        phi__json_write_key(out, PHI__LIT("request_id"));
+        phi__json_write_str(out, phi_str_of(id));
+    }
+    if (refs != NULL) {
+        phi__json_write_key(out, PHI__LIT("refs"));
+        phi__buf_text(out, refs);
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
+                                           const char *text) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_status status;
+    if (text == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_json_parse(&scratch, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK) return PHI_OK;
+    return status == PHI_NO_MEMORY ? phi__error(rt, status, "%s: out of memory", what)
+                                   : phi__error(rt, PHI_BAD_ARG, "%s: %s is no JSON", what, name);
+}
+
+PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
+                                              const char *refs) {
+    phi_str name = phi_str_of(id);
+    if (id != NULL &&
+        (name.len == 0 || name.len > PHI__ENQUEUE_ID || phi__utf8_valid(name) != name.len))
+        return phi__error(rt, PHI_BAD_ARG, "%s: id: expected 1 to 128 bytes of UTF-8", what);
+    return phi__enqueue_check_json(rt, what, "refs", refs);
+}
+
+/* ---- public ---- */
+
+static phi_status phi__enqueue_post(phi_agent agent, uint32_t kind, const char *text,
+                                    const char *source) {
+    phi__post post;
+    phi_status status;
+    struct phi__inbox_record *record = NULL;
+    phi_str trimmed = phi__str_trim(phi_str_of(text)), tag = phi_str_of(source);
+    uint32_t state;
+    if (agent.rt == NULL || trimmed.len == 0) return PHI_BAD_ARG;
+    state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
+    if (state == 0) return PHI_STALE;
+    if (kind == PHI__POST_INJECT && (state & PHI__AGENT_RUNNING) == 0) return PHI_MISUSE;
+    memset(&post, 0, sizeof post);
+    post.kind = kind;
+    post.index = agent.index;
+    post.gen = agent.gen;
+    post.flag = (uint32_t)tag.len;
+    if (tag.len > UINT32_MAX / 4) return PHI_BAD_ARG;
+    post.text = trimmed;
+    status = phi__inbox_prepare_two(&agent.rt->inbox, &post, tag, &record);
+    if (status != PHI_OK) return status;
+    phi__inbox_publish(record, true);
+    phi__io_wake(agent.rt->io);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_steer(phi_agent agent, const char *text) {
+    return phi__enqueue_post(agent, PHI__POST_STEER, text, NULL);
+}
+
+PHI_API phi_status phi_follow_up(phi_agent agent, const char *text) {
+    return phi__enqueue_post(agent, PHI__POST_FOLLOW_UP, text, NULL);
+}
+
+PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source) {
+    return phi__enqueue_post(agent, PHI__POST_INJECT, text, source);
+}
+
+static bool phi__enqueue_goes_on(const phi__agent *agent) {
+    return agent->run != NULL && agent->run->state < PHI__RUN_CLOSE;
+}
+
+static phi_status phi__enqueue_check_desc(phi__agent *agent, const char *what,
+                                          const phi_enqueue_desc *desc) {
+    phi_status status;
+    if (phi__input_list_of(agent, desc->queue) == NULL)
+        return phi__error(agent->rt, PHI_BAD_ARG,
+                          "%s: queue: expected steering, follow-up or injected", what);
+    status = phi__enqueue_check(agent->rt, what, desc->content, desc->content_count);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_details(agent->rt, what, desc->id, desc->refs);
+    if (status != PHI_OK) return status;
+    if (desc->loop_id != NULL &&
+        (!phi__enqueue_goes_on(agent) || !phi__str_is(agent->run->loop_id, desc->loop_id)))
+        return phi__error(agent->rt, PHI_NOT_FOUND, "%s: loop_id: no run \"%.160s\" goes on", what,
+                          desc->loop_id);
+    if (desc->queue == PHI_INPUT_INJECTED && !phi__enqueue_goes_on(agent))
+        return phi__error(agent->rt, PHI_MISUSE, "%s: no run is going on", what);
+    return PHI_OK;
+}
+
+static phi_status phi__enqueue(phi__agent *agent, const char *what, const phi_enqueue_desc *desc) {
+    phi_status status = phi__enqueue_check_desc(agent, what, desc);
+    phi__buf details;
+    if (status != PHI_OK) return status;
+    phi__buf_init(&details, &agent->memory);
+    phi__enqueue_details(desc->id, desc->refs, &details);
+    status = details.failed ? PHI_NO_MEMORY
+                            : phi__input_add(agent, phi__input_list_of(agent, desc->queue),
+                                             desc->queue, desc->content, desc->content_count,
+                                             phi_str_of(desc->source), phi__buf_str(&details));
+    phi__buf_free(&details);
+    return status == PHI_OK
+               ? status
+               : phi__error(agent->rt, status, "%s: %s", what, phi_status_text(status));
+}
+
+PHI_API phi_status phi_enqueue(phi_agent handle, const phi_enqueue_desc *desc) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi_enqueue_desc given;
+    phi_content content;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: desc is NULL");
+    if (desc->text != NULL && desc->content != NULL)
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: text and content are both given");
+    given = *desc;
+    if (desc->text != NULL) {
+        content = phi__input_text(phi__str_trim(phi_str_of(desc->text)));
+        if (content.text.len == 0)
+            return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: the text is empty");
+        given.content = &content;
+        given.content_count = 1;
+    }
+    return phi__enqueue(agent, "phi_enqueue", &given);
+}
+
+PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
+    phi__agent *agent = phi__find_agent(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (queue != PHI_INPUT_NONE && phi__input_list_of(agent, queue) == NULL) return PHI_BAD_ARG;
+    if (queue == PHI_INPUT_NONE)
+        phi__input_free_queues(agent);
+    else
+        phi__input_list_free(agent, phi__input_list_of(agent, queue));
+    return PHI_OK;
 }

@@ -8,8 +8,11 @@
 
 #include "loop/loop_in.h"
 #include "model/message_in.h"
+#include "model/tokens.h"
 
 #include <stdio.h>
+
+static void phi__limits_pause_say(phi__run *run, const char *reason);
 
 /* ---- pauses ---- */
 
@@ -19,11 +22,12 @@ PHI__FN void phi__limits_pause_init(phi__run *run) {
 
 PHI__FN void phi__limits_pause_free(phi__run *run) { phi__buf_free(&run->pause.reason); }
 
-PHI__FN void phi__limits_pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
+/* Sets the agent whose limit or budget is reached, before the pause begins. */
+static void phi__limits_pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
 
 PHI__FN bool phi__limits_pause_on(const phi__run *run) { return run->pause.on; }
 
-PHI__FN bool phi__limits_pause_over(const phi__run *run) { return run->pause.over; }
+static bool phi__limits_pause_over(const phi__run *run) { return run->pause.over; }
 
 static void phi__limits_pause_timer(phi__timer *timer) {
     phi__run *run = PHI__OWNER(timer, phi__run, timer);
@@ -31,7 +35,9 @@ static void phi__limits_pause_timer(phi__timer *timer) {
     phi__schedule_wake(run);
 }
 
-PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t after_us) {
+/* Pauses the run, in the list of paused runs, until a deadline after_us from now (UINT64_MAX:
+   never). False: no memory, and it pauses all the same. */
+static bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t after_us) {
     phi_runtime *rt = run->agent->rt;
     run->pause.on = true;
     phi__list_push_first(&rt->paused, &run->pause.link);
@@ -41,7 +47,8 @@ PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t
            phi__io_deadline_set(rt->io, &run->timer, after_us) == PHI_OK;
 }
 
-PHI__FN void phi__limits_pause_say(phi__run *run, const char *reason) {
+/* Other words for the pause. */
+static void phi__limits_pause_say(phi__run *run, const char *reason) {
     phi__buf_clear(&run->pause.reason);
     phi__buf_text(&run->pause.reason, reason);
 }
@@ -191,8 +198,9 @@ static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, 
     return true;
 }
 
-PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
-                                        size_t size) {
+/* Makes a reservation in every budget of the line, or says why not. */
+static bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                       size_t size) {
     phi_spending wanted;
     memset(&wanted, 0, sizeof wanted);
     wanted.tokens = tokens;
@@ -245,8 +253,8 @@ PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again
     return run->pot ? made + 1 : made;
 }
 
-PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
-                                       uint64_t requests) {
+static void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
+                                      uint64_t requests) {
     for (; agent != NULL; agent = agent->tree.parent) {
         agent->budget.seen.tokens = phi__limits_budget_sum(agent->budget.seen.tokens, tokens);
         agent->budget.seen.cost += cost;
@@ -360,4 +368,101 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
         return true;
     }
     return false;
+}
+
+/* ======== Room in limits and budgets for a run's next model call: it is reserved, waited for,
+   or there is none. */
+
+/* The most that it may cost: its whole input, and its largest output. */
+PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size) {
+    const phi__agent *agent = run->agent;
+    const phi_cost *rates = &agent->desc.model.cost;
+    const phi_policy *policy;
+    uint64_t in,
+        out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
+    const phi__input *input;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    if (!phi__limits_budget_limited(agent)) return true;
+    policy = phi__projection_policy(agent);
+    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
+    for (input = phi__input_first(run); input != NULL; input = input->next)
+        in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
+    if (policy != NULL) {
+        uint64_t most = phi__policy_filled(policy).max_input_tokens;
+        if (in > most) in = most;
+    }
+    return phi__limits_budget_reserve(
+        run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
+}
+
+PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
+    phi__agent *agent = run->agent;
+    phi_event event;
+    uint64_t after = UINT64_MAX;
+    if (!run->limits.pause || phi__limits_pause_over(run)) return PHI__RUN_ON;
+    *wait = true;
+    phi__limits_budget_release(run); /* others may have it meanwhile */
+    if (phi__limits_pause_on(run)) {
+        phi__limits_pause_say(run, reason);
+        return run->state;
+    }
+    if (run->own.waits_ms != PHI_UNLIMITED) after = (uint64_t)run->own.waits_ms * 1000;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_PAUSED;
+    event.text = phi_str_of(reason);
+    if (phi__limits_pause_begin(run, reason, after) && phi__events_emit(agent, &event, NULL, 0))
+        return run->state;
+    *wait = false;
+    return PHI__RUN_LOST;
+}
+
+PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
+    phi_arena *room = phi__thread_room(run->agent->thread);
+    phi_failure *failure = (phi_failure *)phi_arena_alloc(room, sizeof *failure);
+    phi_str words;
+    if (failure == NULL || !phi__arena_str(room, phi_str_of(reason), &words)) return PHI__RUN_LOST;
+    *failure = phi__failure_of(PHI_FAILURE_QUOTA, false, words.at);
+    return phi__attempt_refuse(run, failure);
+}
+
+/* ======== What a run says that a memory limit has ended. */
+
+static bool phi__at_limit_stops(const phi__agent *agent) {
+    return agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP;
+}
+
+static void phi__at_limit_fill(phi__limit_failure *at_limit) {
+    memset(&at_limit->failure, 0, sizeof at_limit->failure);
+    at_limit->failure.kind = PHI_FAILURE_NO_MEMORY;
+    at_limit->failure.message = phi_str_of(at_limit->words);
+    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
+}
+
+PHI__FN bool phi__at_limit_name(phi__agent *agent) {
+    const char *what =
+        phi__at_limit_stops(agent)
+            ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
+            : "this run needs more than the older turns had; raise it";
+    if (agent->desc.memory.limit_bytes == 0) return true;
+    agent->room.at_limit =
+        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);
+    if (agent->room.at_limit == NULL) return false;
+    (void)snprintf(agent->room.at_limit->words, sizeof agent->room.at_limit->words,
+                   "Out of memory: the agent's memory.limit_bytes, %llu, are used up: %s",
+                   (unsigned long long)agent->desc.memory.limit_bytes, what);
+    phi__at_limit_fill(agent->room.at_limit);
+    return true;
+}
+
+PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent) {
+    return agent->room.at_limit != NULL ? &agent->room.at_limit->failure : NULL;
+}
+
+PHI__FN void phi__at_limit_name_all(phi_runtime *rt) {
+    (void)snprintf(
+        rt->at_limit.words, sizeof rt->at_limit.words,
+        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
+        "free agents or their histories",
+        (unsigned long long)rt->memory.limit_bytes);
+    phi__at_limit_fill(&rt->at_limit);
 }

@@ -3,24 +3,20 @@
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
-#include "loop/attempt_in.h"
+#include "loop/turn_in.h"
 #include "loop/limits_in.h"
 #include "loop/model_call_in.h"
 #include "loop/projection_in.h"
-#include "loop/draft_in.h"
-#include "loop/error_in.h"
-#include "loop/events_in.h"
-#include "loop/reserve_in.h"
 #include "loop/run_in.h"
+#include "loop/events_in.h"
 #include "loop/feature_in.h"
 #include "loop/find_in.h"
 #include "loop/input_in.h"
-#include "loop/line_in.h"
+#include "loop/session_in.h"
 #include "loop/schedule_in.h"
 #include "loop/state_in.h"
-#include "loop/states_in.h"
 #include "loop/tools_in.h"
-#include "model/failure_in.h"
+#include "model/event_in.h"
 #include "model/texts_in.h"
 
 /* transfer.c */
@@ -46,13 +42,13 @@ PHI__FN void phi__transfer_close(phi__transfer *transfer);
 PHI__FN phi_status phi__transfer_status(phi_status status);
 PHI__FN phi_status phi__transfer_network_status(phi_status status);
 
-/* arguments.c */
+/* tools.c */
 /* Of a strict tool: without the nulls that stand for absent properties. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call);
 /* Whether they fit the tool's schema; else a message for the model. */
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size);
 
-/* call.c */
+/* tools.c */
 PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
 /* No result is on its way; with a tape, where it was so when that was recorded. */
 PHI__FN bool phi__call_may_start(const phi__toolcall *call);
@@ -100,7 +96,7 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt);
 /* A polled call has its next slice ready: the next step does not sleep. */
 PHI__FN void phi__call_has_work(phi_runtime *rt);
 
-/* reply.c: true on another thread than that of the last phi_step */
+/* update.c: true on another thread than that of the last phi_step */
 PHI__FN bool phi__reply_elsewhere(const phi_runtime *rt);
 
 /* update.c: phi_call_update and phi_call_progress of a text that may not be terminated */
@@ -148,10 +144,10 @@ PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_hold(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
-/* pending.c: the first thing that an agent waits for, or its model's answer. */
+/* hooks.c: the first thing that an agent waits for, or its model's answer. */
 PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out);
 
-/* posts.c: reads posts of other threads; a bounded number, or all so far */
+/* input.c: reads posts of other threads; a bounded number, or all so far */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
 /* The aborts alone: before a run begins, for they mean earlier ones. */
@@ -159,7 +155,7 @@ PHI__FN void phi__posts_read_aborts(phi_runtime *rt);
 PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post will stand */
 
-/* responses.c */
+/* run.c */
 /* Copies the state of the run so far. */
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run);
 /* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
@@ -199,7 +195,7 @@ PHI__FN void phi__forget_press(phi__agent *agent);
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
 
-/* at_limit.c */
+/* limits.c */
 /* Why a run ends that its agent's limit has ended; NULL: it has none. */
 PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
 /* Makes at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they

@@ -6,7 +6,7 @@
 #define PHI_LOOP_SCHEDULE_IN_H
 
 #include "base/list_in.h"
-#include "io/slice_in.h"
+#include "io/io_in.h"
 #include "io/transport.h"
 #include "loop/types_in.h"
 

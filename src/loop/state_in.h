@@ -12,41 +12,35 @@
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
-#include "base/id_in.h"
-#include "base/slots_in.h"
+#include "base/sha256_in.h"
+#include "base/map_in.h"
 #include "io/http_in.h"
 #include "io/inbox_in.h"
 #include "io/secret_in.h"
 #include "loop/head_in.h"
-#include "loop/thinking_in.h"
+#include "loop/model_call_in.h"
 #include "loop/agent_desc.h"
-#include "loop/attempt_in.h"
+#include "loop/turn_in.h"
 #include "loop/limits_in.h"
 #include "loop/compactor.h"
-#include "loop/model_call_in.h"
-#include "loop/draft_in.h"
-#include "loop/error_in.h"
-#include "loop/events_in.h"
 #include "loop/run_in.h"
+#include "loop/events_in.h"
 #include "loop/feature_in.h"
-#include "loop/fetch_in.h"
+#include "loop/transfer_in.h"
 #include "loop/input_in.h"
 #include "loop/hook.h"
 #include "loop/input.h"
-#include "loop/line_in.h"
+#include "loop/session_in.h"
 #include "loop/provider.h"
-#include "loop/question_in.h"
+#include "loop/hooks_in.h"
 #include "loop/hosted_in.h"
 #include "loop/run.h"
 #include "loop/schedule_in.h"
-#include "loop/session_in.h"
 #include "loop/projection_in.h"
 #include "loop/tape_in.h"
 #include "loop/tool.h"
-#include "loop/tool_sources_in.h"
-#include "loop/tools_in.h"
 #include "loop/toolset_in.h"
-#include "loop/states_in.h"
+#include "loop/tools_in.h"
 #include "loop/types_in.h"
 #include "history/compact.h"
 #include "history/project_in.h"
@@ -136,7 +130,7 @@ struct phi__decision {
     void (*settled)(phi__decision *decision); /* ... which is called where a run would be woken */
 };
 
-/* question.c: the open questions of an agent, oldest first. */
+/* hooks.c: the open questions of an agent, oldest first. */
 typedef struct phi__questions {
     phi__agent *agent;
     phi__list list;
@@ -331,7 +325,7 @@ typedef struct phi__tree {
     bool in_place;
 } phi__tree;
 
-/* forget.c, at_limit.c: its memory limit. */
+/* forget.c, limits.c: its memory limit. */
 typedef struct phi__room {
     uint32_t runs_short; /* runs in a row that ended without memory */
     bool pressed;        /* in rt->pressed: a prompt found no memory */
@@ -360,7 +354,7 @@ typedef struct phi__agent_spent {
 /* What the model has seen of a conversation before. */
 typedef struct phi__prior {
     phi__head *head;                /* NULL: its model keeps none */
-    phi__thinking thinking;         /* thinking.c: that the last request left out */
+    phi__thinking thinking;         /* model_call.c: that the last request left out */
     struct phi__deferral *deferral; /* NULL: no deferred tool was loaded */
 } phi__prior;
 
@@ -425,7 +419,7 @@ enum {
     PHI__AGENT_STOP = 8 /* when the turn is over */
 };
 
-/* call.c: the calls whose step is called. */
+/* tools.c: the calls whose step is called. */
 typedef struct phi__polls {
     phi__toolcall *next; /* a ring; where the next step begins */
     size_t count;
@@ -439,7 +433,7 @@ typedef struct phi__step_of {
     int64_t wall_ms; /* one look at the clock serves all its events */
 } phi__step_of;
 
-/* snapshot_all.c: NULL, unless phi_runtime_snapshot or phi_runtime_restore has begun. */
+/* snapshot.c: NULL, unless phi_runtime_snapshot or phi_runtime_restore has begun. */
 typedef struct phi__snapshots {
     struct phi__snapshot_saving *saving;
     struct phi__snapshot_loading *loading;

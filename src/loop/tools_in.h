@@ -25,10 +25,13 @@ typedef struct phi__round {
 PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
 PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
 PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
+
 /* Results that are being written to files get there now. */
 PHI__FN void phi__tools_round_settle(phi__run *run);
+
 /* Calls that have begun and whose results are not in the log yet. */
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
+
 /* Lays out the calls of the reply, none begun, without events. False: no memory. */
 PHI__FN bool phi__tools_lay_calls(phi__run *run);
 PHI__FN void phi__tools_detach(phi__run *run); /* calls their `cancel`; frees nothing */
@@ -41,6 +44,7 @@ PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* TOOLS, or TURN_END w
 /* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
    is no JSON counts as it is. `arena` is given back. */
 PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
+
 /* Takes note of a call; how often it stands in the window now, this one included. */
 PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash);
 

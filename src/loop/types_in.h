@@ -40,7 +40,7 @@ typedef enum phi__state {
     PHI__RUN_CLOSE,
     PHI__RUN_AFTER_LOOP,
     PHI__RUN_OVER, /* taken apart by the pump */
-    /* Outcomes that are not states: states.c acts on them. No run is ever in one of these. */
+    /* Outcomes that are not states: turn.c acts on them. No run is ever in one of these. */
     PHI__RUN_LOST,    /* memory ran out */
     PHI__RUN_ENDED,   /* the attempt has ended: its failure says how */
     PHI__RUN_GIVE_UP, /* ... and its fault is for good */

@@ -4,7 +4,7 @@
 #ifndef PHI_MATCH_GLOB_IN_H
 #define PHI_MATCH_GLOB_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 
 enum {
     PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
@@ -26,5 +26,35 @@ PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 
 /* The last part of a path. */
 PHI__FN phi_str phi__glob_name(phi_str path);
+
+typedef enum phi__ignore_said {
+    PHI__IGNORE_NONE, /* no rule matches */
+    PHI__IGNORE_OUT,
+    PHI__IGNORE_IN /* by a rule with a "!" */
+} phi__ignore_said;
+
+typedef struct phi__ignore_rule {
+    size_t at, len; /* of its choices, in the text */
+    bool in, directories, name_alone;
+} phi__ignore_rule;
+
+typedef struct phi__ignore {
+    phi_memory *memory; /* borrowed */
+    phi__buf text;
+    phi__ignore_rule *rules;
+    size_t count, cap;
+    size_t outs; /* rules without a "!" */
+} phi__ignore;
+
+PHI__FN void phi__ignore_init(phi__ignore *ignore, phi_memory *memory);
+PHI__FN void phi__ignore_free(phi__ignore *ignore); /* twice is harmless */
+
+/* Reads the lines of a file. PHI_NO_MEMORY: some are missing. */
+PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
+
+/* One line. PHI_BAD_ARG: it is no pattern; *wrong says why. */
+PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
+PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
+                                          size_t *left, size_t *units);
 
 #endif

@@ -13,16 +13,21 @@
 
 #include "base/base_in.h"
 
-enum {
-    PHI__REGEX_PATTERN_BYTES = 4096,
-    PHI__REGEX_DEPTH = 100,        /* groups and repetitions inside each other */
-    PHI__REGEX_REPEAT = 1000,      /* the greatest count in braces */
-    PHI__REGEX_CODES = 16384,      /* instructions of a program */
-    PHI__REGEX_RANGES = 65536,     /* ranges of characters of all its sets */
-    PHI__REGEX_CACHE = 1024 * 1024 /* bytes of computed states, about */
-};
-
 typedef struct phi__regex phi__regex;
+
+typedef struct phi__range {
+    uint32_t first, last;
+} phi__range;
+
+/* Characters from first to last, every step-th: the representative is `down` below. */
+typedef struct phi__regex_fold {
+    uint32_t first, last, step, down;
+} phi__regex_fold;
+
+PHI__FN const phi__range *phi__regex_tables_word(size_t *count);
+PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
+PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
+PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 
 typedef struct phi__regex_error {
     size_t column;     /* in bytes, from 1 */

@@ -1,6 +1,6 @@
 /* regex_tables.c - characters by kind, of Unicode 14.0.0. Written by
    scripts/regex_tables.py. */
-#include "match/regex_tree_in.h"
+#include "match/regex_in.h"
 
 static const phi__range phi__regex_tables_word_rows[] = {
     {0x30, 0x39},       {0x41, 0x5a},       {0x5f, 0x5f},       {0x61, 0x7a},

@@ -2,7 +2,11 @@
 #ifndef PHI_MCP_MCP_ASKS_IN_H
 #define PHI_MCP_MCP_ASKS_IN_H
 
+#include "base/arena_in.h"
+#include "loop/state_in.h"
 #include "mcp/mcp_in.h"
+#include "text/json.h"
+#include "text/schema.h"
 
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 

@@ -6,12 +6,25 @@
 #ifndef PHI_MCP_MCP_IN_H
 #define PHI_MCP_MCP_IN_H
 
-#include "mcp/mcp_link_in.h"
+#include "base/arena_in.h"
 #include "io/io_in.h"
 #include "loop/run.h"
+#include "mcp/mcp.h"
+#include "mcp/mcp_link_in.h"
 #include "text/json.h"
 
 typedef struct phi__mcp_request phi__mcp_request;
+
+/* Makes the link of a new connection; mcp->desc is there. */
+typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
+
+typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);
+
+/* joins: of parts, each of which calls phi__mcp_session_join. The connection begins to open in the
+   next step. PHI_BAD_ARG and others: phi_last_error has the message. */
+PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
+                                     phi__mcp_open_link link, const phi__mcp_open_join *joins,
+                                     size_t count, phi_mcp **out);
 
 /* A part of a connection. Functions may be NULL. */
 typedef struct phi__mcp_part {
@@ -34,31 +47,31 @@ typedef struct phi__mcp_part {
 } phi__mcp_part;
 
 enum { PHI__MCP_PARTS = 6 };
+
 /* Before the connection opens. The part is NULL or memory of mcp's. */
 PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
-
-/* ---- what parts and links see ---- */
-
 PHI__FN phi_runtime *phi__mcp_session_runtime(const phi_mcp *mcp);
 PHI__FN phi_memory *phi__mcp_session_memory(phi_mcp *mcp);             /* lives as long as mcp */
 PHI__FN const phi_mcp_desc *phi__mcp_session_desc(const phi_mcp *mcp); /* defaults resolved */
 PHI__FN const char *phi__mcp_session_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */
 PHI__FN bool phi__mcp_session_modern(const phi_mcp *mcp);
+
 /* What the server has declared: an object; NULL: not agreed yet. */
 PHI__FN const phi_json *phi__mcp_session_capabilities(const phi_mcp *mcp);
 PHI__FN phi_str phi__mcp_session_name(const phi_mcp *mcp); /* for messages */
 PHI__FN phi__mcp_link *phi__mcp_session_link(const phi_mcp *mcp);
+
 /* The part that was joined with this table; NULL: none. */
 PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table);
+
 /* From inside of `ready`: the state stays PHI_MCP_CONNECTING until as many calls of _settle; a part
    asks for its first list meanwhile. Forgotten when the connection is lost. */
 PHI__FN void phi__mcp_session_hold(phi_mcp *mcp);
 PHI__FN void phi__mcp_session_settle(phi_mcp *mcp);
+
 /* Calls desc->event_fn. It may free mcp: false. */
 PHI__FN bool phi__mcp_session_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
                                    phi_str before, phi_str text);
-
-/* ---- requests ---- */
 
 typedef struct phi__mcp_request_desc {
     const char *method;
@@ -84,8 +97,10 @@ typedef struct phi__mcp_request_desc {
    request repeated, by the session. */
 PHI__FN phi_status phi__mcp_session_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                          phi__mcp_request **out);
+
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
 PHI__FN void phi__mcp_session_cancel(phi__mcp_request *request, const char *reason);
+
 /* method: a literal. */
 PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi_str params);
 

@@ -8,7 +8,7 @@
 #ifndef PHI_MCP_MCP_LINK_IN_H
 #define PHI_MCP_MCP_LINK_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "base/list_in.h"
 #include "mcp/mcp.h"
 

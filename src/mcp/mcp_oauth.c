@@ -1,7 +1,839 @@
 /* mcp_oauth.c - the steps of an authorization, and what the link calls. */
-#include "mcp/mcp_oauth_state_in.h"
+#include "mcp/mcp_oauth_in.h"
+
+#include "mcp/mcp_oauth_client_in.h"
 
 #include <stdio.h>
+
+/* ======== A page on the loopback that receives the redirect of an authorization
+   (RFC 8252, section 7.3).
+
+   Threads: the pumping thread. */
+
+#ifndef PHI_NO_LISTEN
+
+#include "serve/serve_in.h"
+
+#include <stdio.h>
+
+enum { PHI__MCP_REDIRECT_CONNECTIONS = 8 };
+
+struct phi__mcp_redirect {
+    phi_memory *memory;
+    phi__serve *serve;
+    const char *path;
+    phi_status (*got)(void *ctx, phi_str query);
+    void *ctx;
+};
+
+/* A page of another site must not reach this one by a name that it resolves to 127.0.0.1. */
+static bool phi__mcp_redirect_is_ours(const phi__mcp_redirect *r, phi_str host) {
+    static const char *const names[] = {"127.0.0.1", "localhost"};
+    char want[32];
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        (void)snprintf(want, sizeof want, "%s:%u", names[i], (unsigned)phi__serve_port(r->serve));
+        if (phi__str_is_nocase(host, want)) return true;
+    }
+    return false;
+}
+
+static void phi__mcp_redirect_page(phi__serve_exchange *exchange, int http_status,
+                                   const char *text) {
+    static const char *const lines[][2] = {
+        {"Content-Type", "text/html; charset=utf-8"},
+        {"Cache-Control", "no-store"},
+        {"Referrer-Policy", "no-referrer"}, /* the query has the code */
+        {"X-Content-Type-Options", "nosniff"},
+        {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"}};
+    phi__header headers[PHI__COUNT(lines)];
+    char page[256];
+    size_t i;
+    int n = snprintf(page, sizeof page,
+                     "<!DOCTYPE html><html><head><title>Authorization</title></head>"
+                     "<body><p>%s</p></body></html>\n",
+                     text);
+    for (i = 0; i < PHI__COUNT(lines); i++) {
+        headers[i].name = phi_str_of(lines[i][0]);
+        headers[i].value = phi_str_of(lines[i][1]);
+    }
+    (void)phi__serve_reply(exchange, http_status, headers, PHI__COUNT(lines),
+                           phi__str(page, n > 0 ? (size_t)n : 0));
+}
+
+static void phi__mcp_redirect_on_request(void *ctx, phi__serve_exchange *exchange,
+                                         const phi__http_head *head) {
+    phi__mcp_redirect *r = (phi__mcp_redirect *)ctx;
+    if (!phi__mcp_redirect_is_ours(r, head->authority))
+        phi__serve_refuse(exchange, 421, "this address has another name");
+    else if (!phi__str_is(head->path, r->path))
+        phi__serve_refuse(exchange, 404, NULL);
+    else if (!phi__str_is(head->method, "GET"))
+        phi__serve_refuse(exchange, 405, NULL);
+    else if (r->got(r->ctx, head->query) == PHI_OK)
+        phi__mcp_redirect_page(exchange, 200,
+                               "The authorization has arrived. You can close this page.");
+    else
+        phi__mcp_redirect_page(exchange, 400,
+                               "This does not belong to an authorization that waits.");
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char *path,
+                                         phi_status (*got)(void *ctx, phi_str query), void *ctx,
+                                         phi__mcp_redirect **out, char *message,
+                                         size_t message_size) {
+    phi__mcp_redirect *r = (phi__mcp_redirect *)phi__alloc(phi__io_memory(io), sizeof *r);
+    phi__serve_desc desc;
+    phi_status status;
+    *out = NULL;
+    if (message_size > 0) message[0] = '\0';
+    if (r == NULL) return PHI_NO_MEMORY;
+    r->memory = phi__io_memory(io);
+    r->path = path;
+    r->got = got;
+    r->ctx = ctx;
+    memset(&desc, 0, sizeof desc);
+    desc.port = port;
+    desc.max_connections = PHI__MCP_REDIRECT_CONNECTIONS;
+    desc.max_body_bytes = 1; /* none is wanted */
+    desc.request = phi__mcp_redirect_on_request;
+    desc.ctx = r;
+    status = phi__serve_new(io, &desc, &r->serve, message, message_size);
+    if (status == PHI_OK)
+        *out = r;
+    else
+        phi__free(r->memory, r, sizeof *r);
+    return status;
+}
+
+PHI__FN uint16_t phi__mcp_redirect_port(const phi__mcp_redirect *redirect) {
+    return phi__serve_port(redirect->serve);
+}
+
+PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect) {
+    if (redirect == NULL) return;
+    phi__serve_free(redirect->serve);
+    phi__free(redirect->memory, redirect, sizeof *redirect);
+}
+
+#endif
+
+/* ======== From a challenge to the metadata of an authorization server. */
+
+enum { PHI__MCP_OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
+
+/* Without a query, which may be a secret. */
+static int phi__mcp_oauth_find_shown(phi_str url) {
+    size_t n = 0;
+    while (n < url.len && n < PHI__MCP_OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#')
+        n++;
+    return (int)n;
+}
+
+/* An address that a document or a header names. */
+static phi_status phi__mcp_oauth_find_check(phi__mcp_oauth *o, const char *what, phi_str url) {
+    const char *fault = phi__mcp_oauth_url_fault(&o->url, url, o->desc->allow_private);
+    if (fault == NULL) return PHI_OK;
+    return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault,
+                                     phi__mcp_oauth_find_shown(url), url.at);
+}
+
+/* ---- the authorization server ---- */
+
+/* An issuer that named nothing at all: the paths of 2025-03-26 are taken. */
+static phi_status phi__mcp_oauth_find_defaults(phi__mcp_oauth *o) {
+    static const char *const paths[] = {"/authorize", "/token", "/register"};
+    phi_str *const out[] = {&o->found.server.authorize, &o->found.server.token,
+                            &o->found.server.registration};
+    phi_str origin = o->url.origin;
+    size_t i;
+    memset(&o->found.server, 0, sizeof o->found.server);
+    o->found.server.issuer = origin;
+    o->found.server.s256 = true;
+    for (i = 0; i < PHI__COUNT(paths); i++) {
+        size_t n = strlen(paths[i]);
+        char *at = phi__arena_bytes(&o->arena, origin.len + n);
+        if (at == NULL) return PHI_NO_MEMORY;
+        memcpy(at, origin.at, origin.len);
+        memcpy(at + origin.len, paths[i], n);
+        *out[i] = phi__str(at, origin.len + n);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__mcp_oauth_find_try(phi__mcp_oauth *o, const char *what) {
+    phi_str url = o->found.try_at[o->found.tried++];
+    phi_status status = phi__mcp_oauth_find_check(o, what, url);
+    return status != PHI_OK ? status : phi__mcp_oauth_state_get(o, url, what);
+}
+
+static phi_status phi__mcp_oauth_find_issuer(phi__mcp_oauth *o, phi_str issuer) {
+    phi__mcp_oauth_url url;
+    phi_status status = phi__mcp_oauth_find_check(o, "the issuer", issuer);
+    if (status != PHI_OK) return status;
+    if (!phi__mcp_oauth_url_read(issuer, &url) || url.query.len > 0)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "the issuer is no address without a query");
+    o->found.resource.issuer = issuer;
+    o->found.tried = 0;
+    o->found.tries = phi__mcp_oauth_url_servers(&o->arena, &url, o->found.try_at);
+    if (o->found.tries == 0) return PHI_NO_MEMORY;
+    o->step = PHI__MCP_OAUTH_SERVER;
+    return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+}
+
+/* RFC 8414, 3.3: the very issuer that was asked for. Servers of 2025-03-26 are asked at the MCP
+   server's origin, whose last slash is a matter of taste. */
+static bool phi__mcp_oauth_find_same_issuer(const phi__mcp_oauth *o) {
+    phi_str got = o->found.server.issuer, asked = o->found.resource.issuer;
+    if (o->found.legacy && got.len > 0 && got.at[got.len - 1] == '/') got.len--;
+    return phi_str_equal(got, asked);
+}
+
+static phi_status phi__mcp_oauth_find_check_server(phi__mcp_oauth *o) {
+    const phi__mcp_oauth_server *server = &o->found.server;
+    bool person = phi__mcp_oauth_state_person(o);
+    phi_status status = PHI_OK;
+    if (!phi__mcp_oauth_find_same_issuer(o))
+        return phi__mcp_oauth_state_fail(
+            o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
+            phi__mcp_oauth_find_shown(o->found.resource.issuer), o->found.resource.issuer.at,
+            phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
+    if (!server->s256 && person)
+        return phi__mcp_oauth_state_fail(
+            o, PHI_REFUSED,
+            "%.*s does not support PKCE with S256: code_challenge_methods_supported",
+            phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
+    if (person) status = phi__mcp_oauth_find_check(o, "authorization_endpoint", server->authorize);
+    if (status == PHI_OK) status = phi__mcp_oauth_find_check(o, "token_endpoint", server->token);
+    if (status == PHI_OK && server->registration.len > 0)
+        status = phi__mcp_oauth_find_check(o, "registration_endpoint", server->registration);
+    return status;
+}
+
+/* The answer's text, which the tree borrows from, in the arena. */
+static bool phi__mcp_oauth_find_text(phi__mcp_oauth *o, phi_str *out) {
+    bool fine = phi__arena_str(&o->arena, phi__buf_str(&o->sent.answer), out);
+    phi__buf_free(&o->sent.answer);
+    return fine;
+}
+
+PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
+    const char *fault = "";
+    phi_str text;
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    int http_status = o->sent.http_status;
+    if (status != PHI_OK) return status;
+    if (http_status != 200) {
+        if (o->found.tried < o->found.tries && http_status < 500)
+            return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+        if (o->found.legacy && http_status < 500) return phi__mcp_oauth_find_defaults(o);
+        if (o->found.fault != NULL)
+            return phi__mcp_oauth_state_fail(
+                o, PHI_REFUSED, "the authorization server's metadata %s", o->found.fault);
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s has no metadata: HTTP status %d",
+                                         phi__mcp_oauth_find_shown(o->found.resource.issuer),
+                                         o->found.resource.issuer.at, http_status);
+    }
+    if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
+    status = phi__mcp_oauth_words_server(&o->arena, text, phi__mcp_oauth_state_person(o),
+                                         &o->found.server, &fault);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK && o->found.tried < o->found.tries) {
+        o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
+        return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
+    }
+    if (status != PHI_OK)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the authorization server's metadata %s",
+                                         fault);
+    return phi__mcp_oauth_find_check_server(o);
+}
+
+/* ---- the resource ---- */
+
+/* A server of 2025-03-26 is its own authorization server. */
+static phi_status phi__mcp_oauth_find_legacy(phi__mcp_oauth *o) {
+    if (o->desc->no_legacy)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "the server names no authorization server");
+    o->found.legacy = true;
+    o->found.resource.resource = o->resource;
+    return phi__mcp_oauth_find_issuer(o, o->url.origin);
+}
+
+PHI__FN phi_status phi__mcp_oauth_find_resource(phi__mcp_oauth *o) {
+    phi_str preferred = o->desc->issuer != NULL ? phi_str_of(o->desc->issuer) : o->grant.issuer;
+    phi__mcp_oauth_resource *resource = &o->found.resource;
+    const char *fault = "";
+    phi_str text;
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    int http_status = o->sent.http_status;
+    if (status != PHI_OK) return status;
+    if (http_status >= 500)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server's metadata: HTTP status %d",
+                                         http_status);
+    if (http_status != 200)
+        return o->found.tried < o->found.tries ? phi__mcp_oauth_find_try(o, "the server's metadata")
+                                               : phi__mcp_oauth_find_legacy(o);
+    if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
+    status = phi__mcp_oauth_words_resource(&o->arena, text, preferred, resource, &fault);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK && o->found.tried < o->found.tries)
+        return phi__mcp_oauth_find_try(o, "the server's metadata");
+    if (status != PHI_OK)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server's metadata %s", fault);
+    if (!phi__mcp_oauth_url_covers(resource->resource, &o->url))
+        return phi__mcp_oauth_state_fail(
+            o, PHI_REFUSED, "the server's metadata are of another resource: %.*s",
+            phi__mcp_oauth_find_shown(resource->resource), resource->resource.at);
+    return phi__mcp_oauth_find_issuer(o, resource->issuer);
+}
+
+PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
+    phi_str named = o->found.dare.resource_metadata, known[PHI__MCP_OAUTH_KNOWN];
+    size_t i, n = phi__mcp_oauth_url_resources(&o->arena, &o->url, known);
+    phi__mcp_oauth_url url;
+    if (n == 0) return PHI_NO_MEMORY;
+    o->found.tries = o->found.tried = 0;
+    if (named.len > 0) {
+        phi_status status = phi__mcp_oauth_find_check(o, "resource_metadata", named);
+        if (status != PHI_OK) return status;
+        if (!phi__mcp_oauth_url_read(named, &url) || !phi__mcp_oauth_url_same_host(&url, &o->url))
+            return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                             "resource_metadata is of another host: "
+                                             "%.*s",
+                                             phi__mcp_oauth_find_shown(named), named.at);
+        o->found.try_at[o->found.tries++] = named;
+    }
+    for (i = 0; i < n; i++)
+        if (!phi_str_equal(known[i], named)) o->found.try_at[o->found.tries++] = known[i];
+    o->step = PHI__MCP_OAUTH_RESOURCE;
+    return phi__mcp_oauth_find_try(o, "the server's metadata");
+}
+
+/* ======== Tokens: taken, kept, refreshed. */
+
+enum {
+    PHI__MCP_OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
+    PHI__MCP_OAUTH_RETRY_MS = 30000, /* after a refresh that failed in the network */
+    PHI__MCP_OAUTH_AGAIN_MS = 1000   /* after one that gave a token, which may have ended already */
+};
+
+PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
+    phi_status status = phi__mcp_oauth_keep_save(o->desc->store, o->resource, &o->grant);
+    o->unkept = status != PHI_OK;
+    if (o->unkept)
+        (void)phi__error(o->rt, status, "authorization: the store does not keep the token: %s",
+                         phi_status_text(status));
+}
+
+/* The scopes that were asked for, and those that the server says it has granted. */
+static bool phi__mcp_oauth_token_scopes(phi__mcp_oauth *o, phi_arena *arena, phi_str asked,
+                                        phi_str granted, phi_str *out) {
+    phi__buf set;
+    bool fine;
+    phi__buf_init(&set, &o->memory);
+    phi__mcp_oauth_words_join(&set, asked);
+    phi__mcp_oauth_words_join(&set, granted);
+    fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
+    phi__buf_free(&set);
+    return fine;
+}
+
+static bool phi__mcp_oauth_token_bearer(phi_arena *arena, bool dpop, phi_str token, phi_str *out) {
+    phi_str scheme = dpop ? PHI__LIT("DPoP ") : PHI__LIT("Bearer ");
+    char *at = phi__arena_bytes(arena, scheme.len + token.len + 1);
+    if (at == NULL) return false;
+    memcpy(at, scheme.at, scheme.len);
+    memcpy(at + scheme.len, token.at, token.len);
+    at[scheme.len + token.len] = '\0';
+    *out = phi__str(at, scheme.len + token.len);
+    return true;
+}
+
+/* The token of a value that we send. */
+static phi_str phi__mcp_oauth_token_of(phi_str bearer) {
+    size_t at = phi__str_find(bearer, 0, " ");
+    return at == SIZE_MAX ? phi__str("", 0) : phi__str(bearer.at + at + 1, bearer.len - at - 1);
+}
+
+static void phi__mcp_oauth_token_rest(phi__mcp_oauth *o, uint32_t ms) {
+    o->retry_us = phi__io_now_us(o->rt->io) + ms * (uint64_t)1000;
+}
+
+static void phi__mcp_oauth_token_times(phi__mcp_oauth *o, phi__mcp_oauth_grant *g,
+                                       int64_t lifetime_s) {
+    int64_t ms, early;
+    g->since_ms = phi__io_wall_ms(o->rt->io);
+    g->until_ms = g->renew_ms = INT64_MAX;
+    if (lifetime_s > INT64_MAX / 4000) return;
+    ms = lifetime_s * 1000;
+    early = ms / 2 < PHI__MCP_OAUTH_EARLY_MS ? ms / 2 : (int64_t)PHI__MCP_OAUTH_EARLY_MS;
+    g->until_ms = g->since_ms + ms;
+    g->renew_ms = g->until_ms - early;
+}
+
+/* A grant of an answer; what it does not say is as before, or as it was asked for. */
+static phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
+                                            bool refreshed) {
+    phi__mcp_oauth_grant next;
+    const phi__mcp_oauth_grant *old = &o->grant;
+    phi_arena *arena = &next.arena;
+    phi_str refresh = reply->refresh;
+    bool fine;
+    phi__mcp_oauth_keep_init(&next, &o->memory);
+    if (refresh.len == 0 && refreshed) refresh = old->refresh;
+    fine =
+        phi__mcp_oauth_token_bearer(arena, reply->dpop, reply->token, &next.bearer) &&
+        phi__arena_str(arena, refresh, &next.refresh) &&
+        phi__mcp_oauth_token_scopes(o, arena, refreshed ? old->scope : o->ask.scope, reply->scope,
+                                    &next.scope) &&
+        phi__arena_str(arena, refreshed ? old->issuer : o->found.server.issuer, &next.issuer) &&
+        phi__arena_str(arena, refreshed ? old->endpoint : o->found.server.token, &next.endpoint) &&
+        phi__arena_str(arena, refreshed ? old->resource : o->ask.resource, &next.resource) &&
+        phi__arena_str(arena, o->client.id, &next.client_id);
+    if (!fine) {
+        phi__mcp_oauth_keep_clear(&next);
+        return PHI_NO_MEMORY;
+    }
+    next.method = o->client.method;
+    next.dpop = reply->dpop;
+    next.kind = (uint32_t)o->desc->grant;
+    next.refreshed = refreshed;
+    phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
+    phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_AGAIN_MS);
+    phi__mcp_oauth_keep_move(&o->grant, &next);
+    phi__buf_clear(&o->bound);
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory the next one binds */
+    phi__mcp_oauth_token_save(o);
+    return PHI_OK;
+}
+
+/* The stored grant; one that is not ours or not well formed counts as none. */
+static bool phi__mcp_oauth_token_stored(phi__mcp_oauth *o, phi__mcp_oauth_grant *g) {
+    const char *id = o->desc->client_id;
+    if (phi__mcp_oauth_keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
+    if (!phi__str_starts(g->bearer, g->dpop ? "DPoP " : "Bearer ") ||
+        !phi__mcp_oauth_words_printable(phi__mcp_oauth_token_of(g->bearer)))
+        g->bearer = phi__str("", 0);
+    if ((g->dpop && o->desc->dpop_key == NULL) || g->kind != (uint32_t)o->desc->grant)
+        phi__mcp_oauth_keep_clear(g);
+    if ((id != NULL && !phi__str_is(g->client_id, id)) ||
+        (o->desc->issuer != NULL && (id != NULL || !phi__mcp_oauth_state_person(o)) &&
+         !phi__str_is(g->issuer, o->desc->issuer)))
+        phi__mcp_oauth_keep_clear(g);
+    if (phi__mcp_oauth_url_fault(&o->url, g->endpoint, o->desc->allow_private) != NULL)
+        g->refresh = phi__str("", 0);
+    return true;
+}
+
+PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o) {
+    if (o->loaded) return;
+    o->loaded = true;
+    (void)phi__mcp_oauth_token_stored(o, &o->grant);
+}
+
+/* A stored grant whose token, or refresh token, is another one. */
+static bool phi__mcp_oauth_token_newer(phi__mcp_oauth *o, bool refresh) {
+    phi__mcp_oauth_grant next;
+    bool fine;
+    if (o->desc->store == NULL) return false;
+    phi__mcp_oauth_keep_init(&next, &o->memory);
+    fine = phi__mcp_oauth_token_stored(o, &next) && next.bearer.len > 0 &&
+           !phi_str_equal(refresh ? next.refresh : next.bearer,
+                          refresh ? o->grant.refresh : o->grant.bearer) &&
+           next.renew_ms > phi__io_wall_ms(o->rt->io);
+    if (fine)
+        phi__mcp_oauth_keep_move(&o->grant, &next);
+    else
+        phi__mcp_oauth_keep_clear(&next);
+    return fine;
+}
+
+PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o) {
+    return phi__mcp_oauth_token_newer(o, false);
+}
+
+/* The token is, or will be, bound to the host's key. */
+static bool phi__mcp_oauth_token_proves(const phi__mcp_oauth *o) {
+    const phi_mcp_key *key = o->desc->dpop_key;
+    if (key == NULL) return false;
+    if (o->step == PHI__MCP_OAUTH_REFRESH) return o->grant.dpop;
+    return phi__mcp_oauth_words_has(o->found.server.dpop, phi_str_of(key->algorithm));
+}
+
+/* Sends a form with the client's proof. */
+static phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint, phi__buf *body) {
+    phi_str none = phi__str("", 0);
+    phi_status status = PHI_OK;
+    phi__buf basic, proof;
+    phi__buf_init(&basic, &o->memory);
+    phi__buf_init(&proof, &o->memory);
+    phi__mcp_oauth_form_basic(&basic, &o->client);
+    if (o->client.method == PHI__MCP_OAUTH_KEY) status = phi__mcp_oauth_sign_client(o, body);
+    if (status == PHI_OK && phi__mcp_oauth_token_proves(o))
+        status = phi__mcp_oauth_sign_proof(o, PHI__LIT("POST"), endpoint, none, &proof);
+    if (status == PHI_OK && (basic.failed || body->failed)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        status = phi__mcp_oauth_state_post(o, endpoint, "application/x-www-form-urlencoded",
+                                           phi__buf_str(&basic), phi__buf_str(&proof),
+                                           phi__buf_str(body), "the token endpoint");
+    phi__buf_free(&basic);
+    phi__buf_free(&proof);
+    return status;
+}
+
+/* The endpoint wants its nonce in the proof: RFC 9449, 8. */
+static bool phi__mcp_oauth_token_again(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply) {
+    if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__mcp_oauth_token_proves(o))
+        return false;
+    if (o->nonced || o->nonces[0].len == 0) return false;
+    o->nonced = true;
+    return true;
+}
+
+static phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
+                                               const phi__mcp_oauth_reply *reply) {
+    if (reply->other_type || (reply->dpop && reply->token.len > 0))
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                         "the token endpoint gave a token that is no bearer token");
+    return phi__mcp_oauth_state_fail(
+        o, PHI_REFUSED, "the token endpoint: HTTP status %d%s%s%s%s", o->sent.http_status,
+        reply->error.len > 0 ? ": " : ", no token", phi__mcp_oauth_state_shown(o, reply->error, 60),
+        reply->description.len > 0 ? ": " : "",
+        phi__mcp_oauth_state_shown(o, reply->description, 120));
+}
+
+static bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply) {
+    return o->sent.http_status >= 200 && o->sent.http_status < 300 && !reply->other_type &&
+           (!reply->dpop || phi__mcp_oauth_token_proves(o)) &&
+           phi__mcp_oauth_words_printable(reply->token);
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o) {
+    phi_str token = phi__str("", 0);
+    phi_status status;
+    phi__buf body;
+    phi__buf_init(&body, &o->memory);
+    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) token = phi__buf_str(&o->redirected);
+    if (phi__mcp_oauth_state_person(o))
+        phi__mcp_oauth_form_code(&body, &o->client, &o->ask);
+    else
+        phi__mcp_oauth_form_machine(&body, &o->client, &o->ask, token);
+    o->step = PHI__MCP_OAUTH_EXCHANGE;
+    status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
+    phi__buf_free(&body);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply) {
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    memset(reply, 0, sizeof *reply);
+    if (status != PHI_OK) return status;
+    if (!phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), reply))
+        return PHI_NO_MEMORY;
+    if (phi__mcp_oauth_token_given(o, reply)) return phi__mcp_oauth_token_take(o, reply, false);
+    if (phi__mcp_oauth_token_again(o, reply)) return phi__mcp_oauth_token_exchange(o);
+    return phi__mcp_oauth_token_refused(o, reply);
+}
+
+/* ---- refresh ---- */
+
+PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o) {
+    phi_status status;
+    phi__buf body;
+    if (!o->renewing && phi__mcp_oauth_token_reload(o)) return PHI_OK;
+    if (!phi__mcp_oauth_client_recall(o)) {
+        phi__mcp_oauth_keep_spend_refresh(&o->grant);
+        o->step = PHI__MCP_OAUTH_BEGIN;
+        return o->renewing ? PHI_BUSY : PHI_OK;
+    }
+    phi__buf_init(&body, &o->memory);
+    phi__mcp_oauth_form_refresh(&body, &o->client, o->grant.refresh, o->grant.resource);
+    o->step = PHI__MCP_OAUTH_REFRESH;
+    status = phi__mcp_oauth_token_ask(o, o->grant.endpoint, &body);
+    phi__buf_free(&body);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
+    phi__mcp_oauth_reply reply;
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    if (status == PHI_OK &&
+        !phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), &reply))
+        return PHI_NO_MEMORY;
+    if (status == PHI_OK && phi__mcp_oauth_token_given(o, &reply))
+        return phi__mcp_oauth_token_take(o, &reply, true);
+    if (status == PHI_OK && phi__mcp_oauth_token_again(o, &reply))
+        return phi__mcp_oauth_token_renew(o);
+    if (status == PHI_OK) status = phi__mcp_oauth_token_refused(o, &reply);
+    if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
+        phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_RETRY_MS);
+        return o->grant.bearer.len > 0 ? PHI_OK : status; /* it may serve until its end */
+    }
+    /* refresh tokens that serve once: another connection was faster */
+    if (phi__mcp_oauth_token_newer(o, true)) return PHI_OK;
+    if (phi__str_is(reply.error, "invalid_client")) phi__mcp_oauth_client_forget(o);
+    phi__mcp_oauth_keep_spend_refresh(&o->grant);
+    phi__mcp_oauth_token_save(o);
+    o->step = PHI__MCP_OAUTH_BEGIN;
+    o->nonced = false;                      /* the new authorization may be of another endpoint */
+    return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
+}
+
+/* ======== Authorizations without a person: the program's own credentials, or a signed
+   token of the host's. */
+
+static phi_status phi__mcp_oauth_machine_want(phi__mcp_oauth *o) {
+    phi_mcp_assertion wanted;
+    phi_status status;
+    if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||
+        !phi__arena_str(&o->arena, o->ask.resource, &wanted.resource) ||
+        !phi__arena_str(&o->arena, o->ask.scope, &wanted.scope))
+        return PHI_NO_MEMORY;
+    o->step = PHI__MCP_OAUTH_ASSERT;
+    phi__buf_free(&o->redirected);
+    o->calling = true;
+    status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
+    o->calling = false;
+    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
+    return phi__mcp_oauth_state_fail(o, status, "the assertion: %s", phi_status_text(status));
+}
+
+PHI__FN phi_status phi__mcp_oauth_machine_go(phi__mcp_oauth *o) {
+    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) return phi__mcp_oauth_machine_want(o);
+    return phi__mcp_oauth_token_exchange(o);
+}
+
+PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str token) {
+    if (o->step != PHI__MCP_OAUTH_ASSERT || o->redirected.len > 0)
+        return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for an assertion");
+    if (!phi__mcp_oauth_words_printable(token) || token.len > PHI__MCP_OAUTH_ANSWER)
+        return phi__error(o->rt, PHI_BAD_ARG,
+                          "authorization: an assertion has 1 to %d printable characters",
+                          PHI__MCP_OAUTH_ANSWER);
+    phi__buf_add_str(&o->redirected, token);
+    if (o->redirected.failed) {
+        phi__buf_free(&o->redirected);
+        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
+    }
+    phi__mcp_oauth_state_wake(o);
+    return PHI_OK;
+}
+
+/* ======== A person's consent: the browser, the redirect, the code. */
+
+#ifndef PHI_NO_LISTEN
+
+#include <stdio.h>
+
+static const char phi__mcp_oauth_person_path[] = "/callback";
+#endif
+
+/* ---- the redirect ---- */
+
+PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url) {
+    size_t from = 0, to;
+    phi_arena_mark mark = phi_arena_save(&o->arena);
+    phi_status status;
+    phi_str state;
+    bool ours;
+    if (o->step != PHI__MCP_OAUTH_PERSON || o->redirected.len > 0)
+        return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for a redirect");
+    while (from < url.len && url.at[from] != '?') from++;
+    for (to = from; to < url.len && url.at[to] != '#';) to++;
+    if (to - from < 2 || to - from > PHI__MCP_OAUTH_ANSWER)
+        return phi__error(o->rt, PHI_BAD_ARG, "authorization: the URL of a redirect has a query");
+    url = phi__str(url.at + from + 1, to - from - 1);
+    status = phi__mcp_oauth_url_get(&o->arena, url, "state", &state);
+    ours = status == PHI_OK && phi__str_equal_secret(state, o->ask.state);
+    phi_arena_reset(&o->arena, mark); /* any page can send the browser here, again and again */
+    if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
+    if (!ours)
+        return phi__error(o->rt, PHI_REFUSED, "authorization: the redirect belongs to another one");
+    phi__buf_add_str(&o->redirected, url);
+    if (o->redirected.failed) {
+        phi__buf_free(&o->redirected);
+        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
+    }
+    phi__mcp_oauth_state_wake(o);
+    return PHI_OK;
+}
+
+PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o) {
+#ifndef PHI_NO_LISTEN
+    phi__mcp_redirect_free(o->receiver);
+#endif
+    o->receiver = NULL;
+}
+
+#ifndef PHI_NO_LISTEN
+static phi_status phi__mcp_oauth_person_got(void *ctx, phi_str query) {
+    phi__mcp_oauth *o = (phi__mcp_oauth *)ctx;
+    phi_status status;
+    phi__buf url;
+    phi__buf_init(&url, &o->memory);
+    phi__buf_char(&url, '?');
+    phi__buf_add_str(&url, query);
+    status = url.failed ? PHI_NO_MEMORY : phi__mcp_oauth_person_redirected(o, phi__buf_str(&url));
+    phi__buf_free(&url);
+    return status;
+}
+
+static phi_status phi__mcp_oauth_person_listen(phi__mcp_oauth *o) {
+    uint16_t port = (uint16_t)o->desc->redirect_port;
+    char words[160], uri[64];
+    phi_status status = PHI_REFUSED;
+    words[0] = '\0';
+    if (port == 0) port = phi__mcp_oauth_client_port(o);
+    status = phi__mcp_redirect_new(o->rt->io, port, phi__mcp_oauth_person_path,
+                                   phi__mcp_oauth_person_got, o, &o->receiver, words, sizeof words);
+    if (status == PHI_REFUSED && port != 0 && o->desc->redirect_port == 0)
+        status =
+            phi__mcp_redirect_new(o->rt->io, 0, phi__mcp_oauth_person_path,
+                                  phi__mcp_oauth_person_got, o, &o->receiver, words, sizeof words);
+    if (status != PHI_OK)
+        return phi__mcp_oauth_state_fail(o, status, "the redirect's port: %s", words);
+    (void)snprintf(uri, sizeof uri, "http://127.0.0.1:%u%s",
+                   (unsigned)phi__mcp_redirect_port(o->receiver), phi__mcp_oauth_person_path);
+    return phi__arena_str(&o->arena, phi_str_of(uri), &o->ask.redirect) ? PHI_OK : PHI_NO_MEMORY;
+}
+#endif
+
+static phi_status phi__mcp_oauth_person_redirect(phi__mcp_oauth *o) {
+#ifndef PHI_NO_LISTEN
+    if (o->desc->redirect_port >= 0)
+        return o->receiver != NULL ? PHI_OK : phi__mcp_oauth_person_listen(o);
+#endif
+    o->ask.redirect = phi_str_of(o->desc->redirect_uri);
+    return PHI_OK;
+}
+
+/* The scopes: those of the challenge or else of the resource, the host's own, those that were asked
+   for before at this issuer, and what a refresh token needs. */
+static phi_status phi__mcp_oauth_person_scope(phi__mcp_oauth *o) {
+    const phi__mcp_oauth_found *found = &o->found;
+    phi_status status = PHI_OK;
+    phi__buf set;
+    phi__buf_init(&set, &o->memory);
+    if (phi_str_equal(o->grant.issuer, found->server.issuer))
+        phi__mcp_oauth_words_join(&set, o->grant.scope);
+    phi__mcp_oauth_words_join(&set, found->dare.scope);
+    phi__mcp_oauth_words_join(&set, phi_str_of(o->desc->scope));
+    if (found->dare.scope.len == 0 && o->desc->scope == NULL)
+        phi__mcp_oauth_words_join(&set, found->resource.scopes);
+    if (found->server.offline && !o->desc->no_offline_access && phi__mcp_oauth_state_person(o))
+        phi__mcp_oauth_words_join(&set, PHI__LIT("offline_access"));
+    if (set.failed || !phi__arena_str(&o->arena, phi__buf_str(&set), &o->ask.scope))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&set);
+    return status;
+}
+
+/* The client is known: the browser gets the URL. */
+PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf url;
+    /* the random bytes of a runtime with a tape follow from its seed, which is on the tape */
+    if (!phi__mcp_oauth_form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
+        return PHI_NO_MEMORY;
+    phi__buf_init(&url, &o->memory);
+    phi__mcp_oauth_form_authorize(&url, o->found.server.authorize, &o->client, &o->ask);
+    phi__buf_char(&url, '\0');
+    o->step = PHI__MCP_OAUTH_PERSON;
+    phi__buf_free(&o->redirected);
+    if (!url.failed) {
+        o->calling = true;
+        status = o->desc->open_browser_fn(o->desc->user_data, url.at);
+        o->calling = false;
+    }
+    phi__buf_free(&url);
+    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
+    return phi__mcp_oauth_state_fail(o, status, "the browser: %s", phi_status_text(status));
+}
+
+/* The metadata are known. */
+PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o) {
+    phi_status status;
+    o->ask.resource = o->found.resource.resource;
+    status = phi__mcp_oauth_person_scope(o);
+    if (status == PHI_OK && phi__mcp_oauth_state_person(o))
+        status = phi__mcp_oauth_person_redirect(o);
+    if (status == PHI_OK) status = phi__mcp_oauth_client_choose(o);
+    if (status != PHI_OK) return status;
+    return phi__mcp_oauth_state_person(o) ? phi__mcp_oauth_person_open(o)
+                                          : phi__mcp_oauth_machine_go(o);
+}
+
+/* The server does not know the client: once, it is registered anew. */
+static bool phi__mcp_oauth_person_again(phi__mcp_oauth *o, phi_str error) {
+    if (o->registered || !o->client.registered) return false;
+    if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
+        return false;
+    o->registered = true;
+    phi__mcp_oauth_client_forget(o);
+    return true;
+}
+
+/* RFC 9207: who has answered. */
+static phi_status phi__mcp_oauth_person_issuer(phi__mcp_oauth *o, phi_str query) {
+    phi_str iss;
+    phi_status status = phi__mcp_oauth_url_get(&o->arena, query, "iss", &iss);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status == PHI_NOT_FOUND && !o->found.server.names_itself) return PHI_OK;
+    if (status == PHI_OK && phi_str_equal(iss, o->found.server.issuer)) return PHI_OK;
+    return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
+                                     status == PHI_NOT_FOUND
+                                         ? "the redirect does not name its issuer"
+                                         : "the redirect comes from another issuer");
+}
+
+/* The redirect has come. */
+PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
+    phi_str query = phi__buf_str(&o->redirected), error, code, words;
+    phi_status status = phi__mcp_oauth_person_issuer(o, query);
+    if (status != PHI_OK) return status;
+    if (phi__mcp_oauth_url_get(&o->arena, query, "error", &error) == PHI_OK) {
+        if (phi__mcp_oauth_person_again(o, error)) return phi__mcp_oauth_person_go(o);
+        if (phi__mcp_oauth_url_get(&o->arena, query, "error_description", &words) != PHI_OK)
+            words = phi__str("", 0);
+        status = phi__str_is(error, "access_denied") ? PHI_DENIED : PHI_REFUSED;
+        return phi__mcp_oauth_state_fail(
+            o, status, "%s%s%s", phi__mcp_oauth_state_shown(o, error, 60),
+            words.len > 0 ? ": " : "", phi__mcp_oauth_state_shown(o, words, 160));
+    }
+    status = phi__mcp_oauth_url_get(&o->arena, query, "code", &code);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK || code.len == 0)
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the redirect has no code");
+    o->ask.code = code;
+    return phi__mcp_oauth_token_exchange(o);
+}
+
+PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
+    phi__mcp_oauth_reply reply;
+    phi_status status = phi__mcp_oauth_token_exchanged(o, &reply);
+    if (status == PHI_REFUSED && phi__mcp_oauth_person_again(o, reply.error))
+        return phi__mcp_oauth_person_go(o);
+    return status;
+}
+
+/* ======== The authorization of one MCP server, for the link over HTTP.
+
+   status = phi__mcp_oauth_header(oauth, &value);
+       // PHI_OK: send it as Authorization. PHI_NOT_FOUND: send without. PHI_BUSY: wait for changed.
+       // the answer is 401 or 403:
+       status = phi__mcp_oauth_challenge(oauth, http_status, headers, value_that_was_sent);
+       // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
+       // else: refused, phi_last_error has the message.
+
+   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses), mcp_oauth_words.c
+   (headers and documents of servers), mcp_oauth_client.c (requests to them), mcp_oauth_client.c (the
+   store), mcp_oauth_client.c (what the host's keys sign).
+   Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
+   is borrowed. Threads: the pumping thread. */
 
 enum {
     PHI__MCP_OAUTH_TIMEOUT_MS = 300000,

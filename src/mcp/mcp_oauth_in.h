@@ -7,22 +7,42 @@
        // PHI_OK: send again, there is another token. PHI_BUSY: wait for changed, send again then.
        // else: refused, phi_last_error has the message.
 
-   mcp_oauth.c has the states; the rest is data: mcp_oauth_url.c (addresses), mcp_oauth_words.c
-   (headers and documents of servers), mcp_oauth_form.c (requests to them), mcp_oauth_keep.c (the
-   store), mcp_oauth_sign.c (what the host's keys sign).
+   mcp_oauth.c has the states; the rest is data: mcp_oauth_words.c (addresses), mcp_oauth_words.c
+   (headers and documents of servers), mcp_oauth_client.c (requests to them), mcp_oauth_client.c (the
+   store), mcp_oauth_client.c (what the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_OAUTH_IN_H
 #define PHI_MCP_MCP_OAUTH_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
+#include "io/io_in.h"
 #include "mcp/mcp_oauth.h"
 
+#ifndef PHI_NO_LISTEN
+typedef struct phi__mcp_redirect phi__mcp_redirect;
+#endif
+
 typedef struct phi__mcp_oauth phi__mcp_oauth;
+#ifndef PHI_NO_LISTEN
+/* Listens on 127.0.0.1; port 0: any. path is borrowed until free. `got` gets the query of each GET
+   of that path, without its '?', borrowed until it returns: PHI_OK: the browser shows that the
+   page can be closed; anything else: that the redirect belongs to no authorization that waits.
+   Fails as phi__serve_new does. */
+PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char *path,
+                                         phi_status (*got)(void *ctx, phi_str query), void *ctx,
+                                         phi__mcp_redirect **out, char *message,
+                                         size_t message_size);
+PHI__FN uint16_t phi__mcp_redirect_port(const phi__mcp_redirect *redirect);
+
+/* Not inside of `got`. A page that was not sent yet is lost. NULL is harmless. */
+PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
+#endif
 
 /* Copies a desc with its defaults into an arena. False: no memory. */
 PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                                  const phi_mcp_oauth_desc **out);
+
 /* The first fault of it; NULL: none. Static. */
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc);
 
@@ -43,6 +63,7 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const char *client_name,
                                       const phi__mcp_oauth_listener *listener,
                                       phi__mcp_oauth **out);
+
 /* Ends the authorization under way; `changed` is not called. Allowed inside changed and
    open_browser_fn. NULL is harmless. */
 PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
@@ -50,16 +71,20 @@ PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
 /* PHI_OK: *value is "Bearer ..." or "DPoP ...", valid until the next call of this file or
    phi_step. */
 PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *oauth, phi_str *value);
+
 /* For a value "DPoP ...": appends the header DPoP of a request with it, which the host's key signs.
    Not PHI_OK: phi_last_error has the message. */
 PHI__FN phi_status phi__mcp_oauth_proof(phi__mcp_oauth *oauth, const char *method, phi_str url,
                                         phi__buf *out);
+
 /* Takes what any answer says about the next proof. */
 PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers);
+
 /* headers: of the answer, "Name: value\r\n" each. sent: the value that its request had carried;
    empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
 PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
                                             phi_str sent);
+
 /* As phi_mcp_authorize: a URL, a token, NULL. */
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);

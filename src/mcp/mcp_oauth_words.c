@@ -3,6 +3,396 @@
 
 #include "text/json_in.h"
 
+/* ======== Addresses of an authorization: their parts, where they lead, and the forms
+   in requests and redirects. Pure functions of text. */
+
+/* ---- where a host leads ---- */
+
+static char phi__mcp_oauth_url_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static int phi__mcp_oauth_url_digit(char c) {
+    c = phi__mcp_oauth_url_lower(c);
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* A number as inet_aton reads it: 0x7f, 0177, 127. */
+static bool phi__mcp_oauth_url_number(phi_str s, uint64_t *out) {
+    unsigned base = 10;
+    uint64_t n = 0;
+    size_t i = 0;
+    if (s.len >= 2 && s.at[0] == '0' && phi__mcp_oauth_url_lower(s.at[1]) == 'x') {
+        base = 16;
+        i = 2;
+    } else if (s.len >= 2 && s.at[0] == '0')
+        base = 8;
+    if (i == s.len && base != 16) return false;
+    for (; i < s.len; i++) {
+        int digit = phi__mcp_oauth_url_digit(s.at[i]);
+        if (digit >= (int)base || n > UINT32_MAX) return false;
+        n = n * base + (unsigned)digit;
+    }
+    *out = n;
+    return true;
+}
+
+/* Digits alone, however many, or hexadecimal: a host that ends so is an IPv4 address or nothing. */
+static bool phi__mcp_oauth_url_is_number(phi_str s) {
+    uint64_t number;
+    size_t i = 0;
+    while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
+    return (s.len > 0 && i == s.len) || phi__mcp_oauth_url_number(s, &number);
+}
+
+static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v4(uint32_t a) {
+    static const struct {
+        uint32_t net;
+        uint32_t bits;
+    } reserved[] = {{0x0a000000u, 8},  {0xac100000u, 12}, {0xc0a80000u, 16}, {0xa9fe0000u, 16},
+                    {0x64400000u, 10}, {0xc0000000u, 24}, {0xc6120000u, 15}, {0xe0000000u, 3}};
+    size_t i;
+    if (a >> 24 == 127 || a >> 24 == 0) return PHI__MCP_OAUTH_LOOPBACK;
+    for (i = 0; i < PHI__COUNT(reserved); i++)
+        if ((a ^ reserved[i].net) >> (32 - reserved[i].bits) == 0) return PHI__MCP_OAUTH_PRIVATE;
+    return PHI__MCP_OAUTH_PUBLIC;
+}
+
+/* All forms that resolvers take for an IPv4 address: one to four numbers, the last of which fills
+   the rest. False: it is none. */
+static bool phi__mcp_oauth_url_v4(phi_str host, uint32_t *out) {
+    uint64_t parts[4], a = 0;
+    size_t n = 0, i, at = 0;
+    for (i = 0; i <= host.len; i++) {
+        if (i < host.len && host.at[i] != '.') continue;
+        if (n == 4 || !phi__mcp_oauth_url_number(phi__str(host.at + at, i - at), &parts[n]))
+            return false;
+        n++;
+        at = i + 1;
+    }
+    for (i = 0; i + 1 < n; i++) {
+        if (parts[i] > 255) return false;
+        a |= parts[i] << (24 - 8 * i);
+    }
+    if (parts[n - 1] >= (uint64_t)1 << (8 * (5 - n))) return false;
+    *out = (uint32_t)(a | parts[n - 1]);
+    return true;
+}
+
+/* The 16 bytes of an IPv6 address without its brackets. False: malformed. */
+static bool phi__mcp_oauth_url_v6(phi_str s, unsigned char out[16]) {
+    size_t n = 0, gap = SIZE_MAX, i = 0;
+    uint32_t v4;
+    memset(out, 0, 16);
+    while (i < s.len) {
+        size_t end = i, k;
+        unsigned value = 0;
+        if (s.at[i] == ':') {
+            if (i + 1 >= s.len || s.at[i + 1] != ':' || gap != SIZE_MAX) return false;
+            gap = n;
+            i += 2;
+            continue;
+        }
+        while (end < s.len && s.at[end] != ':') end++;
+        if (memchr(s.at + i, '.', end - i) != NULL) {
+            if (end != s.len || n > 12 || !phi__mcp_oauth_url_v4(phi__str(s.at + i, end - i), &v4))
+                return false;
+            for (k = 0; k < 4; k++) out[n++] = (unsigned char)(v4 >> (24 - 8 * k));
+            break;
+        }
+        if (end - i > 4 || n > 14) return false;
+        for (k = i; k < end; k++) {
+            int digit = phi__mcp_oauth_url_digit(s.at[k]);
+            if (digit > 15) return false;
+            value = value * 16 + (unsigned)digit;
+        }
+        out[n++] = (unsigned char)(value >> 8);
+        out[n++] = (unsigned char)value;
+        i = end;
+        if (i < s.len && (i + 1 == s.len || s.at[i + 1] != ':')) i++;
+        if (i == s.len && end != s.len) return false; /* a colon at the end */
+    }
+    if (gap == SIZE_MAX) return n == 16;
+    if (n > 14) return false;
+    memmove(out + gap + (16 - n), out + gap, n - gap);
+    memset(out + gap, 0, 16 - n);
+    return true;
+}
+
+static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v6(const unsigned char a[16]) {
+    static const unsigned char zero[16] = {0};
+    static const unsigned char nat64[12] = {0, 0x64, 0xff, 0x9b};
+    uint32_t v4 = (uint32_t)a[12] << 24 | (uint32_t)a[13] << 16 | (uint32_t)a[14] << 8 | a[15];
+    if (memcmp(a, zero, 15) == 0 && a[15] <= 1) return PHI__MCP_OAUTH_LOOPBACK;
+    if (memcmp(a, zero, 10) == 0 && a[10] == a[11] && (a[10] == 0xff || a[10] == 0))
+        return phi__mcp_oauth_url_reach_v4(v4); /* IPv4 in IPv6 */
+    if (memcmp(a, nat64, 12) == 0) return phi__mcp_oauth_url_reach_v4(v4);
+    if (a[0] == 0x20 && a[1] == 0x02) /* 6to4 */
+        return phi__mcp_oauth_url_reach_v4((uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 |
+                                           (uint32_t)a[4] << 8 | a[5]);
+    /* 2000::/3 is all that is given out */
+    return a[0] >> 5 == 1 ? PHI__MCP_OAUTH_PUBLIC : PHI__MCP_OAUTH_PRIVATE;
+}
+
+static bool phi__mcp_oauth_url_ends(phi_str host, const char *end) {
+    size_t n = strlen(end);
+    return host.len > n && phi__str_is_nocase(phi__str(host.at + host.len - n, n), end);
+}
+
+static bool phi__mcp_oauth_url_reach_of(phi_str host, phi__mcp_oauth_reach *out) {
+    static const char *const inner[] = {".local", ".internal", ".home.arpa", ".lan", ".intranet"};
+    unsigned char v6[16];
+    uint32_t v4;
+    size_t i, last;
+    if (host.at[0] == '[') {
+        if (!phi__mcp_oauth_url_v6(phi__str(host.at + 1, host.len - 2), v6)) return false;
+        *out = phi__mcp_oauth_url_reach_v6(v6);
+        return true;
+    }
+    if (host.at[host.len - 1] == '.') host.len--;
+    if (host.len == 0 || host.at[0] == '.') return false;
+    for (last = host.len; last > 0 && host.at[last - 1] != '.';) last--;
+    if (phi__mcp_oauth_url_is_number(phi__str(host.at + last, host.len - last))) {
+        if (!phi__mcp_oauth_url_v4(host, &v4)) return false;
+        *out = phi__mcp_oauth_url_reach_v4(v4);
+        return true;
+    }
+    *out = PHI__MCP_OAUTH_PUBLIC;
+    if (last == 0) *out = PHI__MCP_OAUTH_PRIVATE;
+    for (i = 0; i < PHI__COUNT(inner); i++)
+        if (phi__mcp_oauth_url_ends(host, inner[i])) *out = PHI__MCP_OAUTH_PRIVATE;
+    if (phi__str_is_nocase(host, "localhost") || phi__mcp_oauth_url_ends(host, ".localhost"))
+        *out = PHI__MCP_OAUTH_LOOPBACK;
+    return true;
+}
+
+/* ---- parts ---- */
+
+static bool phi__mcp_oauth_url_letter(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* "host:port" or "[v6]:port". */
+static bool phi__mcp_oauth_url_authority(phi_str at, phi__mcp_oauth_url *out) {
+    size_t n = 0;
+    uint64_t port;
+    if (at.len > 0 && at.at[0] == '[') {
+        while (n < at.len && at.at[n] != ']') n++;
+        if (n++ == at.len) return false;
+    } else
+        while (n < at.len && (phi__mcp_oauth_url_letter(at.at[n]) || at.at[n] == '.' ||
+                              at.at[n] == '-' || at.at[n] == '_'))
+            n++;
+    if (n == 0) return false;
+    out->host = phi__str(at.at, n);
+    out->port = out->https ? 443 : 80;
+    if (n < at.len) {
+        if (at.at[n] != ':' || at.len - n > 6) return false;
+        if (!phi__str_to_u64(phi__str(at.at + n + 1, at.len - n - 1), &port) || port == 0 ||
+            port > 65535)
+            return false;
+        out->port = (uint32_t)port;
+    }
+    return phi__mcp_oauth_url_reach_of(out->host, &out->reach);
+}
+
+/* Characters of RFC 3986 without "#"; a "%" needs its two digits. */
+static bool phi__mcp_oauth_url_plain(phi_str text) {
+    static const char others[] = "-._~:/?[]@!$&'()*+,;=%";
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        if (c == '\0' || (!phi__mcp_oauth_url_letter(c) && strchr(others, c) == NULL)) return false;
+        if (c == '%' && (i + 2 >= text.len || phi__mcp_oauth_url_digit(text.at[i + 1]) > 15 ||
+                         phi__mcp_oauth_url_digit(text.at[i + 2]) > 15))
+            return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__mcp_oauth_url_read(phi_str text, phi__mcp_oauth_url *out) {
+    size_t start, end;
+    memset(out, 0, sizeof *out);
+    if (text.len > PHI__MCP_OAUTH_URL || !phi__mcp_oauth_url_plain(text)) return false;
+    out->https = phi__str_find_nocase(text, 0, "https://") == 0;
+    if (!out->https && phi__str_find_nocase(text, 0, "http://") != 0) return false;
+    start = out->https ? 8 : 7;
+    for (end = start; end < text.len && text.at[end] != '/' && text.at[end] != '?';) end++;
+    out->text = text;
+    out->origin = phi__str(text.at, end);
+    if (!phi__mcp_oauth_url_authority(phi__str(text.at + start, end - start), out)) return false;
+    for (start = end; end < text.len && text.at[end] != '?';) end++;
+    out->path = phi__str(text.at + start, end - start);
+    if (end < text.len) out->query = phi__str(text.at + end + 1, text.len - end - 1);
+    return true;
+}
+
+PHI__FN const char *phi__mcp_oauth_url_fault(const phi__mcp_oauth_url *server, phi_str text,
+                                             bool allow_private) {
+    phi__mcp_oauth_url url;
+    if (!phi__mcp_oauth_url_read(text, &url)) return "is no address of https";
+    if (!url.https && (server->https || server->reach != PHI__MCP_OAUTH_LOOPBACK ||
+                       url.reach != PHI__MCP_OAUTH_LOOPBACK))
+        return "is not https";
+    if (url.reach > server->reach && !allow_private)
+        return "leads into a private network, which the server is not in";
+    return NULL;
+}
+
+PHI__FN bool phi__mcp_oauth_url_same_host(const phi__mcp_oauth_url *a,
+                                          const phi__mcp_oauth_url *b) {
+    return phi__str_equal_nocase(a->host, b->host);
+}
+
+static bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,
+                                           const phi__mcp_oauth_url *b) {
+    return a->https == b->https && a->port == b->port && phi__mcp_oauth_url_same_host(a, b);
+}
+
+PHI__FN bool phi__mcp_oauth_url_covers(phi_str resource, const phi__mcp_oauth_url *server) {
+    phi__mcp_oauth_url of;
+    size_t n;
+    if (!phi__mcp_oauth_url_read(resource, &of) || !phi__mcp_oauth_url_same_origin(&of, server))
+        return false;
+    if (of.query.len > 0)
+        return phi_str_equal(of.query, server->query) && phi_str_equal(of.path, server->path);
+    n = of.path.len;
+    while (n > 0 && of.path.at[n - 1] == '/') n--;
+    if (n > server->path.len || (n > 0 && memcmp(of.path.at, server->path.at, n) != 0))
+        return false;
+    return n == server->path.len || server->path.at[n] == '/';
+}
+
+PHI__FN void phi__mcp_oauth_url_put_resource(phi__buf *out, const phi__mcp_oauth_url *url) {
+    size_t i;
+    phi_str path = url->path;
+    for (i = 0; i < url->origin.len; i++)
+        phi__buf_char(out, phi__mcp_oauth_url_lower(url->origin.at[i]));
+    if (path.len > 0 && path.at[path.len - 1] == '/' && url->query.len == 0) path.len--;
+    phi__buf_add_str(out, path);
+    if (url->query.len == 0) return;
+    phi__buf_char(out, '?');
+    phi__buf_add_str(out, url->query);
+}
+
+/* ---- well-known addresses ---- */
+
+static bool phi__mcp_oauth_url_join(phi_arena *arena, phi_str a, const char *b, phi_str c,
+                                    phi_str *out) {
+    size_t n = strlen(b);
+    char *at = phi__arena_bytes(arena, a.len + n + c.len + 1);
+    if (at == NULL) return false;
+    memcpy(at, a.at, a.len);
+    memcpy(at + a.len, b, n);
+    if (c.len > 0) memcpy(at + a.len + n, c.at, c.len);
+    at[a.len + n + c.len] = '\0';
+    *out = phi__str(at, a.len + n + c.len);
+    return true;
+}
+
+static phi_str phi__mcp_oauth_url_bare_path(const phi__mcp_oauth_url *url) {
+    phi_str path = url->path;
+    if (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+    return path;
+}
+
+PHI__FN size_t phi__mcp_oauth_url_resources(phi_arena *arena, const phi__mcp_oauth_url *server,
+                                            phi_str out[PHI__MCP_OAUTH_KNOWN]) {
+    static const char known[] = "/.well-known/oauth-protected-resource";
+    phi_str path = phi__mcp_oauth_url_bare_path(server);
+    size_t n = 0;
+    if (path.len > 0 && !phi__mcp_oauth_url_join(arena, server->origin, known, path, &out[n++]))
+        return 0;
+    if (!phi__mcp_oauth_url_join(arena, server->origin, known, phi__str("", 0), &out[n++]))
+        return 0;
+    return n;
+}
+
+PHI__FN size_t phi__mcp_oauth_url_servers(phi_arena *arena, const phi__mcp_oauth_url *issuer,
+                                          phi_str out[PHI__MCP_OAUTH_KNOWN]) {
+    static const char oauth[] = "/.well-known/oauth-authorization-server";
+    static const char openid[] = "/.well-known/openid-configuration";
+    phi_str path = phi__mcp_oauth_url_bare_path(issuer);
+    phi_str whole = phi__str(issuer->origin.at, issuer->origin.len + path.len);
+    if (!phi__mcp_oauth_url_join(arena, issuer->origin, oauth, path, &out[0]) ||
+        !phi__mcp_oauth_url_join(arena, issuer->origin, openid, path, &out[1]) ||
+        !phi__mcp_oauth_url_join(arena, whole, openid, phi__str("", 0), &out[2]))
+        return 0;
+    return path.len > 0 ? 3 : 2;
+}
+
+/* ---- forms ---- */
+
+PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text) {
+    static const char hex[] = "0123456789ABCDEF";
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (phi__mcp_oauth_url_letter((char)c) || (c != 0 && strchr("-._~", c) != NULL))
+            phi__buf_char(out, (char)c);
+        else {
+            phi__buf_char(out, '%');
+            phi__buf_char(out, hex[c >> 4]);
+            phi__buf_char(out, hex[c & 15]);
+        }
+    }
+}
+
+PHI__FN void phi__mcp_oauth_url_put(phi__buf *out, const char *name, phi_str value) {
+    char last = out->len > 0 ? out->at[out->len - 1] : '?';
+    if (last != '?' && last != '&') phi__buf_char(out, '&');
+    phi__buf_text(out, name);
+    phi__buf_char(out, '=');
+    phi__mcp_oauth_url_escape(out, value);
+}
+
+static phi_status phi__mcp_oauth_url_decode(phi_arena *arena, phi_str raw, phi_str *out) {
+    char *at = phi__arena_bytes(arena, raw.len + 1);
+    size_t i, n = 0;
+    if (at == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < raw.len; i++) {
+        char c = raw.at[i];
+        if (c == '+') c = ' ';
+        if (c == '%') {
+            int high = i + 2 < raw.len ? phi__mcp_oauth_url_digit(raw.at[i + 1]) : 16;
+            int low = i + 2 < raw.len ? phi__mcp_oauth_url_digit(raw.at[i + 2]) : 16;
+            if (high > 15 || low > 15) return PHI_PARSE;
+            c = (char)(high * 16 + low);
+            i += 2;
+        }
+        at[n++] = c;
+    }
+    at[n] = '\0';
+    *out = phi__str(at, n);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
+                                          phi_str *out) {
+    phi_status status = PHI_NOT_FOUND;
+    size_t i, at = 0;
+    for (i = 0; i <= query.len; i++) {
+        phi_str part, key;
+        size_t eq = 0;
+        if (i < query.len && query.at[i] != '&') continue;
+        part = phi__str(query.at + at, i - at);
+        at = i + 1;
+        while (eq < part.len && part.at[eq] != '=') eq++;
+        key = phi__str(part.at, eq);
+        if (!phi__str_is(key, name)) continue;
+        if (status != PHI_NOT_FOUND) return PHI_PARSE;
+        if (eq < part.len) eq++;
+        status = phi__mcp_oauth_url_decode(arena, phi__str(part.at + eq, part.len - eq), out);
+        if (status != PHI_OK) return status;
+    }
+    return status;
+}
+
+/* ======== What servers say about an authorization: the challenge in a header, and
+   the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
+   the text. */
+
 /* ---- challenges ---- */
 
 typedef struct phi__mcp_oauth_scan {

@@ -2,10 +2,335 @@
    reports of them. */
 #include "mcp/mcp_offers_in.h"
 
-#include "loop/error_in.h"
+#include "loop/events_in.h"
 #include "loop/loop_in.h"
-#include "mcp/mcp_core_in.h"
-#include "mcp/mcp_watch_in.h"
+#include "mcp/mcp_content_in.h"
+#include "mcp/mcp_requests_in.h"
+
+#include <string.h>
+
+typedef struct phi__mcp_watch {
+    phi_mcp *mcp;
+    phi__list all;
+    size_t count;
+    phi__mcp_request *stream, *level;
+    phi__timer timer;
+    bool up;
+} phi__mcp_watch;
+
+/* ======== The resources that a host watches.
+
+   Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
+   change, a new stream is opened before the old one is closed. A lost connection, or a stream that
+   ends, is followed by all of it anew. */
+
+enum { PHI__MCP_WATCH_MOST = 256, PHI__MCP_WATCH_AGAIN_MS = 2000 };
+
+/* Its uri stands behind it. */
+typedef struct phi__mcp_watched {
+    phi__link link;
+    phi__mcp_watch *watch;
+    phi_str uri;
+    phi__mcp_request *request; /* older eras: the subscription under way */
+    phi_mcp_done_fn done;      /* NULL: called, or none */
+    void *user_data;
+} phi__mcp_watched;
+
+static phi__mcp_watched *phi__mcp_watch_find(const phi__mcp_watch *watch, phi_str uri) {
+    phi__link *link;
+    for (link = watch->all.first; link != NULL; link = link->next) {
+        phi__mcp_watched *w = PHI__OWNER(link, phi__mcp_watched, link);
+        if (phi_str_equal(w->uri, uri)) return w;
+    }
+    return NULL;
+}
+
+static void phi__mcp_watch_drop(phi__mcp_watched *w) {
+    phi__mcp_watch *watch = w->watch;
+    phi__mcp_session_cancel(w->request, "not needed any more");
+    phi__list_take(&watch->all, &w->link);
+    watch->count--;
+    phi__free(phi__mcp_session_memory(watch->mcp), w, sizeof *w + w->uri.len + 1);
+}
+
+/* The server has agreed, or not: then it is not watched. The host may free the connection. */
+static void phi__mcp_watch_said(phi__mcp_watched *w, phi_status status, phi_str message) {
+    phi_mcp_done_fn done = w->done;
+    void *user_data = w->user_data;
+    w->done = NULL;
+    if (status != PHI_OK && done != NULL) phi__mcp_watch_drop(w);
+    if (done != NULL) done(user_data, status, message);
+}
+
+/* ---- older eras ---- */
+
+static phi_status phi__mcp_watch_ask(phi__mcp_watch *watch, const char *method, phi_str uri,
+                                     void (*done)(void *ctx, const phi_mcp_reply *reply), void *ctx,
+                                     phi__mcp_request **out) {
+    phi__mcp_request_desc desc;
+    phi_status status;
+    phi__buf params;
+    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__buf_text(&params, "{\"uri\":");
+    phi__json_write_str(&params, uri);
+    phi__buf_char(&params, '}');
+    memset(&desc, 0, sizeof desc);
+    desc.method = method;
+    desc.params = phi__buf_str(&params);
+    desc.done = done;
+    desc.ctx = ctx;
+    status = params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(watch->mcp, &desc, out);
+    phi__buf_free(&params);
+    return status;
+}
+
+static void phi__mcp_watch_answered(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_watched *w = (phi__mcp_watched *)ctx;
+    w->request = NULL;
+    /* a connection that was lost: `ready` subscribes again */
+    if (reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED) return;
+    phi__mcp_watch_said(w, reply->status, reply->message);
+}
+
+static phi_status phi__mcp_watch_one(phi__mcp_watched *w) {
+    phi_status status = phi__mcp_watch_ask(w->watch, "resources/subscribe", w->uri,
+                                           phi__mcp_watch_answered, w, &w->request);
+    if (status != PHI_OK) w->request = NULL;
+    return status;
+}
+
+static void phi__mcp_watch_ignored(void *ctx, const phi_mcp_reply *reply) {
+    (void)ctx, (void)reply;
+}
+
+/* ---- the modern era ---- */
+
+static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply);
+
+static void phi__mcp_watch_in(phi__mcp_watch *watch, uint32_t ms) {
+    phi__io *io = phi__mcp_session_runtime(watch->mcp)->io;
+    if (watch->timer.place == 0 || ms == 0)
+        (void)phi__io_timer_set(io, &watch->timer, phi__io_now_us(io) + (uint64_t)ms * 1000);
+}
+
+static void phi__mcp_watch_params(const phi__mcp_watch *watch, phi__buf *params) {
+    const phi__link *link;
+    phi__buf_text(params, "{\"notifications\":{\"resourceSubscriptions\":[");
+    for (link = watch->all.first; link != NULL; link = link->next) {
+        phi__json_write_comma(params);
+        phi__json_write_str(params, PHI__OWNER(link, phi__mcp_watched, link)->uri);
+    }
+    phi__buf_text(params, "]}}");
+}
+
+static phi_status phi__mcp_watch_open(phi__mcp_watch *watch) {
+    phi__mcp_request *before = watch->stream, *now = NULL;
+    phi__mcp_request_desc desc;
+    phi_status status = PHI_OK;
+    phi__buf params;
+    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__mcp_watch_params(watch, &params);
+    memset(&desc, 0, sizeof desc);
+    desc.method = "subscriptions/listen";
+    desc.params = phi__buf_str(&params);
+    desc.stream = true;
+    desc.done = phi__mcp_watch_ended;
+    desc.ctx = watch;
+    if (params.failed)
+        status = PHI_NO_MEMORY;
+    else if (watch->count > 0)
+        status = phi__mcp_session_send(watch->mcp, &desc, &now);
+    phi__buf_free(&params);
+    if (status != PHI_OK) return status;
+    watch->stream = now;
+    phi__mcp_session_cancel(before, "another one takes its place");
+    return PHI_OK;
+}
+
+static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
+    phi__mcp_watch *watch = (phi__mcp_watch *)ctx;
+    phi_mcp *mcp = watch->mcp;
+    watch->stream = NULL;
+    if (reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED) {
+        if (watch->up && reply->status == PHI_NETWORK)
+            phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+        return;
+    }
+    if (reply->status == PHI_OK) {
+        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+        return;
+    }
+    while (watch->all.first != NULL) { /* refused: those that still wait for a word get it */
+        phi__link *link = watch->all.first;
+        while (link != NULL && PHI__OWNER(link, phi__mcp_watched, link)->done == NULL)
+            link = link->next;
+        if (link == NULL) break;
+        phi__mcp_watch_said(PHI__OWNER(link, phi__mcp_watched, link), reply->status,
+                            reply->message);
+        if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
+            return; /* the host has closed or freed it */
+    }
+    /* denied: a person is not asked again, but for another subscription */
+    if (watch->count > 0 && reply->status != PHI_DENIED)
+        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS * 15);
+}
+
+static void phi__mcp_watch_fire(phi__timer *timer) {
+    phi__mcp_watch *watch = PHI__OWNER(timer, phi__mcp_watch, timer);
+    if (watch->up && phi__mcp_watch_open(watch) != PHI_OK)
+        phi__mcp_watch_in(watch, PHI__MCP_WATCH_AGAIN_MS);
+}
+
+static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params) {
+    const phi_json *list =
+        phi_json_get(phi_json_get(params, "notifications"), "resourceSubscriptions");
+    phi_mcp *mcp = watch->mcp;
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
+    while (phi_json_next(&it) != NULL) {
+        phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
+        if (w == NULL || w->done == NULL) continue;
+        phi__mcp_watch_said(w, PHI_OK, phi__str("", 0));
+        if (phi_mcp_get_info(mcp).state != PHI_MCP_READY) return;
+    }
+}
+
+/* ---- for the part ---- */
+
+static void phi__mcp_watch_init(phi__mcp_watch *watch, phi_mcp *mcp) {
+    memset(watch, 0, sizeof *watch);
+    watch->mcp = mcp;
+    watch->timer.fire = phi__mcp_watch_fire;
+}
+
+static void phi__mcp_watch_down(phi__mcp_watch *watch) {
+    phi__link *link;
+    watch->up = false;
+    phi__io_timer_clear(phi__mcp_session_runtime(watch->mcp)->io, &watch->timer);
+    phi__mcp_session_cancel(watch->stream, "not needed any more");
+    phi__mcp_session_cancel(watch->level, "not needed any more");
+    watch->stream = watch->level = NULL;
+    for (link = watch->all.first; link != NULL; link = link->next) {
+        phi__mcp_watched *w = PHI__OWNER(link, phi__mcp_watched, link);
+        phi__mcp_session_cancel(w->request, "not needed any more");
+        w->request = NULL;
+    }
+}
+
+static void phi__mcp_watch_free(phi__mcp_watch *watch) {
+    phi__mcp_watch_down(watch);
+    while (watch->all.first != NULL)
+        phi__mcp_watch_drop(PHI__OWNER(watch->all.first, phi__mcp_watched, link));
+}
+
+static void phi__mcp_watch_ready(phi__mcp_watch *watch) {
+    phi__link *link;
+    watch->up = true;
+    if (watch->count == 0) return;
+    if (phi__mcp_session_modern(watch->mcp)) {
+        phi__mcp_watch_in(watch, 0);
+        return;
+    }
+    for (link = watch->all.first; link != NULL; link = link->next)
+        (void)phi__mcp_watch_one(PHI__OWNER(link, phi__mcp_watched, link));
+}
+
+static bool phi__mcp_watch_notified(phi__mcp_watch *watch, phi_str method, const phi_json *params) {
+    phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
+    phi_str none = phi__str("", 0);
+    if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
+        phi__mcp_watch_agreed(watch, params);
+        return false; /* the session has streams of its own */
+    }
+    if (!phi__str_is(method, "notifications/resources/updated")) return false;
+    (void)phi__mcp_session_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
+    return true;
+}
+
+static phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_done_fn done,
+                                     void *user_data) {
+    phi__mcp_watched *w = phi__mcp_watch_find(watch, uri);
+    phi_status status = PHI_OK;
+    char *text;
+    if (w != NULL) return PHI_OK;
+    if (watch->count == PHI__MCP_WATCH_MOST) return PHI_FULL;
+    w = (phi__mcp_watched *)phi__alloc(phi__mcp_session_memory(watch->mcp),
+                                       sizeof *w + uri.len + 1);
+    if (w == NULL) return PHI_NO_MEMORY;
+    text = (char *)(w + 1);
+    memcpy(text, uri.at, uri.len);
+    w->uri = phi__str(text, uri.len);
+    w->watch = watch;
+    w->done = done;
+    w->user_data = user_data;
+    phi__list_push(&watch->all, &w->link);
+    watch->count++;
+    if (phi__mcp_session_modern(watch->mcp))
+        phi__mcp_watch_in(watch, 0);
+    else
+        status = phi__mcp_watch_one(w);
+    if (status != PHI_OK) phi__mcp_watch_drop(w);
+    return status;
+}
+
+static phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri) {
+    phi__mcp_watched *w = phi__mcp_watch_find(watch, uri);
+    phi__mcp_request *request = NULL;
+    if (w == NULL) return PHI_NOT_FOUND;
+    if (watch->up && phi__mcp_session_modern(watch->mcp))
+        phi__mcp_watch_in(watch, 0);
+    else if (watch->up)
+        (void)phi__mcp_watch_ask(watch, "resources/unsubscribe", uri, phi__mcp_watch_ignored, NULL,
+                                 &request);
+    phi__mcp_watch_drop(w);
+    return PHI_OK;
+}
+
+static void phi__mcp_watch_leveled(void *ctx, const phi_mcp_reply *reply) {
+    (void)reply;
+    ((phi__mcp_watch *)ctx)->level = NULL;
+}
+
+/* Asks for messages of a level, in the older eras. */
+static void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
+    phi__mcp_request_desc desc;
+    phi__buf params;
+    phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
+    phi__buf_text(&params, "{\"level\":");
+    phi__json_write_str(&params, phi_str_of(level));
+    phi__buf_char(&params, '}');
+    memset(&desc, 0, sizeof desc);
+    desc.method = "logging/setLevel";
+    desc.params = phi__buf_str(&params);
+    desc.done = phi__mcp_watch_leveled;
+    desc.ctx = watch;
+    if (params.failed || phi__mcp_session_send(watch->mcp, &desc, &watch->level) != PHI_OK)
+        watch->level = NULL;
+    phi__buf_free(&params);
+}
+
+/* ======== What a server offers to hosts, besides tools: the operations under way, the
+   resources that are watched, and the notifications of all of it. */
+
+typedef struct phi__mcp_offer phi__mcp_offer;
+
+/* Reports an operation that has ended; `offer` is gone when it returns. */
+typedef void (*phi__mcp_offer_fn)(phi__mcp_offer *offer, const phi_mcp_reply *reply);
+
+/* An operation of the host's: one request, or a list of pages. */
+struct phi__mcp_offer {
+    phi__link link;
+    uint64_t id;
+    phi_mcp *mcp;
+    phi__mcp_request *request;
+    phi__mcp_pages pages;
+    phi_arena arena;
+    const phi_json **items; /* of a list */
+    size_t count, cap;
+    phi__mcp_offer_fn done;
+    phi_mcp_what what;
+    void (*fn)(void *user_data, const phi_mcp_got *got); /* the host's */
+    void *user_data;
+};
 
 /* Marks the ids of operations: those of requests are numbers of their connection. */
 #define PHI__MCP_OFFERS_ID ((uint64_t)1 << 63)
@@ -62,8 +387,10 @@ static bool phi__mcp_offers_item(phi__mcp_pages *pages, const phi_json *item) {
     return offer->items[offer->count++] != NULL;
 }
 
-PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
-                                         const char *capability) {
+/* PHI_MISUSE: not ready; PHI_UNSUPPORTED: the server lacks this capability (NULL: any); each with a
+   message that begins with `function`. */
+static phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
+                                        const char *capability) {
     phi_runtime *rt;
     if (mcp == NULL) return PHI_BAD_ARG;
     rt = phi__mcp_session_runtime(mcp);
@@ -104,9 +431,11 @@ static phi_status phi__mcp_offers_begun(phi__mcp_offer *offer, phi_status status
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
-                                       phi_str name, phi__mcp_offer_fn done,
-                                       const phi_mcp_get_desc *get, uint64_t *id) {
+/* Begins an operation. params: copied. name: for a header. Of desc: what, done and user_data. *id
+   may be NULL. */
+static phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
+                                      phi_str name, phi__mcp_offer_fn done,
+                                      const phi_mcp_get_desc *get, uint64_t *id) {
     phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, get);
     phi__mcp_request_desc desc;
     if (offer == NULL) return PHI_NO_MEMORY;
@@ -119,9 +448,9 @@ PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str
     return phi__mcp_offers_begun(offer, phi__mcp_session_send(mcp, &desc, &offer->request), id);
 }
 
-PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                        phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
-                                        uint64_t *id) {
+static phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
+                                       phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
+                                       uint64_t *id) {
     phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, desc);
     if (offer == NULL) return PHI_NO_MEMORY;
     offer->pages.mcp = mcp;
@@ -132,7 +461,8 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
     return phi__mcp_offers_begun(offer, phi__mcp_pages_begin(&offer->pages), id);
 }
 
-PHI__FN void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got) {
+/* Hands the host what it asked for. */
+static void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got) {
     got->what = offer->what;
     offer->fn(offer->user_data, got);
 }
@@ -242,4 +572,318 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
         return phi__error(phi__mcp_session_runtime(mcp), PHI_UNSUPPORTED,
                           "phi_mcp_watch: the server offers no subscriptions");
     return phi__mcp_watch_add(&phi__mcp_offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
+}
+
+/* ======== Lists of resources and templates, and reading. */
+
+enum { PHI__MCP_RESOURCES_CONTENTS = 1000 }; /* of one resource */
+
+static phi_str phi__mcp_resources_text(const phi_json *node, const char *key) {
+    return phi__json_text_of(phi_json_get(node, key));
+}
+
+static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
+    phi_mcp_resource out;
+    memset(&out, 0, sizeof out);
+    out.uri = phi__mcp_resources_text(item, "uri");
+    if (out.uri.len == 0) out.uri = phi__mcp_resources_text(item, "uriTemplate");
+    out.name = phi__mcp_resources_text(item, "name");
+    out.title = phi__mcp_resources_text(item, "title");
+    out.description = phi__mcp_resources_text(item, "description");
+    out.mime_type = phi__mcp_resources_text(item, "mimeType");
+    out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
+    out.json = item;
+    return out;
+}
+
+static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_resource *made = (phi_mcp_resource *)phi__arena_zero(
+        &offer->arena, (offer->count + 1) * sizeof(phi_mcp_resource));
+    phi_mcp_got list;
+    size_t i;
+    memset(&list, 0, sizeof list);
+    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    list.message = reply->message;
+    list.code = reply->code;
+    list.more = offer->pages.cut;
+    for (i = 0; made != NULL && i < offer->count; i++) {
+        made[list.count] = phi__mcp_resources_one(offer->items[i]);
+        if (made[list.count].uri.len > 0) list.count++;
+    }
+    list.resources = made;
+    phi__mcp_offers_tell(offer, &list);
+}
+
+static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    const phi_json *contents = phi_json_get(reply->result, "contents");
+    size_t all = phi_json_is(contents, PHI_JSON_ARRAY) ? phi_json_count(contents) : 0;
+    bool many = all > PHI__MCP_RESOURCES_CONTENTS;
+    size_t count = many ? 0 : all;
+    phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
+    phi_mcp_contents *made =
+        (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
+    phi_mcp_got reading;
+    memset(&reading, 0, sizeof reading);
+    reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    reading.message = reply->message;
+    reading.code = reply->code;
+    if (many && made != NULL) {
+        reading.status = PHI_TOO_BIG;
+        reading.message = PHI__LIT("The resource has more than 1,000 contents");
+    }
+    while (made != NULL && phi_json_next(&it) != NULL) {
+        phi_mcp_contents *to = &made[reading.count++];
+        to->uri = phi__mcp_resources_text(it.at, "uri");
+        to->mime_type = phi__mcp_resources_text(it.at, "mimeType");
+        to->text = phi__mcp_resources_text(it.at, "text");
+        to->blob = phi__mcp_resources_text(it.at, "blob");
+    }
+    reading.contents = made;
+    phi__mcp_offers_tell(offer, &reading);
+}
+
+/* ---- their beginnings ---- */
+
+/* mcp_offers.c, mcp_offers.c: begin an operation; desc->done is there. */
+static phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                          uint64_t *id) {
+    bool plain = desc->what == PHI_MCP_GET_RESOURCES;
+    return phi__mcp_offers_list(mcp, plain ? "resources/list" : "resources/templates/list",
+                                plain ? "resources" : "resourceTemplates",
+                                phi__mcp_resources_listed, desc, id);
+}
+
+static phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi_status status;
+    phi__buf params;
+    if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
+    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_text(&params, "{\"uri\":");
+    phi__json_write_str(&params, phi_str_of(desc->uri));
+    phi__buf_char(&params, '}');
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
+                                       phi_str_of(desc->uri), phi__mcp_resources_read, desc, id);
+    phi__buf_free(&params);
+    return status;
+}
+
+/* ======== Lists of prompts, prompts as messages, completion of arguments. */
+
+enum {
+    PHI__MCP_PROMPTS_MESSAGES = 1000,
+    PHI__MCP_PROMPTS_ARGUMENTS = 100, /* of one prompt */
+    PHI__MCP_PROMPTS_VALUES = 100
+};
+
+static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
+    return phi__json_text_of(phi_json_get(node, key));
+}
+
+/* ---- lists ---- */
+
+static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
+    const phi_json *list = phi_json_get(item, "arguments");
+    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
+    size_t count = phi__min(all, PHI__MCP_PROMPTS_ARGUMENTS);
+    phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
+    phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
+        arena, (count + 1) * sizeof(phi_mcp_prompt_argument));
+    if (made == NULL) return false;
+    memset(out, 0, sizeof *out);
+    out->name = phi__mcp_prompts_text(item, "name");
+    out->title = phi__mcp_prompts_text(item, "title");
+    out->description = phi__mcp_prompts_text(item, "description");
+    out->arguments = made;
+    while (out->argument_count < count && phi_json_next(&it) != NULL) {
+        phi_mcp_prompt_argument *to = &made[out->argument_count++];
+        to->name = phi__mcp_prompts_text(it.at, "name");
+        to->title = phi__mcp_prompts_text(it.at, "title");
+        to->description = phi__mcp_prompts_text(it.at, "description");
+        to->required = phi_json_bool(phi_json_get(it.at, "required"), false);
+    }
+    return true;
+}
+
+static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
+        &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
+    phi_mcp_got list;
+    size_t i;
+    memset(&list, 0, sizeof list);
+    list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
+    list.message = reply->message;
+    list.code = reply->code;
+    list.more = offer->pages.cut;
+    for (i = 0; made != NULL && i < offer->count; i++) {
+        if (!phi__mcp_prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
+            list.status = PHI_NO_MEMORY;
+            break;
+        }
+        if (made[list.count].name.len > 0) list.count++;
+    }
+    list.prompts = made;
+    phi__mcp_offers_tell(offer, &list);
+}
+
+/* ---- one prompt ---- */
+
+static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena, phi_mcp_got *out) {
+    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
+    phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
+    size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
+    phi_message *made = (phi_message *)phi__arena_zero(arena, (count + 1) * sizeof(phi_message));
+    if (made == NULL) return false;
+    out->messages = made;
+    while (out->count < count && phi_json_next(&it) != NULL) {
+        phi_message *to = &made[out->count];
+        phi_content *content;
+        if (!phi__mcp_content_read(phi_json_get(it.at, "content"), arena, &content,
+                                   &to->content_count))
+            return false;
+        if (to->content_count == 0) continue; /* a message says something */
+        out->count++;
+        to->content = content;
+        to->role = PHI_ROLE_USER;
+        if (!phi__str_is(phi__mcp_prompts_text(it.at, "role"), "assistant")) continue;
+        to->role = PHI_ROLE_ASSISTANT;
+        to->stop_reason = PHI_STOP_REASON_STOP;
+        phi__mcp_content_of_assistant(content, to->content_count);
+    }
+    return true;
+}
+
+static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    phi_mcp_got prompted;
+    memset(&prompted, 0, sizeof prompted);
+    prompted.status = reply->status;
+    prompted.message = reply->message;
+    prompted.code = reply->code;
+    prompted.description = phi__mcp_prompts_text(reply->result, "description");
+    if (!phi__mcp_prompts_messages(phi_json_get(reply->result, "messages"), &offer->arena,
+                                   &prompted)) {
+        prompted.status = PHI_NO_MEMORY;
+        prompted.count = 0;
+    }
+    phi__mcp_offers_tell(offer, &prompted);
+}
+
+/* ---- completion ---- */
+
+static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
+    const phi_json *from = phi_json_get(reply->result, "completion");
+    const phi_json *values = phi_json_get(from, "values");
+    phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
+    phi_str texts[PHI__MCP_PROMPTS_VALUES];
+    phi_mcp_got out;
+    memset(&out, 0, sizeof out);
+    out.status = reply->status;
+    out.message = reply->message;
+    out.code = reply->code;
+    while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
+        if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
+    out.values = texts;
+    out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
+    out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
+    phi__mcp_offers_tell(offer, &out);
+}
+
+/* ---- their beginnings ---- */
+
+/* {"a":"1"}; an array of pairs without names or values is left out of it. */
+static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
+    size_t i;
+    phi__buf_char(out, '{');
+    for (i = 0; i < count; i++) {
+        if (pairs[i].name == NULL || pairs[i].value == NULL) continue;
+        phi__json_write_key(out, phi_str_of(pairs[i].name));
+        phi__json_write_str(out, phi_str_of(pairs[i].value));
+    }
+    phi__buf_char(out, '}');
+}
+
+static phi_status phi__mcp_prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed, desc, id);
+}
+
+static phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi_status status;
+    phi__buf params;
+    if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
+    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__buf_text(&params, "{\"name\":");
+    phi__json_write_str(&params, phi_str_of(desc->name));
+    if (desc->argument_count > 0) {
+        phi__buf_text(&params, ",\"arguments\":");
+        phi__mcp_prompts_pairs(&params, desc->arguments, desc->argument_count);
+    }
+    phi__buf_char(&params, '}');
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params),
+                                       phi_str_of(desc->name), phi__mcp_prompts_got, desc, id);
+    phi__buf_free(&params);
+    return status;
+}
+
+static void phi__mcp_prompts_completing(const phi_mcp_get_desc *desc, phi__buf *params) {
+    phi__buf_text(params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
+                                             : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
+    phi__json_write_str(params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
+    phi__buf_text(params, "},\"argument\":{\"name\":");
+    phi__json_write_str(params, phi_str_of(desc->argument));
+    phi__buf_text(params, ",\"value\":");
+    phi__json_write_str(params, phi_str_of(desc->value != NULL ? desc->value : ""));
+    phi__buf_char(params, '}');
+    if (desc->argument_count > 0) {
+        phi__buf_text(params, ",\"context\":{\"arguments\":");
+        phi__mcp_prompts_pairs(params, desc->arguments, desc->argument_count);
+        phi__buf_char(params, '}');
+    }
+    phi__buf_char(params, '}');
+}
+
+static phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                            uint64_t *id) {
+    phi_status status;
+    phi__buf params;
+    if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
+    phi__buf_init(&params, phi__mcp_session_memory(mcp));
+    phi__mcp_prompts_completing(desc, &params);
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
+                                       phi__str(NULL, 0), phi__mcp_prompts_completed, desc, id);
+    phi__buf_free(&params);
+    return status;
+}
+
+/* ======== Asks a server for what it offers. */
+
+/* The capability that it needs; NULL: none. The first era declares no completion. */
+static const char *phi__mcp_get_capability(const phi_mcp *mcp, phi_mcp_what what) {
+    const char *era;
+    if (what == PHI_MCP_GET_PROMPTS || what == PHI_MCP_GET_PROMPT) return "prompts";
+    if (what != PHI_MCP_GET_COMPLETION) return "resources";
+    era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
+    return era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
+}
+
+PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi_status status;
+    if (desc == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_offers_check(mcp, "phi_mcp_get", phi__mcp_get_capability(mcp, desc->what));
+    if (status != PHI_OK) return status;
+    if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
+        return PHI_BAD_ARG;
+    switch (desc->what) {
+    case PHI_MCP_GET_RESOURCES:
+    case PHI_MCP_GET_TEMPLATES: return phi__mcp_resources_list(mcp, desc, id);
+    case PHI_MCP_GET_RESOURCE: return phi__mcp_resources_get(mcp, desc, id);
+    case PHI_MCP_GET_PROMPTS: return phi__mcp_prompts_list(mcp, desc, id);
+    case PHI_MCP_GET_PROMPT: return phi__mcp_prompts_get(mcp, desc, id);
+    case PHI_MCP_GET_COMPLETION: return phi__mcp_prompts_complete(mcp, desc, id);
+    }
+    return PHI_BAD_ARG;
 }

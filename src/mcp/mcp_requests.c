@@ -1,13 +1,250 @@
 /* mcp_requests.c - the table of requests. */
 #include "mcp/mcp_requests_in.h"
 
-#include "loop/state_in.h"
-#include "mcp/mcp_post_in.h"
-#include "mcp/mcp_rpc_in.h"
-#include "text/json_in.h"
+#include "base/base_in.h"
 #include "loop/loop_in.h"
+#include "loop/state_in.h"
+#include "text/json_in.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+
+/* ======== The struct of a connection: each group of fields is its file's.
+
+   Functions that call out (events, done functions, parts) may find the connection freed afterwards:
+   phi__mcp_core_enter keeps the struct until phi__mcp_core_leave, which says whether it is alive.
+   Entered are: messages and reports of the link, and timers. */
+
+PHI__FN void phi__mcp_core_enter(phi_mcp *mcp) { mcp->depth++; }
+
+PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
+    mcp->depth--;
+    if (!mcp->dead) return true;
+    if (mcp->depth == 0) phi__free(&mcp->rt->memory, mcp, sizeof *mcp);
+    return false;
+}
+
+/* ======== The host's event function, and the points of the parts. */
+
+enum { PHI__MCP_PARTS_WARN_US = 1000000 };
+
+PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
+                                 phi_str before, phi_str text) {
+    phi_mcp_event event;
+    if (mcp->dead) return false;
+    if (mcp->desc.event_fn == NULL) return true;
+    event.kind = kind;
+    event.mcp = mcp;
+    event.name = name;
+    event.before = before;
+    event.text = text;
+    mcp->desc.event_fn(mcp->desc.user_data, &event);
+    return !mcp->dead;
+}
+
+PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) {
+    uint64_t now_us = phi__io_now_us(mcp->rt->io);
+    char words[400];
+    size_t len;
+    va_list args;
+    int n;
+    if (now_us < mcp->warned.next_us) {
+        mcp->warned.hidden++;
+        return !mcp->dead;
+    }
+    va_start(args, format);
+    n = vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    len = n < 0 ? 0 : phi__min((size_t)n, sizeof words - 1);
+    if (mcp->warned.hidden > 0) {
+        n = snprintf(words + len, sizeof words - len, " (%u more before it)",
+                     (unsigned)mcp->warned.hidden);
+        len = n < 0 ? len : phi__min(len + (size_t)n, sizeof words - 1);
+    }
+    len = phi__words_clean_line(words, len); /* the server's bytes may stand in it */
+    mcp->warned.hidden = 0;
+    mcp->warned.next_us = now_us + PHI__MCP_PARTS_WARN_US;
+    return phi__mcp_parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
+                               phi__str(words, len));
+}
+
+PHI__FN bool phi__mcp_parts_ready(phi_mcp *mcp) {
+    size_t i;
+    for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        if (p->table->ready != NULL) p->table->ready(mcp, p->part);
+    }
+    return !mcp->dead;
+}
+
+PHI__FN bool phi__mcp_parts_down(phi_mcp *mcp) {
+    size_t i;
+    for (i = 0; i < mcp->part_count; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        if (p->table->down != NULL) p->table->down(mcp, p->part);
+    }
+    return !mcp->dead;
+}
+
+PHI__FN bool phi__mcp_parts_notified(phi_mcp *mcp, phi_str method, const phi_json *params) {
+    size_t i;
+    for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        if (p->table->notified != NULL && p->table->notified(mcp, p->part, method, params)) break;
+    }
+    return !mcp->dead;
+}
+
+PHI__FN void phi__mcp_parts_free(phi_mcp *mcp) {
+    while (mcp->part_count > 0) {
+        const phi__mcp_joined *p = &mcp->parts[--mcp->part_count];
+        if (p->table->free != NULL) p->table->free(mcp, p->part);
+    }
+}
+
+PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp) {
+    size_t i;
+    for (i = 0; i < mcp->part_count; i++)
+        if (mcp->parts[i].table->held != NULL && mcp->parts[i].table->held(mcp, mcp->parts[i].part))
+            return true;
+    return false;
+}
+
+/* An extension whose answers the session understands by itself. */
+static phi_status phi__mcp_parts_tasks(phi_arena *arena, phi_json *into) {
+    phi_json *extensions = phi_json_get(into, "extensions");
+    phi_status status = PHI_OK;
+    if (extensions == NULL) {
+        extensions = phi_json_new_object(arena);
+        status = phi_json_set(arena, into, "extensions", extensions);
+    }
+    if (status != PHI_OK) return status;
+    return phi_json_set(arena, extensions, "io.modelcontextprotocol/tasks",
+                        phi_json_new_object(arena));
+}
+
+PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out) {
+    phi_json *into = phi_json_new_object(arena);
+    phi_status status = into != NULL ? PHI_OK : PHI_NO_MEMORY;
+    size_t i;
+    for (i = 0; i < mcp->part_count && status == PHI_OK; i++) {
+        const phi__mcp_joined *p = &mcp->parts[i];
+        if (p->table->capabilities != NULL)
+            status = p->table->capabilities(mcp, p->part, into, arena);
+    }
+    if (status == PHI_OK && mcp->agreed.era != NULL &&
+        mcp->agreed.era->tasks == PHI__MCP_TASKS_EXTENSION)
+        status = phi__mcp_parts_tasks(arena, into);
+    return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
+}
+
+/* ======== Messages on their way to the link, in order, and waiting while it is full. */
+
+enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
+
+static void phi__mcp_post_free(phi_mcp *mcp, phi__mcp_item *item) {
+    phi__buf_free(&item->json);
+    phi__free(&mcp->memory, item, sizeof *item);
+}
+
+static phi_status phi__mcp_post_now(phi_mcp *mcp, phi__mcp_item *item) {
+    phi_status status = mcp->link->table->send(mcp->link, &item->out);
+    item->sent = status == PHI_OK;
+    return status;
+}
+
+static void phi__mcp_post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
+    item->waits = true;
+    if (item->owned) mcp->queue.owned++;
+    if (first)
+        phi__list_push_first(&mcp->queue.waiting, &item->link);
+    else
+        phi__list_push(&mcp->queue.waiting, &item->link);
+}
+
+/* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL,
+   which it does not return: the message is lost. */
+static phi_status phi__mcp_post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) {
+    phi_status status = PHI_FULL;
+    if (first || mcp->queue.waiting.first == NULL) status = phi__mcp_post_now(mcp, item);
+    if (status != PHI_FULL) return status;
+    phi__mcp_post_queue(mcp, item, first);
+    return PHI_OK;
+}
+
+/* Queues it behind the others, whatever the link has room for. */
+static void phi__mcp_post_hold(phi_mcp *mcp, phi__mcp_item *item) {
+    phi__mcp_post_queue(mcp, item, false);
+}
+
+/* Out of the queue. */
+static void phi__mcp_post_take(phi_mcp *mcp, phi__mcp_item *item) {
+    if (!item->waits) return;
+    phi__list_take(&mcp->queue.waiting, &item->link);
+    item->waits = false;
+    if (item->owned) mcp->queue.owned--;
+}
+
+PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first) {
+    phi__mcp_item *item = NULL;
+    phi_status status = PHI_NO_MEMORY;
+    if (mcp->queue.owned >= PHI__MCP_POST_OWNED)
+        status = PHI_FULL;
+    else if (!json->failed)
+        item = (phi__mcp_item *)phi__alloc(&mcp->memory, sizeof *item);
+    if (item == NULL) {
+        phi__buf_free(json);
+        return status;
+    }
+    item->owned = true;
+    item->json = *json;
+    item->out.json = phi__buf_str(&item->json);
+    item->out.method = method;
+    status = phi__mcp_post_item(mcp, item, first);
+    if (!item->waits) phi__mcp_post_free(mcp, item);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_post_notification(phi_mcp *mcp, const char *method, phi_str params,
+                                              bool first) {
+    phi__buf json;
+    phi__buf_init(&json, &mcp->memory);
+    phi__mcp_rpc_notification(&json, method, params);
+    return phi__mcp_post_text(mcp, &json, phi_str_of(method), first);
+}
+
+/* Sends queued messages; not all: up to the first request that is not of the handshake. Returns a
+   request's item whose sending failed (it is out of the queue), with *status; NULL: nothing more
+   can be sent now. */
+static phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *status) {
+    while (mcp->queue.waiting.first != NULL) {
+        phi__mcp_item *item = PHI__OWNER(mcp->queue.waiting.first, phi__mcp_item, link);
+        if (!all && !item->owned && !item->early) return NULL;
+        *status = phi__mcp_post_now(mcp, item);
+        if (*status == PHI_FULL) return NULL;
+        phi__mcp_post_take(mcp, item);
+        if (item->owned)
+            phi__mcp_post_free(mcp, item);
+        else if (*status != PHI_OK)
+            return item;
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
+    phi__link *link = mcp->queue.waiting.first;
+    while (link != NULL) {
+        phi__mcp_item *item = PHI__OWNER(link, phi__mcp_item, link);
+        link = link->next;
+        if (!item->owned) continue;
+        phi__mcp_post_take(mcp, item);
+        phi__mcp_post_free(mcp, item);
+    }
+}
+
+/* ======== Requests under way: made, sent, timed, answered exactly once. */
+
+enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
 /* ---- the table ---- */
 

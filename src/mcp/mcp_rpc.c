@@ -1,13 +1,35 @@
 /* mcp_rpc.c - JSON-RPC messages. */
 #include "mcp/mcp_rpc_in.h"
 
-#include "text/json_in.h"
+#include "loop/state_in.h"
 
 #include <string.h>
 
+/* ======== The levels of log messages. */
+
+PHI__FN int phi__mcp_level_of(phi_str name) {
+    static const char *const levels[] = {"debug", "info",     "notice", "warning",
+                                         "error", "critical", "alert",  "emergency"};
+    int i;
+    for (i = 0; i < (int)PHI__COUNT(levels); i++)
+        if (phi__str_is(name, levels[i])) return i;
+    return -1;
+}
+
+/* ======== JSON-RPC messages: read with bounds, and written as one line.
+
+   phi_json *root;
+       if (phi__mcp_rpc_parse(&arena, text, &root) != PHI_OK) ...     // no JSON
+       phi__mcp_rpc_read(&arena, root, &message);                     // or each item of an array
+       if (message.kind == PHI__MCP_RPC_REQUEST) ...
+
+   Shared by our client and our server. The parts of a message are borrowed from the arena and the
+   text. */
+
 /* ---- reading ---- */
 
-PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
+/* As that, for a reader that advances in slices. */
+static void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
     phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
                          PHI__MCP_RPC_DEPTH);
 }
@@ -185,3 +207,91 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
     *out = phi__str_trim(phi__str(text.at + 1, text.len - 2));
     return true;
 }
+
+/* ======== Long JSON texts of the other side, read into a tree a budget a step, so that no
+   step takes long. Texts up to PHI__MCP_SLICES_WHOLE are read at once. */
+
+static void phi__mcp_slices_fire(phi__timer *timer) {
+    phi__mcp_slices *slices = PHI__OWNER(timer, phi__mcp_slices, timer);
+    phi_runtime *rt = slices->rt;
+    phi_status status = phi__json_read_advance(&slices->reader, rt->slice.budget_bytes);
+    phi_json *root = NULL;
+    if (status == PHI_BUSY && phi__io_timer_set(rt->io, timer, phi__io_now_us(rt->io)) != PHI_OK)
+        status = PHI_NO_MEMORY;
+    if (status != PHI_BUSY) (void)phi__json_read_result(&slices->reader, &root, NULL);
+    slices->sliced(slices, status, status == PHI_OK ? root : NULL);
+}
+
+PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *rt,
+                                         phi_memory *memory, phi_str text, bool copy) {
+    phi_str own = text;
+    slices->rt = rt;
+    slices->timer.fire = phi__mcp_slices_fire;
+    phi_arena_init(&slices->arena, memory, 0);
+    if ((copy && !phi__arena_str(&slices->arena, text, &own)) ||
+        phi__io_timer_set(rt->io, &slices->timer, UINT64_MAX) != PHI_OK) { /* keeps a place */
+        phi_arena_free(&slices->arena);
+        return PHI_NO_MEMORY;
+    }
+    phi__mcp_rpc_begin_parse(&slices->reader, &slices->arena, own);
+    return PHI_OK;
+}
+
+PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices) {
+    phi__io *io = slices->rt->io;
+    (void)phi__io_timer_set(io, &slices->timer, phi__io_now_us(io));
+}
+
+PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
+    phi__io_timer_clear(slices->rt->io, &slices->timer);
+    phi_arena_free(&slices->arena);
+}
+
+/* ======== The protocol's eras: one row each, whose columns are facts. Code asks for a fact,
+   never for a version. */
+
+/* clang-format off */
+static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
+    /*                                    handshake
+                                          |  old_sse
+                                          |  |  batches
+                                          |  |  |  version_header
+                                          |  |  |  |  session_id
+                                          |  |  |  |  |  resumption
+                                          |  |  |  |  |  |  primes
+                                          |  |  |  |  |  |  |  message_headers
+                                          |  |  |  |  |  |  |  |  asks, ping, log_request */
+    {"2026-07-28", PHI__MCP_TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
+     /* listen, subscribe, cancel_by_stream, progress_message, annotations, audio */
+     1, 0, 1, 1, 1, 1,
+     /* links, structured, any_output, titles, completions, completions_context */
+     1, 1, 1, 1, 1, 1,
+     /* forms, urls, sampling_tools, result_type */
+     1, 1, 1, 1},
+    {"2025-11-25", PHI__MCP_TASKS_ASKED,     1, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 1, 1, 0},
+    {"2025-06-18", PHI__MCP_TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 0, 0, 0},
+    {"2025-03-26", PHI__MCP_TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1,
+     0, 1, 0, 1, 1, 1,  0, 0, 0, 0, 1, 0,  0, 0, 0, 0},
+    {"2024-11-05", PHI__MCP_TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1,
+     0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0,  0, 0, 0, 0},
+};
+/* clang-format on */
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i) { return &phi__mcp_eras_rows[i]; }
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version) {
+    size_t i;
+    for (i = 0; i < PHI__MCP_ERAS; i++)
+        if (phi__str_is(version, phi__mcp_eras_rows[i].version)) return &phi__mcp_eras_rows[i];
+    return NULL;
+}
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void) {
+    size_t i = 0;
+    while (!phi__mcp_eras_rows[i].handshake) i++;
+    return &phi__mcp_eras_rows[i];
+}
+
+PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_rows[0]; }

@@ -11,8 +11,18 @@
 #define PHI_MCP_MCP_RPC_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
+#include "base/base_in.h"
+#include "loop/loop_in.h"
 #include "text/json_in.h"
+
+/* In memory of the caller's, which zeroes it and sets `sliced`. */
+typedef struct phi__mcp_slices phi__mcp_slices;
+
+/* NONE is above all: no message has it. */
+enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
+
+/* From 0, "debug", to 7, "emergency"; -1: unknown. */
+PHI__FN int phi__mcp_level_of(phi_str name);
 
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
@@ -54,10 +64,10 @@ typedef struct phi__mcp_rpc {
 /* Reads one JSON text. PHI_PARSE, PHI_TOO_BIG (nested too deeply), PHI_NO_MEMORY. Bad UTF-8 is
    replaced. Strings point into `text` and are not terminated. */
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
-/* As that, for a reader that advances in slices. */
-PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text);
+
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
+
 /* The number of an id that we made, also where it comes back as a string. */
 PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out);
 
@@ -70,10 +80,81 @@ PHI__FN void phi__mcp_rpc_open_request(phi__buf *buf, uint64_t id, phi_str metho
 PHI__FN void phi__mcp_rpc_notification(phi__buf *buf, const char *method, phi_str params);
 PHI__FN void phi__mcp_rpc_result(phi__buf *buf, phi_str id, phi_str result);
 PHI__FN void phi__mcp_rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);
+
 /* A JSON text whose line breaks become spaces. */
 PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
+
 /* The members of an object's text, without its brackets; empty: there are none. *out is borrowed.
    False: it is no object's text. Only the brackets are looked at. */
 PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
+
+enum { PHI__MCP_SLICES_WHOLE = 131072 };
+
+struct phi__mcp_slices {
+    phi_runtime *rt;
+    phi_arena arena; /* of the tree; the caller may take it out when the reading is over */
+    phi__json_reader reader;
+    phi__timer timer;
+    /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading
+       is over, root may be NULL, and the caller ends it. */
+    void (*sliced)(phi__mcp_slices *slices, phi_status status, phi_json *root);
+};
+
+/* text: borrowed until the end, or copied. Nothing is read before phi__mcp_slices_go, which cannot
+   fail. PHI_NO_MEMORY: nothing has begun. */
+PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *rt,
+                                         phi_memory *memory, phi_str text, bool copy);
+PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices); /* from the next step on */
+PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
+
+typedef enum phi__mcp_tasks {
+    PHI__MCP_TASKS_NONE,
+    PHI__MCP_TASKS_ASKED,    /* by params.task of a call: 2025-11-25 */
+    PHI__MCP_TASKS_EXTENSION /* io.modelcontextprotocol/tasks: 2026-07-28 */
+} phi__mcp_tasks;
+
+typedef struct phi__mcp_era {
+    const char *version;
+    phi__mcp_tasks tasks;
+    bool handshake;       /* initialize; else _meta on each request, and server/discover */
+    bool old_sse;         /* HTTP has a stream that names its endpoint */
+    bool batches;         /* arrays of messages */
+    bool version_header;  /* MCP-Protocol-Version on each HTTP request after the handshake */
+    bool session_id;      /* Mcp-Session-Id */
+    bool resumption;      /* Last-Event-ID */
+    bool primes;          /* a stream that can be resumed begins with an id alone */
+    bool message_headers; /* Mcp-Method, Mcp-Name, Mcp-Param-... */
+    bool asks;            /* servers send requests; else input_required and a repetition */
+    bool ping;
+    bool log_request;      /* logging/setLevel; else the level stands in _meta */
+    bool listen;           /* subscriptions/listen; else changes come by themselves */
+    bool subscribe;        /* resources/subscribe */
+    bool cancel_by_stream; /* HTTP: closing its stream cancels a request */
+    bool progress_message;
+    bool annotations; /* of tools */
+    bool audio;       /* content */
+    bool links;       /* content: resource_link */
+    bool structured;  /* structuredContent, outputSchema */
+    bool any_output;  /* structuredContent may be of any type, not an object alone */
+    bool titles;
+    bool completions;         /* the capability of completion/complete */
+    bool completions_context; /* context.arguments of completion/complete */
+    bool forms;               /* elicitation */
+    bool urls;                /* elicitation by a page */
+    bool sampling_tools;
+    bool result_type; /* resultType, ttlMs and cacheScope in results */
+} phi__mcp_era;
+
+enum { PHI__MCP_ERAS = 5 };
+
+/* Newest first; i is less than PHI__MCP_ERAS. */
+PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i);
+
+/* NULL: unknown. */
+PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
+
+/* The newest with a handshake. */
+PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
+PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
 
 #endif

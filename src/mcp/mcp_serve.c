@@ -1,7 +1,712 @@
 /* mcp_serve.c - messages to our server: which era they are of, and who answers. */
+#include "mcp/mcp_serve_in.h"
+
+#include "base/sha256_in.h"
+#include "io/clock_in.h"
+#include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_serve_state_in.h"
+#include "text/records_in.h"
 
 #include <stdio.h>
+
+/* ======== The headers of an HTTP request of 2026-07-28, which must repeat its body. */
+
+/* A value without its "=?base64?...?=". False: broken, or no memory. */
+static bool phi__mcp_serve_heads_plain(phi_str header, phi__buf *out) {
+    bool encoded = header.len >= 11 && phi__str_starts(header, "=?base64?") &&
+                   memcmp(header.at + header.len - 2, "?=", 2) == 0;
+    phi__buf_clear(out);
+    if (encoded) return phi__base64_decode(out, phi__str(header.at + 9, header.len - 11));
+    phi__buf_add_str(out, header);
+    return !out->failed;
+}
+
+static bool phi__mcp_serve_heads_is(phi_mcp_server *server, phi_str header, phi_str value) {
+    phi__buf plain;
+    bool same;
+    phi__buf_init(&plain, &server->rt->memory);
+    same = phi__mcp_serve_heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
+    phi__buf_free(&plain);
+    return same;
+}
+
+/* 42.0 is 42. */
+static bool phi__mcp_serve_heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
+    phi_json *x = NULL, *y = NULL;
+    return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
+           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK &&
+           phi_json_is(x, PHI_JSON_NUMBER) && phi__json_get_equal(x, y);
+}
+
+static bool phi__mcp_serve_heads_param(phi_mcp_server *server, const phi__mcp_heads *heads,
+                                       const phi_mcp_pair *pair, phi_arena *arena) {
+    phi_str header = heads->get(heads->ctx, pair->name);
+    phi__buf want;
+    bool same;
+    if (header.at == NULL) return false;
+    phi__buf_init(&want, &server->rt->memory);
+    same = phi__mcp_serve_heads_plain(phi_str_of(pair->value), &want) &&
+           (phi__mcp_serve_heads_is(server, header, phi__buf_str(&want)) ||
+            phi__mcp_serve_heads_same_number(arena, header, phi__buf_str(&want)));
+    phi__buf_free(&want);
+    return same;
+}
+
+/* The headers of marked parameters; a schema without a mark is not parsed. */
+static bool phi__mcp_serve_heads_params(phi_mcp_server *server, const phi__mcp_heads *heads,
+                                        const char *schema, const phi_json *arguments) {
+    phi_mcp_pair *pairs = NULL;
+    phi_json *root = NULL;
+    phi_arena arena;
+    size_t count = 0, i;
+    bool same = true;
+    if (schema == NULL || heads->get == NULL || strstr(schema, "x-mcp-header") == NULL) return true;
+    phi_arena_init(&arena, &server->rt->memory, 0);
+    if (phi_json_parse(&arena, phi_str_of(schema), PHI_JSON_BORROW, &root, NULL) != PHI_OK ||
+        phi__mcp_headers_of(root, arguments, &arena, &pairs, &count) != PHI_OK)
+        same = false;
+    for (i = 0; same && i < count; i++)
+        same = phi__mcp_serve_heads_param(server, heads, &pairs[i], &arena);
+    phi_arena_free(&arena);
+    return same;
+}
+
+PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi__mcp_heads *heads,
+                                               phi_str method, const phi_json *params) {
+    bool call = phi__str_is(method, "tools/call"), named = phi__str_is(method, "prompts/get");
+    bool placed = phi__str_is(method, "resources/read");
+    bool task = server->desc.tasks &&
+                (phi__str_is(method, "tasks/get") || phi__str_is(method, "tasks/update") ||
+                 phi__str_is(method, "tasks/cancel"));
+    phi_str name = phi_json_str(phi_json_get(params, placed ? "uri"
+                                                     : task ? "taskId"
+                                                            : "name"),
+                                NULL);
+    size_t i;
+    if (!phi_str_equal(heads->method, method))
+        return "Header mismatch: Mcp-Method is not the method of the body";
+    if ((call || named || placed || task) && name.len > 0 &&
+        !phi__mcp_serve_heads_is(server, heads->name, name))
+        return "Header mismatch: Mcp-Name is not the name in the body";
+    for (i = 0; call && i < server->desc.tool_count; i++)
+        if (phi__str_is(name, server->desc.tools[i].name) &&
+            !phi__mcp_serve_heads_params(server, heads, server->desc.tools[i].schema,
+                                         phi_json_get(params, "arguments")))
+            return "Header mismatch: an Mcp-Param header is missing, or is not the argument";
+    return NULL;
+}
+
+/* ======== What our server tells without being asked: lists that have changed,
+   resources that were updated, log messages; and who wants to hear of it. */
+
+/* ---- subscriptions of a session ---- */
+
+static phi__mcp_subscribed *phi__mcp_serve_notify_find(const phi__mcp_client *client, phi_str uri) {
+    phi__link *link;
+    for (link = client->uris.first; link != NULL; link = link->next) {
+        phi__mcp_subscribed *one = PHI__OWNER(link, phi__mcp_subscribed, link);
+        if (phi_str_equal(one->uri, uri)) return one;
+    }
+    return NULL;
+}
+
+static void phi__mcp_serve_notify_forget(phi__mcp_client *client, phi__mcp_subscribed *one) {
+    phi__list_take(&client->uris, &one->link);
+    client->uri_count--;
+    phi__free(&client->server->rt->memory, one, one->bytes);
+}
+
+PHI__FN void phi__mcp_serve_notify_end(phi__mcp_client *client) {
+    while (client->uris.first != NULL)
+        phi__mcp_serve_notify_forget(client,
+                                     PHI__OWNER(client->uris.first, phi__mcp_subscribed, link));
+}
+
+static bool phi__mcp_serve_notify_keep(phi__mcp_client *client, phi_str uri) {
+    size_t bytes = sizeof(phi__mcp_subscribed) + uri.len;
+    phi__mcp_subscribed *one =
+        (phi__mcp_subscribed *)phi__alloc(&client->server->rt->memory, bytes);
+    if (one == NULL) return false;
+    one->bytes = bytes;
+    one->uri = phi__str((const char *)(one + 1), uri.len);
+    memcpy(one + 1, uri.at, uri.len);
+    phi__list_push(&client->uris, &one->link);
+    client->uri_count++;
+    return true;
+}
+
+PHI__FN void phi__mcp_serve_notify_subscribe(phi_mcp_server *server, phi__mcp_origin *origin,
+                                             phi__mcp_client *client, const phi_json *params) {
+    phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
+    if (!phi__mcp_serve_data_known(server, uri)) {
+        phi__mcp_serve_data_unknown(server, origin, uri);
+    } else if (phi__mcp_serve_notify_find(client, uri) != NULL) {
+        phi__mcp_serve_send_empty(server, origin);
+    } else if (client->uri_count >= server->desc.max_subscriptions) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200,
+                                  PHI__LIT("Too many subscriptions"), NULL);
+    } else if (phi__mcp_serve_notify_keep(client, uri)) {
+        phi__mcp_serve_send_empty(server, origin);
+    } else
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
+                                  PHI__LIT("Out of memory"), NULL);
+}
+
+PHI__FN void phi__mcp_serve_notify_unsubscribe(phi_mcp_server *server, phi__mcp_origin *origin,
+                                               phi__mcp_client *client, const phi_json *params) {
+    phi__mcp_subscribed *one =
+        phi__mcp_serve_notify_find(client, phi_json_str(phi_json_get(params, "uri"), NULL));
+    if (one != NULL) phi__mcp_serve_notify_forget(client, one);
+    phi__mcp_serve_send_empty(server, origin);
+}
+
+/* ---- subscriptions/listen ---- */
+
+static bool phi__mcp_serve_notify_uris(phi__mcp_serving *serving, const phi_json *list) {
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *child;
+    size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
+    phi_str *uris;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || most == 0) return true;
+    uris = (phi_str *)phi_arena_alloc(&serving->arena, phi__mul(most, sizeof *uris));
+    if (uris == NULL) return false;
+    serving->wanted.uris = uris;
+    while ((child = phi_json_next(&it)) != NULL && serving->wanted.uri_count < most) {
+        phi_str uri = phi_json_str(child, NULL);
+        if (!phi__mcp_serve_data_known(serving->server, uri)) continue;
+        if (!phi__arena_str(&serving->arena, uri, &uris[serving->wanted.uri_count])) return false;
+        serving->wanted.uri_count++;
+    }
+    return true;
+}
+
+/* params of a notification on a stream: whose they are. */
+static void phi__mcp_serve_notify_tag(const phi__mcp_serving *serving, phi__buf *out) {
+    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/subscriptionId\":");
+    phi__buf_add_str(out, serving->origin.id);
+    phi__buf_char(out, '}');
+}
+
+static void phi__mcp_serve_notify_acknowledge(const phi__mcp_serving *serving) {
+    const phi__mcp_wanted *wanted = &serving->wanted;
+    phi__buf out;
+    size_t i;
+    phi__mcp_serve_send_note(serving->server, &out, "notifications/subscriptions/acknowledged");
+    phi__mcp_serve_notify_tag(serving, &out);
+    phi__records_raw(&out, "notifications", "{");
+    phi__records_true(&out, "toolsListChanged", wanted->tools);
+    phi__records_true(&out, "promptsListChanged", wanted->prompts);
+    phi__records_true(&out, "resourcesListChanged", wanted->resources);
+    if (wanted->uri_count > 0) {
+        phi__records_raw(&out, "resourceSubscriptions", "[");
+        for (i = 0; i < wanted->uri_count; i++) {
+            phi__json_write_comma(&out);
+            phi__json_write_str(&out, wanted->uris[i]);
+        }
+        phi__buf_char(&out, ']');
+    }
+    phi__buf_char(&out, '}');
+    (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
+}
+
+PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params) {
+    const phi_json *filter = phi_json_get(params, "notifications");
+    phi__mcp_serving *serving;
+    if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
+                                  PHI__LIT("params.notifications: expected an object"), NULL);
+        return;
+    }
+    if (server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
+        (phi__mcp_serve_request_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__mcp_serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+        return;
+    }
+    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_LISTEN, params);
+    if (serving == NULL) return;
+    serving->wanted.tools =
+        server->has_tools && phi_json_bool(phi_json_get(filter, "toolsListChanged"), false);
+    serving->wanted.prompts =
+        server->has_prompts && phi_json_bool(phi_json_get(filter, "promptsListChanged"), false);
+    serving->wanted.resources =
+        server->has_resources && phi_json_bool(phi_json_get(filter, "resourcesListChanged"), false);
+    if (phi__mcp_serve_notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
+        phi__mcp_serve_notify_acknowledge(serving);
+        return;
+    }
+    phi__mcp_serve_send_error(server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
+                              PHI__LIT("Out of memory"), NULL);
+    phi__mcp_serve_request_drop(serving, true);
+}
+
+/* ---- telling ---- */
+
+static const char *phi__mcp_serve_notify_method(phi__mcp_list list) {
+    if (list == PHI__MCP_LIST_TOOLS) return "notifications/tools/list_changed";
+    return list == PHI__MCP_LIST_PROMPTS ? "notifications/prompts/list_changed"
+                                         : "notifications/resources/list_changed";
+}
+
+static bool phi__mcp_serve_notify_wants(const phi__mcp_wanted *wanted, phi__mcp_list list) {
+    if (list == PHI__MCP_LIST_TOOLS) return wanted->tools;
+    return list == PHI__MCP_LIST_PROMPTS ? wanted->prompts : wanted->resources;
+}
+
+PHI__FN void phi__mcp_serve_notify_changed(phi_mcp_server *server, phi__mcp_list list) {
+    const char *method = phi__mcp_serve_notify_method(list);
+    phi__link *link;
+    phi__buf out;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->own == NULL) continue;
+        phi__mcp_serve_send_note(server, &out, method);
+        (void)phi__mcp_serve_send_noted(client->own, &out);
+    }
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->kind != PHI__MCP_SERVING_LISTEN || serving->origin.way == NULL) continue;
+        if (!phi__mcp_serve_notify_wants(&serving->wanted, list)) continue;
+        phi__mcp_serve_send_note(server, &out, method);
+        phi__mcp_serve_notify_tag(serving, &out);
+        (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
+    }
+}
+
+static bool phi__mcp_serve_notify_wants_uri(const phi__mcp_wanted *wanted, phi_str uri) {
+    size_t i;
+    for (i = 0; i < wanted->uri_count; i++)
+        if (phi_str_equal(wanted->uris[i], uri)) return true;
+    return false;
+}
+
+PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri) {
+    phi__link *link;
+    phi__buf out;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->own == NULL || phi__mcp_serve_notify_find(client, uri) == NULL) continue;
+        phi__mcp_serve_send_note(server, &out, "notifications/resources/updated");
+        phi__records_str(&out, "uri", uri);
+        (void)phi__mcp_serve_send_noted(client->own, &out);
+    }
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->kind != PHI__MCP_SERVING_LISTEN || serving->origin.way == NULL) continue;
+        if (!phi__mcp_serve_notify_wants_uri(&serving->wanted, uri)) continue;
+        phi__mcp_serve_send_note(server, &out, "notifications/resources/updated");
+        phi__mcp_serve_notify_tag(serving, &out);
+        phi__records_str(&out, "uri", uri);
+        (void)phi__mcp_serve_send_noted(serving->origin.way, &out);
+    }
+}
+
+PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
+                                       const char *logger, const char *data) {
+    int severity = phi__mcp_level_of(phi_str_of(level));
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->own != NULL && severity >= client->log_level)
+            (void)phi__mcp_serve_request_log(server, client->own, level, logger, data);
+    }
+}
+
+/* ======== Long messages to our server: read in slices, one message after another, so
+   that one tree stands at a time. */
+
+static void phi__mcp_serve_long_next(phi_mcp_server *server) {
+    if (server->longs.first != NULL)
+        phi__mcp_slices_go(&PHI__OWNER(server->longs.first, phi__mcp_long, link)->slices);
+}
+
+PHI__FN phi_status phi__mcp_serve_long_begin(phi_mcp_server *server, const phi__mcp_long *message,
+                                             phi_str json) {
+    phi_memory *memory = &server->rt->memory;
+    phi__mcp_long *one = (phi__mcp_long *)phi__alloc(memory, sizeof *one);
+    if (one == NULL) return PHI_NO_MEMORY;
+    *one = *message;
+    one->server = server;
+    if (phi__mcp_slices_begin(&one->slices, server->rt, memory, json, false) != PHI_OK) {
+        phi__free(memory, one, sizeof *one);
+        return PHI_NO_MEMORY;
+    }
+    one->way->reading = one;
+    phi__list_push(&server->longs, &one->link);
+    if (server->longs.first == &one->link) phi__mcp_serve_long_next(server);
+    return PHI_OK;
+}
+
+PHI__FN void phi__mcp_serve_long_end(phi__mcp_long *one) {
+    phi_mcp_server *server = one->server;
+    one->way->reading = NULL;
+    phi__list_take(&server->longs, &one->link);
+    phi__mcp_slices_end(&one->slices);
+    phi__free(&server->rt->memory, one, sizeof *one);
+    phi__mcp_serve_long_next(server);
+}
+
+PHI__FN void phi__mcp_serve_long_end_all(phi_mcp_server *server) {
+    while (server->longs.first != NULL)
+        phi__mcp_serve_long_end(PHI__OWNER(server->longs.first, phi__mcp_long, link));
+}
+
+PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_client *client) {
+    phi__link *link;
+    for (link = server->longs.first; link != NULL; link = link->next) {
+        phi__mcp_long *one = PHI__OWNER(link, phi__mcp_long, link);
+        if (one->client == client) one->client = NULL;
+    }
+}
+
+/* ======== Sessions of our server's clients. */
+
+PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
+
+PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
+    phi__link *link;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (client->http && phi__str_is(id, client->id)) return client;
+    }
+    return NULL;
+}
+
+static phi__mcp_serving *phi__mcp_serve_client_serving(const phi_mcp_server *server,
+                                                       const phi__mcp_client *client) {
+    phi__link *link;
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (serving->client == client) return serving;
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_client_end(phi__mcp_client *client) {
+    phi_mcp_server *server = client->server;
+    phi_memory *memory = &server->rt->memory;
+    phi__mcp_way *own = client->own;
+    phi__mcp_serving *serving;
+    phi__mcp_serve_notify_end(client);
+    phi__mcp_serve_long_without(server, client);
+    phi__io_timer_clear(server->rt->io, &client->timer);
+    phi__list_take(&server->clients, &client->link);
+    server->client_count--;
+    client->own = NULL;
+    if (own != NULL) {
+        own->client = NULL;
+        (void)own->table->send(own, phi__str("", 0), 200, true);
+    }
+    phi__mcp_serve_ask_enter(server);
+    while ((serving = phi__mcp_serve_client_serving(server, client)) != NULL)
+        phi__mcp_serve_request_drop(serving, false);
+    phi__free(memory, client, sizeof *client);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client) {
+    phi_mcp_server *server = client->server;
+    uint32_t ms = server->desc.session_idle_ms;
+    if (!client->http || ms == PHI_UNLIMITED) return;
+    (void)phi__io_timer_set(server->rt->io, &client->timer,
+                            phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
+}
+
+static void phi__mcp_serve_client_idle(phi__timer *timer) {
+    phi__mcp_client *client = PHI__OWNER(timer, phi__mcp_client, timer);
+    if (client->own != NULL || phi__mcp_serve_client_serving(client->server, client) != NULL)
+        phi__mcp_serve_client_renew(client);
+    else
+        phi__mcp_serve_client_end(client);
+}
+
+PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *out, size_t len) {
+    if (server->rt->tape == NULL)
+        phi__io_random(server->rt->io, out, len);
+    else
+        phi__clock_random(out, len);
+}
+
+static void phi__mcp_serve_client_name(phi__mcp_client *client) {
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[16];
+    int i;
+    phi__mcp_serve_client_secret(client->server, random, sizeof random);
+    for (i = 0; i < 16; i++) {
+        client->id[2 * i] = digits[random[i] >> 4];
+        client->id[2 * i + 1] = digits[random[i] & 15];
+    }
+}
+
+PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server) {
+    phi__link *link;
+    if (server->client_count < server->desc.max_sessions) return true;
+    for (link = server->clients.first; link != NULL; link = link->next) {
+        phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
+        if (!client->http || client->own != NULL ||
+            phi__mcp_serve_client_serving(server, client) != NULL)
+            continue;
+        phi__mcp_serve_client_end(client);
+        return true;
+    }
+    return false;
+}
+
+PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
+                                                   const phi__mcp_origin *origin) {
+    phi__mcp_client *client = (phi__mcp_client *)phi__alloc(&server->rt->memory, sizeof *client);
+    if (client == NULL) return NULL;
+    client->server = server;
+    client->http = origin->http;
+    client->timer.fire = phi__mcp_serve_client_idle;
+    phi__mcp_serve_client_name(client);
+    phi__list_push(&server->clients, &client->link);
+    server->client_count++;
+    phi__mcp_serve_client_renew(client);
+    if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
+    return client;
+}
+
+/* ======== What our server says about itself: its capabilities, and its lists, a page
+   at a time. */
+
+/* ---- capabilities ---- */
+
+static void phi__mcp_serve_list_capability(phi__buf *out, bool has, const char *name,
+                                           const char *json) {
+    if (has) phi__records_raw(out, name, json);
+}
+
+static void phi__mcp_serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
+                                             const phi__mcp_era *era) {
+    phi__records_raw(out, "capabilities", "{");
+    phi__mcp_serve_list_capability(out, server->has_tools, "tools", "{\"listChanged\":true}");
+    phi__mcp_serve_list_capability(out, server->has_resources, "resources",
+                                   "{\"subscribe\":true,\"listChanged\":true}");
+    phi__mcp_serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
+    phi__mcp_serve_list_capability(out, server->desc.complete_fn != NULL && era->completions,
+                                   "completions", "{}");
+    phi__mcp_serve_list_capability(out, server->desc.tasks && era->result_type, "extensions",
+                                   "{\"io.modelcontextprotocol/tasks\":{}}");
+    phi__records_raw(out, "logging", "{}}");
+}
+
+static void phi__mcp_serve_list_instructions(const phi_mcp_server *server, phi__buf *out) {
+    if (server->desc.instructions != NULL)
+        phi__records_str(out, "instructions", phi_str_of(server->desc.instructions));
+}
+
+PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin) {
+    phi__buf out;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
+    phi__mcp_serve_list_capabilities(server, &out, origin->era);
+    phi__records_raw(&out, "serverInfo", "");
+    phi__mcp_serve_send_server_info(server, &out, origin->era);
+    phi__mcp_serve_list_instructions(server, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
+    size_t i;
+    phi__buf_char(out, '[');
+    for (i = 0; i < PHI__MCP_ERAS; i++) {
+        const phi__mcp_era *era = phi__mcp_eras_at(i);
+        if (server->only != NULL && server->only != era) continue;
+        phi__json_write_comma(out);
+        phi__json_write_str(out, phi_str_of(era->version));
+    }
+    phi__buf_char(out, ']');
+}
+
+PHI__FN void phi__mcp_serve_list_discover(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          phi__mcp_client *client, const phi_json *params) {
+    phi__buf out;
+    (void)client;
+    (void)params;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__records_raw(&out, "supportedVersions", "");
+    phi__mcp_serve_list_versions(server, &out);
+    phi__mcp_serve_list_capabilities(server, &out, origin->era);
+    phi__mcp_serve_list_instructions(server, &out);
+    phi__mcp_serve_send_cache(server, origin, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+/* ---- items ---- */
+
+static void phi__mcp_serve_list_some(phi__buf *out, const char *key, const char *text) {
+    if (text != NULL) phi__records_str(out, key, phi_str_of(text));
+}
+
+static void phi__mcp_serve_list_json(phi__buf *out, const char *key, const char *json) {
+    if (json == NULL) return;
+    phi__records_raw(out, key, "");
+    phi__mcp_rpc_line(out, phi_str_of(json));
+}
+
+/* The protocol wants "type":"object" in each schema of arguments. */
+static void phi__mcp_serve_list_schema(phi__buf *out, const char *schema) {
+    phi_str text = phi__str_trim(phi_str_of(schema));
+    phi__json_found type;
+    phi__records_raw(out, "inputSchema", "");
+    if (text.len == 0) {
+        phi__buf_text(out, "{\"type\":\"object\"}");
+        return;
+    }
+    if (phi__json_cursor_find(text, "type", &type) == PHI_OK) {
+        phi__mcp_rpc_line(out, text);
+        return;
+    }
+    phi__buf_text(out, "{\"type\":\"object\"");
+    text = phi__str_trim(phi__str(text.at + 1, text.len - 1));
+    if (text.at[0] != '}') phi__buf_char(out, ',');
+    phi__mcp_rpc_line(out, text);
+}
+
+static void phi__mcp_serve_list_tool(const phi_mcp_server *server, const phi__mcp_era *era,
+                                     size_t i, phi__buf *out) {
+    const phi_tool *tool = &server->desc.tools[i];
+    const phi_mcp_serve_tool *info =
+        server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
+    const char *title = info != NULL && info->title != NULL ? info->title : tool->label;
+    phi__records_str(out, "name", phi_str_of(tool->name));
+    if (era->titles) phi__mcp_serve_list_some(out, "title", title);
+    phi__mcp_serve_list_some(out, "description", tool->description);
+    phi__mcp_serve_list_schema(out, tool->schema);
+    if (info == NULL) return;
+    if (era->structured) phi__mcp_serve_list_json(out, "outputSchema", info->output_schema);
+    if (era->annotations) phi__mcp_serve_list_json(out, "annotations", info->annotations);
+}
+
+static void phi__mcp_serve_list_resource(const phi_mcp_server *server, const phi__mcp_era *era,
+                                         size_t i, phi__buf *out) {
+    const phi_mcp_serve_resource *item = &server->desc.resources[i];
+    phi__records_str(out, "uri", phi_str_of(item->uri));
+    phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
+    if (era->titles) phi__mcp_serve_list_some(out, "title", item->title);
+    phi__mcp_serve_list_some(out, "description", item->description);
+    phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
+    phi__mcp_serve_list_json(out, "annotations", item->annotations);
+}
+
+static void phi__mcp_serve_list_template(const phi_mcp_server *server, const phi__mcp_era *era,
+                                         size_t i, phi__buf *out) {
+    const phi_mcp_serve_template *item = &server->desc.templates[i];
+    phi__records_str(out, "uriTemplate", phi_str_of(item->uri));
+    phi__records_str(out, "name", phi_str_of(item->name != NULL ? item->name : item->uri));
+    if (era->titles) phi__mcp_serve_list_some(out, "title", item->title);
+    phi__mcp_serve_list_some(out, "description", item->description);
+    phi__mcp_serve_list_some(out, "mimeType", item->mime_type);
+    phi__mcp_serve_list_json(out, "annotations", item->annotations);
+}
+
+static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, const phi__mcp_era *era,
+                                       size_t i, phi__buf *out) {
+    const phi_mcp_serve_prompt *item = &server->desc.prompts[i];
+    bool titles = era->titles;
+    size_t j;
+    phi__records_str(out, "name", phi_str_of(item->name));
+    if (titles) phi__mcp_serve_list_some(out, "title", item->title);
+    phi__mcp_serve_list_some(out, "description", item->description);
+    if (item->argument_count == 0) return;
+    phi__records_raw(out, "arguments", "[");
+    for (j = 0; j < item->argument_count; j++) {
+        const phi_mcp_serve_argument *argument = &item->arguments[j];
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "name", phi_str_of(argument->name));
+        if (titles) phi__mcp_serve_list_some(out, "title", argument->title);
+        phi__mcp_serve_list_some(out, "description", argument->description);
+        phi__records_bool(out, "required", argument->required);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+}
+
+/* ---- pages ---- */
+
+typedef void (*phi__mcp_serve_list_fn)(const phi_mcp_server *server, const phi__mcp_era *era,
+                                       size_t i, phi__buf *out);
+
+/* A cursor is the number of the first item. */
+static bool phi__mcp_serve_list_cursor(const phi_json *params, size_t count, size_t *from) {
+    const phi_json *cursor = phi_json_get(params, "cursor");
+    uint64_t n = 0;
+    *from = 0;
+    if (cursor == NULL) return true;
+    if (!phi__str_to_u64(phi_json_str(cursor, NULL), &n) || n > count) return false;
+    *from = (size_t)n;
+    return true;
+}
+
+static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *origin,
+                                     const phi_json *params, const char *key, size_t count,
+                                     phi__mcp_serve_list_fn item) {
+    phi__buf out;
+    size_t i, to;
+    if (!phi__mcp_serve_list_cursor(params, count, &i)) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
+                                  PHI__LIT("params.cursor: not one of this list"), NULL);
+        return;
+    }
+    to = count - i > server->desc.page ? i + server->desc.page : count;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__records_raw(&out, key, "[");
+    for (; i < to; i++) {
+        phi__json_write_comma(&out);
+        phi__buf_char(&out, '{');
+        item(server, origin->era, i, &out);
+        phi__buf_char(&out, '}');
+    }
+    phi__buf_char(&out, ']');
+    if (to < count) {
+        phi__records_raw(&out, "nextCursor", "\"");
+        phi__buf_u64(&out, to);
+        phi__buf_char(&out, '"');
+    }
+    phi__mcp_serve_send_cache(server, origin, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+PHI__FN void phi__mcp_serve_list_tools(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    phi__mcp_serve_list_page(server, origin, params, "tools", server->desc.tool_count,
+                             phi__mcp_serve_list_tool);
+}
+
+PHI__FN void phi__mcp_serve_list_resources(phi_mcp_server *server, phi__mcp_origin *origin,
+                                           phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    phi__mcp_serve_list_page(server, origin, params, "resources", server->desc.resource_count,
+                             phi__mcp_serve_list_resource);
+}
+
+PHI__FN void phi__mcp_serve_list_templates(phi_mcp_server *server, phi__mcp_origin *origin,
+                                           phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    phi__mcp_serve_list_page(server, origin, params, "resourceTemplates",
+                             server->desc.template_count, phi__mcp_serve_list_template);
+}
+
+PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi__mcp_client *client, const phi_json *params) {
+    (void)client;
+    phi__mcp_serve_list_page(server, origin, params, "prompts", server->desc.prompt_count,
+                             phi__mcp_serve_list_prompt);
+}
+
+/* ======== Our server between its transports and its parts.
+
+   A transport (mcp_serve_stdio.c, mcp_serve_http.c) hands messages in with phi__mcp_serve_message,
+   each with a way: the place where its messages go out. Over stdio there is one way for
+   all; over HTTP each POST is a way of its own, and a listening stream (GET) is one more.
+   A client (phi__mcp_client) is a session of a legacy era; requests of 2026-07-28 have none.
+
+   Nothing here is called back by a way's functions: they queue, or fail. */
 
 /* ---- what transports see ---- */
 

@@ -11,13 +11,205 @@
    stream is adrift: it has no exchange, and what the server sends is kept alone.
 
    A way is freed by its own timer, never inside a function that the server calls. */
+#include "mcp/mcp_serve_http_in.h"
+
 #include "mcp/mcp_serve_state_in.h"
+
+/* ======== Who may speak to our server over HTTP: a page of some other site, whose name
+   resolves to this machine (DNS rebinding), may not. Pure. */
+
+#ifndef PHI_NO_LISTEN
+
+/* Of "name", "name:port" or "[v6]:port". */
+static phi_str phi__mcp_admit_name(phi_str authority) {
+    size_t i, end = authority.len;
+    for (i = 0; i < authority.len; i++) {
+        if (authority.at[i] == ']') return phi__str(authority.at, i + 1);
+        if (authority.at[i] == ':' && end == authority.len) end = i;
+    }
+    return authority.len > 0 && authority.at[0] == '[' ? authority : phi__str(authority.at, end);
+}
+
+static bool phi__mcp_admit_is_loopback(phi_str authority) {
+    phi_str name = phi__mcp_admit_name(authority);
+    return phi__str_is_nocase(name, "localhost") || phi__str_is(name, "127.0.0.1") ||
+           phi__str_is(name, "[::1]");
+}
+
+/* Whether nothing but a port is behind the name. */
+static bool phi__mcp_admit_ends(phi_str authority) {
+    size_t i = phi__mcp_admit_name(authority).len;
+    if (i == authority.len) return true;
+    if (authority.at[i++] != ':' || authority.len - i > 5) return false;
+    while (i < authority.len && authority.at[i] >= '0' && authority.at[i] <= '9') i++;
+    return i == authority.len;
+}
+
+static bool phi__mcp_admit_listed(const char *const *list, phi_str value) {
+    for (; list != NULL && *list != NULL; list++)
+        if (phi__str_is_nocase(value, *list)) return true;
+    return false;
+}
+
+/* A token keeps strangers out of a server that others reach by names we cannot know. */
+PHI__FN bool phi__mcp_admit_host(const phi_mcp_server_desc *desc, phi_str host) {
+    phi_str name = phi__mcp_admit_name(host);
+    if (host.len == 0) return false;
+    if (phi__mcp_admit_is_loopback(host) || phi__str_is(name, desc->address)) return true;
+    if (name.at[0] == '[' && phi__str_is(phi__str(name.at + 1, name.len - 2), desc->address))
+        return true;
+    if (phi__mcp_admit_listed(desc->allowed_hosts, host) ||
+        phi__mcp_admit_listed(desc->allowed_hosts, name))
+        return true;
+    return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
+}
+
+/* at NULL: no browser's page. Else an http origin of the loopback, or one of
+   desc->allowed_origins. */
+static bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
+    size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
+                    : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
+                                                                       : 0;
+    if (origin.at == NULL) return true; /* no browser's page */
+    if (phi__mcp_admit_listed(desc->allowed_origins, origin)) return true;
+    origin = phi__str(origin.at + scheme, origin.len - scheme);
+    return scheme > 0 && phi__mcp_admit_ends(origin) && phi__mcp_admit_is_loopback(origin);
+}
+
+static bool phi__mcp_admit_counts(phi_str name) {
+    static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is_nocase(name, names[i])) return true;
+    return phi__str_find_nocase(name, 0, "mcp-") == 0;
+}
+
+static bool phi__mcp_admit_same(phi_str a, phi_str b) {
+    size_t i;
+    for (i = 0; i < a.len && a.len == b.len; i++) /* of letters, digits and '-' */
+        if ((a.at[i] | 0x20) != (b.at[i] | 0x20)) return false;
+    return a.len == b.len;
+}
+
+/* Whether each header that counts is there once at most: a reader before us might take another. */
+static bool phi__mcp_admit_once(const phi__http_head *head) {
+    size_t i, k;
+    for (i = 1; i < head->header_count; i++)
+        for (k = 0; phi__mcp_admit_counts(head->headers[i].name) && k < i; k++)
+            if (phi__mcp_admit_same(head->headers[i].name, head->headers[k].name)) return false;
+    return true;
+}
+
+/* authorization: the header, "Bearer TOKEN". */
+static bool phi__mcp_admit_token(const char *token, phi_str authorization) {
+    if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
+    authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
+    return phi__str_equal_secret(authorization, phi_str_of(token));
+}
+
+#endif
+
+/* ======== The events of a stream that a client may take up again: the last of them are
+   kept, up to 256 KiB.
+
+   Ownership: in its owner. Threads: the pumping thread. */
+
+#ifndef PHI_NO_LISTEN
+typedef struct phi__mcp_events {
+    uint64_t stream;      /* its number; 0: its events have no ids, and none is kept */
+    uint64_t first, next; /* of those kept; the next one to come; from 1 */
+    phi__buf kept;
+} phi__mcp_events;
+
+#endif
+
+#ifndef PHI_NO_LISTEN
+
+enum { PHI__MCP_EVENTS_BYTES = 262144 };
+
+static void phi__mcp_events_init(phi__mcp_events *events, phi_memory *memory, uint64_t stream) {
+    events->stream = stream;
+    events->first = events->next = 1;
+    phi__buf_init(&events->kept, memory);
+}
+
+static void phi__mcp_events_free(phi__mcp_events *events) { phi__buf_free(&events->kept); }
+
+static void phi__mcp_events_forget_all(phi__mcp_events *events) {
+    phi__buf_free(&events->kept);
+    events->first = events->next;
+}
+
+/* Each ends with an empty line, and has no other. */
+static void phi__mcp_events_forget_first(phi__mcp_events *events) {
+    size_t end = phi__str_find(phi__buf_str(&events->kept), 0, "\n\n");
+    phi__buf_drop(&events->kept, phi__min(end, events->kept.len - 2) + 2);
+    events->first++;
+}
+
+static void phi__mcp_events_keep(phi__mcp_events *events, phi_str text) {
+    while (events->kept.len > 0 && text.len > PHI__MCP_EVENTS_BYTES - events->kept.len)
+        phi__mcp_events_forget_first(events);
+    if (text.len <= PHI__MCP_EVENTS_BYTES) phi__buf_add_str(&events->kept, text);
+    events->next++;
+    if (text.len > PHI__MCP_EVENTS_BYTES || events->kept.failed) phi__mcp_events_forget_all(events);
+}
+
+/* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
+static void phi__mcp_events_put(phi__mcp_events *events, phi_str json, phi__buf *out) {
+    size_t before = out->len;
+    if (events->stream != 0) {
+        phi__buf_text(out, "id: ");
+        phi__buf_u64(out, events->stream);
+        phi__buf_char(out, '-');
+        phi__buf_u64(out, events->next);
+        phi__buf_char(out, '\n');
+    }
+    phi__buf_text(out, "data: ");
+    phi__buf_add_str(out, json);
+    phi__buf_text(out, "\n\n");
+    if (events->stream != 0 && !out->failed)
+        phi__mcp_events_keep(events, phi__str(out->at + before, out->len - before));
+}
+
+/* The kept ones behind number `last`. False: some of them are gone, or are still to come. */
+static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
+    uint64_t skip;
+    size_t at = 0;
+    if (last >= events->next || last + 1 < events->first) return false;
+    for (skip = last + 1 - events->first; skip > 0; skip--)
+        at = phi__str_find(phi__buf_str(&events->kept), at, "\n\n") + 2;
+    *out = phi__str(events->kept.at + at, events->kept.len - at);
+    return true;
+}
+
+/* Reads an id of such an event. */
+static bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number) {
+    size_t dash = phi__str_find(text, 0, "-");
+    return dash != SIZE_MAX && phi__str_to_u64(phi__str(text.at, dash), stream) &&
+           phi__str_to_u64(phi__str(text.at + dash + 1, text.len - dash - 1), number) &&
+           *stream != 0;
+}
+
+#endif
+
+/* ======== Our server over HTTP: who may speak to it, and the streams of answers.
+
+   A POST is a way of its own, and so is the listening stream (GET) of a session. The answer to a
+   POST begins with its first message: JSON when that is the last one, else a stream of events.
+   A page of some other site must not speak to a server on this machine (DNS rebinding): the names
+   in Host and Origin are those of the loopback, or those that the desc allows; and a body is
+   application/json, which such a page cannot send without being asked first.
+
+   In a session, the events of a stream are kept for a while: a client that lost its connection
+   takes the stream up again, by a GET with the id of the last event that it has. Meanwhile the
+   stream is adrift: it has no exchange, and what the server sends is kept alone.
+
+   A way is freed by its own timer, never inside a function that the server calls. */
 
 #ifndef PHI_NO_LISTEN
 
 #include "serve/serve_in.h"
-#include "mcp/mcp_admit_in.h"
-#include "mcp/mcp_events_in.h"
 
 #include <stdio.h>
 

@@ -9,12 +9,13 @@
 #ifndef PHI_MCP_MCP_SERVE_IN_H
 #define PHI_MCP_MCP_SERVE_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "base/list_in.h"
 #include "mcp/mcp_serve.h"
 #include "text/json_in.h"
 
 typedef struct phi__mcp_way phi__mcp_way;
+
 typedef struct phi__mcp_client phi__mcp_client;
 
 typedef struct phi__mcp_way_table {
@@ -57,6 +58,7 @@ typedef struct phi__mcp_heads {
    host's): the transport touches nothing of its own. */
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
                                     phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads);
+
 /* The other side is gone, or takes nothing any more: forgets the way, which the transport frees
    then. Calls whose answers went there are cancelled, but those of a legacy session over HTTP. */
 PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
@@ -65,24 +67,24 @@ PHI__FN void phi__mcp_serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 
 /* Over HTTP: so many streams stand open that none may be added. */
 PHI__FN bool phi__mcp_serve_request_crowded(const phi_mcp_server *server);
+
 /* The stream for messages that belong to no request. False: there is one already. */
 PHI__FN bool phi__mcp_serve_listen(phi_mcp_server *server, phi__mcp_client *client,
                                    phi__mcp_way *way);
 PHI__FN void
 phi__mcp_serve_client_end(phi__mcp_client *client); /* HTTP: DELETE; and at an idle end */
 PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client); /* 32 hex digits */
+
 /* By the text of Mcp-Session-Id; NULL: none of that name (HTTP 404). */
 PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id);
 
 /* ---- what transports see ---- */
-
 PHI__FN phi_runtime *phi__mcp_serve_runtime(const phi_mcp_server *server);
 PHI__FN const phi_mcp_server_desc *
 phi__mcp_serve_desc(const phi_mcp_server *server);                          /* defaults in */
 PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why); /* stdio; "": EOF */
 
 /* ---- the transports ---- */
-
 #ifndef PHI_NO_PROCESS
 typedef struct phi__mcp_serve_stdio phi__mcp_serve_stdio;
 PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_serve_stdio **out);
@@ -91,9 +93,11 @@ PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio);
 #endif
 #ifndef PHI_NO_LISTEN
 typedef struct phi__mcp_serve_http phi__mcp_serve_http;
+
 /* The desc's fields of http; words: phi_last_error. */
 PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serve_http **out);
 PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http);
+
 /* Every way of it is gone for the server by then, or forgotten without a call. */
 PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #endif

@@ -1,9 +1,204 @@
 /* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
    progress and log messages. */
-#include "mcp/mcp_serve_state_in.h"
-
 #include "base/utf8_in.h"
+#include "mcp/mcp_oauth_words_in.h"
+#include "mcp/mcp_serve_state_in.h"
 #include "text/records_in.h"
+
+#include <stdio.h>
+
+/* ======== Messages of our server: results, errors, notifications, batches. */
+
+/* ---- pieces ---- */
+
+static void phi__mcp_serve_send_data(phi__buf *out, const char *type, const phi_content *block) {
+    phi__records_str(out, "type", phi_str_of(type));
+    phi__records_str(out, "data", block->data);
+    phi__records_str(out, "mimeType", block->mime_type);
+}
+
+/* A document as a resource inside of the result, "document:///Report.pdf"; one by its address as
+   that address in a text. */
+static void phi__mcp_serve_send_document(phi__buf *out, const phi_content *block) {
+    phi__buf uri;
+    if (block->url.len > 0) {
+        phi__records_str(out, "type", PHI__LIT("text"));
+        phi__records_str(out, "text", block->url);
+        return;
+    }
+    phi__buf_init(&uri, out->memory);
+    phi__buf_text(&uri, "document:///");
+    phi__mcp_oauth_url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
+    if (uri.failed) out->failed = true;
+    phi__records_str(out, "type", PHI__LIT("resource"));
+    phi__records_raw(out, "resource", "{");
+    phi__records_str(out, "uri", phi__buf_str(&uri));
+    if (block->data.len > 0) {
+        phi__records_str(out, "mimeType", block->mime_type);
+        phi__records_str(out, "blob", block->data);
+    } else {
+        phi__records_str(out, "mimeType", PHI__LIT("text/plain"));
+        phi__records_str(out, "text", block->text);
+    }
+    phi__buf_char(out, '}');
+    phi__buf_free(&uri);
+}
+
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
+                                       const phi__mcp_era *era) {
+    phi__buf_char(out, '{');
+    if (block->kind == PHI_CONTENT_IMAGE)
+        phi__mcp_serve_send_data(out, "image", block);
+    else if (block->kind == PHI_CONTENT_AUDIO && era->audio)
+        phi__mcp_serve_send_data(out, "audio", block);
+    else if (block->kind == PHI_CONTENT_DOCUMENT)
+        phi__mcp_serve_send_document(out, block);
+    else {
+        phi__records_str(out, "type", PHI__LIT("text"));
+        phi__records_str(out, "text",
+                         block->kind == PHI_CONTENT_AUDIO ? PHI__LIT("[audio]") : block->text);
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
+                                             const phi__mcp_era *era) {
+    const phi_mcp_server_desc *desc = &server->desc;
+    phi__buf_char(out, '{');
+    phi__records_str(out, "name", phi_str_of(desc->name));
+    if (desc->title != NULL && era->titles) phi__records_str(out, "title", phi_str_of(desc->title));
+    phi__records_str(out, "version", phi_str_of(desc->version));
+    phi__buf_char(out, '}');
+}
+
+/* ---- out ---- */
+
+static void phi__mcp_serve_send_batch(phi_mcp_server *server, phi__mcp_batch *batch) {
+    phi__buf *out = &batch->out;
+    if (--batch->waiting > 0) return;
+    if (out->len > 0) phi__buf_char(out, ']');
+    if (batch->way != NULL && !out->failed)
+        (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
+                                      true);
+    else if (batch->way != NULL)
+        (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
+    phi__buf_free(out);
+    phi__free(&server->rt->memory, batch, sizeof *batch);
+}
+
+/* The answer to a message; json empty: none. */
+static void phi__mcp_serve_send_text(phi_mcp_server *server, phi__mcp_origin *origin, phi_str json,
+                                     int http_status) {
+    phi__mcp_batch *batch = origin->batch;
+    phi__mcp_way *way = origin->way;
+    origin->batch = NULL;
+    if (batch != NULL) {
+        if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
+        phi__buf_add_str(&batch->out, json);
+        phi__mcp_serve_send_batch(server, batch);
+    } else if (way != NULL)
+        (void)way->table->send(way, json, http_status, true);
+}
+
+static void phi__mcp_serve_send_lost(phi_mcp_server *server, phi__mcp_origin *origin) {
+    char text[PHI__MCP_RPC_ID + 120]; /* there is no memory for a buffer */
+    int n = snprintf(text, sizeof text,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,"
+                     "\"message\":\"Out of memory\"}}",
+                     (int)origin->id.len, origin->id.len > 0 ? origin->id.at : "",
+                     (int)PHI__MCP_RPC_INTERNAL);
+    if (origin->id.len == 0 || n < 0) n = 0;
+    phi__mcp_serve_send_text(server, origin, phi__str(text, (size_t)n), 500);
+}
+
+PHI__FN void phi__mcp_serve_send_nothing(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         int http_status) {
+    phi__mcp_serve_send_text(server, origin, phi__str("", 0), http_status);
+}
+
+PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
+                                      phi__buf *out) {
+    phi__buf_init(out, &server->rt->memory);
+    phi__mcp_rpc_open_result(out, origin->id);
+    phi__buf_char(out, '{');
+}
+
+PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *origin, int code,
+                                       int http_status, phi_str message, const char *data) {
+    phi__buf out;
+    phi__buf_init(&out, &server->rt->memory);
+    phi__mcp_rpc_error(&out, origin->id, code, message, phi_str_of(data));
+    if (out.failed)
+        phi__mcp_serve_send_lost(server, origin);
+    else
+        phi__mcp_serve_send_text(server, origin, phi__buf_str(&out), http_status);
+    phi__buf_free(&out);
+}
+
+/* No queue would hold it: the client gets an error, and is not dropped for it. */
+static void phi__mcp_serve_send_too_long(phi_mcp_server *server, phi__mcp_origin *origin) {
+    char message[80];
+    (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
+                   (unsigned long)server->desc.max_queue_bytes);
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200, phi_str_of(message),
+                              NULL);
+}
+
+PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       phi__buf *out) {
+    size_t most = server->desc.max_queue_bytes, before;
+    before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
+    phi__buf_text(out, "}}");
+    if (out->failed)
+        phi__mcp_serve_send_lost(server, origin);
+    else if (out->len >= most - before)
+        phi__mcp_serve_send_too_long(server, origin);
+    else
+        phi__mcp_serve_send_text(server, origin, phi__buf_str(out), 200);
+    phi__buf_free(out);
+}
+
+PHI__FN void phi__mcp_serve_send_complete(const phi_mcp_server *server,
+                                          const phi__mcp_origin *origin, phi__buf *out) {
+    if (!origin->era->result_type) return;
+    phi__records_str(out, "resultType", PHI__LIT("complete"));
+    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
+    phi__mcp_serve_send_server_info(server, out, origin->era);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__mcp_serve_send_cache(const phi_mcp_server *server, const phi__mcp_origin *origin,
+                                       phi__buf *out) {
+    if (!origin->era->result_type) return;
+    phi__records_u64(out, "ttlMs", server->desc.ttl_ms);
+    phi__records_str(out, "cacheScope", PHI__LIT("private"));
+}
+
+PHI__FN void phi__mcp_serve_send_empty(phi_mcp_server *server, phi__mcp_origin *origin) {
+    phi__buf out;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+/* ---- notifications ---- */
+
+PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
+    phi__buf_init(out, &server->rt->memory);
+    phi__mcp_rpc_open_notification(out, method);
+    phi__buf_char(out, '{');
+}
+
+PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
+    bool sent;
+    phi__buf_text(out, "}}");
+    sent = !out->failed && way->table->send(way, phi__buf_str(out), 200, false);
+    phi__buf_free(out);
+    return sent;
+}
+
+/* ======== Requests that the host works on: made, found by their handles, ended; their
+   progress and log messages. */
 
 /* ---- handles ---- */
 
@@ -285,4 +480,461 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
     phi_arena_free(&arena);
     status = out.failed ? PHI_NO_MEMORY : PHI_OK;
     return phi__mcp_serve_send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
+}
+
+/* ======== Questions to a client in the midst of its request.
+
+   A session gets them as requests, on the stream of its own. A client of 2026-07-28 gets them as
+   the result of its request (input_required), which is parked, and repeats it with the answers and
+   with requestState: the handle of the parked request, how often it was parked, and a keyed hash
+   over both and over the method and its parameters. A state is so good for one repetition of one
+   request, and worthless when the request has ended. */
+
+/* ---- callbacks into the host ---- */
+
+PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server) { server->depth++; }
+
+PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server) {
+    bool retired = server->retired;
+    if (--server->depth == 0 && retired) server->free_fn(server);
+    return !retired;
+}
+
+/* ---- one question ---- */
+
+static void phi__mcp_serve_ask_give(phi__mcp_question *ask, phi_status status,
+                                    const phi_json *result, phi_str message) {
+    phi_mcp_ask_desc desc = ask->desc;
+    phi__mcp_serve_request_free_question(ask);
+    if (desc.done_fn != NULL) desc.done_fn(desc.user_data, status, result, message);
+}
+
+static phi_str phi__mcp_serve_ask_put(char **at, phi_str text) {
+    char *to = *at;
+    if (text.len > 0) memcpy(to, text.at, text.len);
+    *at = to + text.len;
+    return phi__str(to, text.len);
+}
+
+static bool phi__mcp_serve_ask_has(const phi__mcp_serving *serving, phi_str key) {
+    const phi__link *link;
+    for (link = serving->asks.first; link != NULL; link = link->next)
+        if (phi_str_equal(PHI__OWNER(link, const phi__mcp_question, link)->key, key)) return true;
+    return false;
+}
+
+/* The number of the question, or the next that the host did not give to another as its key. Keys
+   of a task serve once, so the host's are not used there. */
+static phi_str phi__mcp_serve_ask_number(const phi__mcp_serving *serving, char out[16]) {
+    const char *format = serving->task != NULL ? "task-%u" : "%u";
+    unsigned number = serving->asked;
+    do (void)snprintf(out, 16, format, ++number);
+    while (phi__mcp_serve_ask_has(serving, phi_str_of(out)));
+    return phi_str_of(out);
+}
+
+static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
+                                                  const phi_mcp_ask_desc *desc, phi_str params) {
+    phi_mcp_server *server = serving->server;
+    phi_str method = phi_str_of(desc->method);
+    char number[16], *at;
+    bool named = desc->key != NULL && serving->task == NULL;
+    phi_str key = named ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
+    phi__mcp_question *ask;
+    size_t bytes;
+    bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
+    ask = (phi__mcp_question *)phi__alloc(&server->rt->memory, bytes);
+    if (ask == NULL) return NULL;
+    at = (char *)(ask + 1);
+    ask->of = serving;
+    ask->bytes = bytes;
+    ask->desc = *desc;
+    ask->key = phi__mcp_serve_ask_put(&at, key);
+    ask->method = phi__mcp_serve_ask_put(&at, method);
+    ask->params = phi__mcp_serve_ask_put(&at, params);
+    ask->number = ++server->asked;
+    serving->asked++;
+    serving->ask_count++;
+    phi__list_push(&serving->asks, &ask->link);
+    return ask;
+}
+
+/* ---- sessions ---- */
+
+static void phi__mcp_serve_ask_late(phi__timer *timer) {
+    phi__mcp_question *ask = PHI__OWNER(timer, phi__mcp_question, timer);
+    phi_mcp_server *server = ask->of->server;
+    phi__mcp_serve_ask_enter(server);
+    phi__mcp_serve_ask_give(ask, PHI_TIMEOUT, NULL, PHI__LIT("The client did not answer in time"));
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+static uint64_t phi__mcp_serve_ask_deadline(const phi_mcp_server *server) {
+    uint32_t ms = server->desc.ask_timeout_ms;
+    return ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
+}
+
+PHI__FN phi_status phi__mcp_serve_ask_wait(phi__mcp_question *ask) {
+    phi_mcp_server *server = ask->of->server;
+    ask->timer.fire = phi__mcp_serve_ask_late;
+    return phi__io_timer_set(server->rt->io, &ask->timer, phi__mcp_serve_ask_deadline(server));
+}
+
+static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
+    phi_mcp_server *server = ask->of->server;
+    phi__mcp_way *way = phi__mcp_serve_request_stream(ask->of);
+    phi__buf out;
+    bool sent;
+    if (way == NULL) return PHI_STALE;
+    if (phi__mcp_serve_ask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
+    phi__buf_init(&out, &server->rt->memory);
+    phi__mcp_rpc_open_request(&out, ask->number, ask->method);
+    phi__buf_add_str(&out, ask->params);
+    phi__buf_char(&out, '}');
+    sent = !out.failed && way->table->send(way, phi__buf_str(&out), 200, false);
+    phi__buf_free(&out);
+    return sent ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi__mcp_question *phi__mcp_serve_ask_find(phi_mcp_server *server,
+                                                  const phi__mcp_client *client, uint64_t number) {
+    phi__link *at, *link;
+    for (at = server->serving.first; at != NULL; at = at->next) {
+        phi__mcp_serving *serving = PHI__OWNER(at, phi__mcp_serving, link);
+        if (serving->client != client) continue;
+        for (link = serving->asks.first; link != NULL; link = link->next)
+            if (PHI__OWNER(link, phi__mcp_question, link)->number == number)
+                return PHI__OWNER(link, phi__mcp_question, link);
+    }
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
+                                         const phi__mcp_rpc *answer) {
+    uint64_t number = 0;
+    phi__mcp_question *ask = NULL;
+    if (phi__mcp_rpc_number(answer->id, &number))
+        ask = phi__mcp_serve_ask_find(server, client, number);
+    if (ask == NULL) return;
+    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is(answer->result, PHI_JSON_OBJECT))
+        phi__mcp_serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
+    else
+        phi__mcp_serve_ask_give(ask, PHI_REFUSED, NULL,
+                                answer->message.len > 0
+                                    ? answer->message
+                                    : PHI__LIT("The client's answer has no result"));
+}
+
+/* ---- 2026-07-28: requestState ---- */
+
+static bool phi__mcp_serve_ask_digest(phi_mcp_server *server, phi_str method,
+                                      const phi_json *params,
+                                      unsigned char out[PHI__SHA256_BYTES]) {
+    phi_json_iter it = phi_json_each(params);
+    const phi_json *child;
+    phi__sha256 sha;
+    phi__buf text;
+    phi__buf_init(&text, &server->rt->memory);
+    phi__buf_add_str(&text, method);
+    while ((child = phi_json_next(&it)) != NULL) {
+        if (phi__str_is(it.key, "_meta") || phi__str_is(it.key, "inputResponses") ||
+            phi__str_is(it.key, "requestState"))
+            continue;
+        phi__json_write_key(&text, it.key);
+        (void)phi__json_write(&text, child, 0);
+    }
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, text.at, text.len);
+    phi__sha256_end(&sha, out);
+    phi__buf_free(&text);
+    return !text.failed;
+}
+
+PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]) {
+    unsigned char hash[PHI__SHA256_BYTES];
+    char text[40 + PHI__SHA256_BYTES];
+    int n = snprintf(out, 40, "%lx.%lx.%lx.", (unsigned long)serving->index,
+                     (unsigned long)serving->gen, (unsigned long)serving->round);
+    memcpy(text, out, (size_t)n);
+    memcpy(text + n, serving->digest, PHI__SHA256_BYTES);
+    phi__sha256_hmac(phi__str((const char *)serving->server->key, sizeof serving->server->key),
+                     phi__str(text, (size_t)n + PHI__SHA256_BYTES), hash);
+    phi__sha256_hex(hash, out + n);
+    out[n + PHI__SHA256_HEX] = '\0';
+}
+
+static bool phi__mcp_serve_ask_numbers(phi_str state, unsigned long out[2]) {
+    size_t i, part = 0, digits = 0;
+    out[0] = out[1] = 0;
+    for (i = 0; i < state.len && part < 2; i++) {
+        char c = state.at[i];
+        int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (c == '.' && digits > 0) {
+            part++;
+            digits = 0;
+        } else if (value < 0 || ++digits > 8)
+            return false;
+        else
+            out[part] = out[part] * 16 + (unsigned long)value;
+    }
+    return part == 2;
+}
+
+PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state) {
+    char good[PHI__MCP_STATE];
+    unsigned long numbers[2];
+    phi__mcp_serving *serving;
+    phi__slot *slot;
+    if (!phi__mcp_serve_ask_numbers(state, numbers)) return NULL;
+    slot = phi__slots_find(&server->slots, (uint32_t)numbers[0], (uint32_t)numbers[1]);
+    if (slot == NULL) return NULL;
+    serving = (phi__mcp_serving *)slot->object;
+    phi__mcp_serve_ask_state(serving, good);
+    return phi__str_equal_secret(state, phi_str_of(good)) ? serving : NULL;
+}
+
+static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_str state,
+                                                   phi_str method, const phi_json *params) {
+    unsigned char digest[PHI__SHA256_BYTES];
+    phi__mcp_serving *serving = phi__mcp_serve_ask_named(server, state);
+    if (serving == NULL || !serving->parked) return NULL;
+    if (!phi__mcp_serve_ask_digest(server, method, params, digest)) return NULL;
+    return memcmp(digest, serving->digest, sizeof digest) == 0 ? serving : NULL;
+}
+
+/* ---- 2026-07-28: asking, and going on ---- */
+
+/* Requests whose clients never come back must not take the places of all others: when half of
+   max_calls is parked, the oldest one has waited long enough. */
+static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
+    phi__mcp_serving *oldest = NULL;
+    uint32_t count = 0;
+    phi__link *link;
+    for (link = server->serving.first; link != NULL; link = link->next) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        if (!serving->parked || serving->asks.first == NULL) continue;
+        if (oldest == NULL) oldest = serving;
+        count++;
+    }
+    if (count > (server->desc.max_calls + 1) / 2)
+        (void)phi__io_timer_set(server->rt->io, &oldest->timer, phi__io_now_us(server->rt->io));
+}
+
+PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out) {
+    const phi__link *link;
+    phi__buf_char(out, '{');
+    for (link = serving->asks.first; link != NULL; link = link->next) {
+        const phi__mcp_question *ask = PHI__OWNER(link, const phi__mcp_question, link);
+        phi__json_write_key(out, ask->key);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "method", ask->method);
+        phi__records_raw(out, "params", "");
+        phi__buf_add_str(out, ask->params);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_origin origin = serving->origin;
+    char state[PHI__MCP_STATE];
+    phi__buf out;
+    serving->round++;
+    phi__mcp_serve_ask_state(serving, state);
+    phi__mcp_serve_send_open(server, &origin, &out);
+    phi__records_str(&out, "resultType", PHI__LIT("input_required"));
+    phi__records_raw(&out, "inputRequests", "");
+    phi__mcp_serve_ask_write(serving, &out);
+    phi__records_str(&out, "requestState", phi_str_of(state));
+    phi__mcp_serve_request_detach(serving);
+    serving->origin.batch = NULL;
+    serving->parked = true;
+    phi__mcp_serve_send_close(server, &origin, &out);
+    (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__mcp_serve_ask_deadline(server));
+    phi__mcp_serve_ask_crowded(server);
+}
+
+/* Gives the first question that has an answer its answer. False: there is none. */
+static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json *inputs,
+                                      bool late) {
+    phi__link *link;
+    for (link = serving->asks.first; link != NULL; link = link->next) {
+        phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
+        const phi_json *answer = phi__json_get_n(inputs, ask->key);
+        if (answer != NULL)
+            phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
+        else if (late)
+            phi__mcp_serve_ask_give(ask, PHI_TIMEOUT, NULL,
+                                    PHI__LIT("The client did not repeat its request in time"));
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
+/* Questions were asked, or answers have come; or a parked request has waited too long. */
+static void phi__mcp_serve_ask_due(phi__timer *timer) {
+    phi__mcp_serving *serving = PHI__OWNER(timer, phi__mcp_serving, timer);
+    phi_mcp_server *server = serving->server;
+    phi_mcp_incoming handle = phi__mcp_serve_request_handle(serving);
+    bool late = serving->parked;
+    uint32_t most = serving->ask_count;
+    phi__mcp_serve_ask_enter(server);
+    while (serving != NULL && most-- > 0 &&
+           phi__mcp_serve_ask_settle(serving, serving->inputs, late))
+        serving = phi__mcp_serve_request_find(handle);
+    if (serving != NULL && !server->retired && serving->asks.first != NULL) {
+        if (!late)
+            phi__mcp_serve_ask_required(serving);
+        else /* questions asked meanwhile have deadlines of their own */
+            (void)phi__io_timer_set(server->rt->io, &serving->timer,
+                                    phi__mcp_serve_ask_deadline(server));
+    }
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+PHI__FN void phi__mcp_serve_ask_take(phi__mcp_serving *serving, const phi_json *inputs) {
+    phi_mcp_server *server = serving->server;
+    phi_mcp_incoming handle = phi__mcp_serve_request_handle(serving);
+    uint32_t most = serving->ask_count;
+    phi__mcp_serve_ask_enter(server);
+    while (serving != NULL && !server->retired && most-- > 0 &&
+           phi__mcp_serve_ask_settle(serving, inputs, false))
+        serving = phi__mcp_serve_request_find(handle);
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+static phi_status phi__mcp_serve_ask_soon(phi__mcp_serving *serving) {
+    phi__io *io = serving->server->rt->io;
+    serving->timer.fire = phi__mcp_serve_ask_due;
+    return phi__io_timer_set(io, &serving->timer, phi__io_now_us(io));
+}
+
+static void phi__mcp_serve_ask_refuse(phi_mcp_server *server, phi__mcp_origin *origin,
+                                      const char *message) {
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200, phi_str_of(message),
+                              NULL);
+}
+
+PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                       const phi_json *params) {
+    const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
+    phi_json_iter it = phi_json_each(inputs);
+    bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
+    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
+    if (!good)
+        phi__mcp_serve_ask_refuse(server, origin,
+                                  "params.inputResponses: expected an object of objects");
+    return good;
+}
+
+PHI__FN bool phi__mcp_serve_ask_keep(phi__mcp_serving *serving, phi_str method,
+                                     const phi_json *params) {
+    const phi_json *inputs = phi_json_get(params, "inputResponses");
+    if (serving->client != NULL || serving->can == 0) return true; /* nothing can be asked */
+    if (inputs != NULL) {
+        serving->inputs = phi_json_copy(&serving->arena, inputs);
+        if (serving->inputs == NULL) return false;
+    }
+    return phi__mcp_serve_ask_digest(serving->server, method, params, serving->digest);
+}
+
+PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin *origin,
+                                         phi_str method, const phi_json *params) {
+    const phi_json *given = phi_json_get(params, "requestState");
+    phi_str state = phi_json_str(given, NULL), id;
+    phi__mcp_serving *serving;
+    if (given == NULL) return false;
+    serving = phi__mcp_serve_ask_parked(server, state, method, params);
+    if (serving == NULL) {
+        phi__mcp_serve_ask_refuse(server, origin,
+                                  "params.requestState: not valid for this request, or not any "
+                                  "more");
+        return true;
+    }
+    if (!phi__arena_str(&serving->arena, origin->id, &id) ||
+        !phi__mcp_serve_ask_keep(serving, method, params)) {
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 500,
+                                  PHI__LIT("Out of memory"), NULL);
+        return true;
+    }
+    serving->parked = false;
+    phi__mcp_serve_request_attach(serving, origin);
+    serving->origin.id = id;
+    phi__mcp_serve_request_meta(serving, params);
+    (void)phi__mcp_serve_ask_soon(serving); /* the timer has its place since it was parked */
+    return true;
+}
+
+/* ---- public ---- */
+
+static uint32_t phi__mcp_serve_ask_bit(phi_str method) {
+    if (phi__str_is(method, "elicitation/create")) return (uint32_t)PHI_MCP_CAN_ELICIT;
+    if (phi__str_is(method, "sampling/createMessage")) return (uint32_t)PHI_MCP_CAN_SAMPLE;
+    return phi__str_is(method, "roots/list") ? (uint32_t)PHI_MCP_CAN_ROOTS : 0;
+}
+
+static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
+                                           const phi_mcp_ask_desc *desc) {
+    phi_runtime *rt = serving->server->rt;
+    uint32_t bit = phi__mcp_serve_ask_bit(phi_str_of(desc->method));
+    if (bit == 0)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "phi_mcp_ask: method: expected elicitation/create, "
+                          "sampling/createMessage or roots/list");
+    if ((serving->can & bit) == 0)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "phi_mcp_ask: the client has not declared that it "
+                          "answers %s",
+                          desc->method);
+    if (serving->ask_count >= PHI__MCP_ASKS_MOST)
+        return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__MCP_ASKS_MOST);
+    if (desc->key != NULL && serving->task == NULL &&
+        phi__mcp_serve_ask_has(serving, phi_str_of(desc->key)))
+        return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
+    return PHI_OK;
+}
+
+static phi_status phi__mcp_serve_ask_open(phi__mcp_serving *serving, const phi_mcp_ask_desc *desc,
+                                          phi_str params) {
+    phi__mcp_question *ask = phi__mcp_serve_ask_make(serving, desc, params);
+    phi_status status = PHI_NO_MEMORY;
+    if (ask == NULL) return status;
+    if (serving->client != NULL)
+        status = phi__mcp_serve_ask_send(ask);
+    else if (serving->task != NULL)
+        status = phi__mcp_serve_ask_wait(ask);
+    else if (serving->parked)
+        status = PHI_OK; /* it goes with the next round */
+    else
+        status = phi__mcp_serve_ask_soon(serving);
+    if (status != PHI_OK) phi__mcp_serve_request_free_question(ask);
+    return status;
+}
+
+PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *desc) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi_json *params = NULL;
+    phi_arena arena;
+    phi__buf text;
+    phi_status status;
+    if (incoming.server == NULL || desc == NULL || desc->method == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    status = phi__mcp_serve_ask_check(serving, desc);
+    if (status != PHI_OK) return status;
+    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
+    phi__buf_init(&text, &incoming.server->rt->memory);
+    status = phi_json_parse(&arena, phi_str_of(desc->params != NULL ? desc->params : "{}"),
+                            PHI_JSON_BORROW, &params, NULL);
+    if (status == PHI_OK && !phi_json_is(params, PHI_JSON_OBJECT)) status = PHI_PARSE;
+    if (status == PHI_OK) status = phi__json_write(&text, params, 0);
+    if (status == PHI_OK && text.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) status = phi__mcp_serve_ask_open(serving, desc, phi__buf_str(&text));
+    phi__buf_free(&text);
+    phi_arena_free(&arena);
+    if (status != PHI_PARSE && status != PHI_TOO_BIG) return status;
+    return phi__error(incoming.server->rt, PHI_BAD_ARG,
+                      "phi_mcp_ask: params: expected a JSON object");
 }

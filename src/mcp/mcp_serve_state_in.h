@@ -11,13 +11,10 @@
 
 #include "base/arena_in.h"
 #include "base/sha256_in.h"
-#include "base/slots_in.h"
+#include "base/map_in.h"
 #include "loop/loop_in.h"
-#include "mcp/mcp_eras_in.h"
-#include "mcp/mcp_level_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "mcp/mcp_serve_in.h"
-#include "mcp/mcp_slices_in.h"
 
 enum {
     PHI__MCP_NAME_BYTES =
@@ -172,7 +169,7 @@ struct phi_mcp_server {
    on the tape, so they are then the system's. */
 PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *out, size_t len);
 
-/* ---- mcp_serve_send.c ---- */
+/* ---- mcp_serve_request.c ---- */
 
 /* A block of the protocol: of a text, an image, audio, or a document, which is an embedded
    resource. Audio is a text where the era has none. */
@@ -203,7 +200,7 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__mcp_serve_send_server_info(const phi_mcp_server *server, phi__buf *out,
                                              const phi__mcp_era *era);
 
-/* ---- mcp_serve_client.c ---- */
+/* ---- mcp_serve.c ---- */
 
 PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
                                                    const phi__mcp_origin *origin);
@@ -212,7 +209,7 @@ PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server);
 /* It was heard of: its idle time begins anew. */
 PHI__FN void phi__mcp_serve_client_renew(phi__mcp_client *client);
 
-/* ---- mcp_serve_long.c ---- */
+/* ---- mcp_serve.c ---- */
 
 /* `message` is copied; json is borrowed until its end. The first one begins in the next step. */
 PHI__FN phi_status phi__mcp_serve_long_begin(phi_mcp_server *server, const phi__mcp_long *message,
@@ -259,7 +256,7 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
                                               const char *level, const char *logger,
                                               const char *data);
 
-/* ---- mcp_serve_ask.c ---- */
+/* ---- mcp_serve_request.c ---- */
 
 /* An answer of a session to one of our requests, or a malformed one (`message` says why). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
@@ -287,7 +284,7 @@ PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin
 PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server);
 PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
 
-/* ---- mcp_serve_task.c ---- */
+/* ---- mcp_serve_call.c ---- */
 
 PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving);
 /* Its work has ended: it is kept for its client. outcome: the text of a JSON object, taken over;
@@ -301,7 +298,7 @@ PHI__FN void phi__mcp_serve_task_update(phi_mcp_server *server, phi__mcp_origin 
 PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin *origin,
                                         phi__mcp_client *client, const phi_json *params);
 
-/* ---- mcp_serve_call.c, mcp_serve_data.c, mcp_serve_uri.c ---- */
+/* ---- mcp_serve_call.c, mcp_serve_call.c, mcp_serve_call.c ---- */
 
 PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *origin,
                                        phi__mcp_client *client, const phi_json *params);
@@ -317,13 +314,13 @@ PHI__FN bool phi__mcp_serve_data_known(const phi_mcp_server *server, phi_str uri
 /* A uri by a template: true, and an object of its values is written into out, where given. */
 PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf *out);
 
-/* ---- mcp_serve_heads.c ---- */
+/* ---- mcp_serve.c ---- */
 
 /* NULL: the headers fit the body; else why not (static). */
 PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi__mcp_heads *heads,
                                                phi_str method, const phi_json *params);
 
-/* ---- mcp_serve_list.c ---- */
+/* ---- mcp_serve.c ---- */
 
 PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_origin *origin);
 /* The versions that are spoken, newest first: an array. */
@@ -339,7 +336,7 @@ PHI__FN void phi__mcp_serve_list_templates(phi_mcp_server *server, phi__mcp_orig
 PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin *origin,
                                          phi__mcp_client *client, const phi_json *params);
 
-/* ---- mcp_serve_notify.c ---- */
+/* ---- mcp_serve.c ---- */
 
 typedef enum phi__mcp_list {
     PHI__MCP_LIST_TOOLS = 1,

@@ -5,7 +5,7 @@
 
 #include "system/process_in.h"
 #include "loop/state_in.h"
-#include "mcp/mcp_core_in.h"
+#include "mcp/mcp_requests_in.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "mcp/mcp_tasks_in.h"
 
 #include "loop/state_in.h"
-#include "mcp/mcp_asked_in.h"
+#include "mcp/mcp_session_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "mcp/mcp_rpc_in.h"
 #include "text/json_in.h"

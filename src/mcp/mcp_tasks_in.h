@@ -6,7 +6,7 @@
 #ifndef PHI_MCP_MCP_TASKS_IN_H
 #define PHI_MCP_MCP_TASKS_IN_H
 
-#include "mcp/mcp_core_in.h"
+#include "mcp/mcp_requests_in.h"
 
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */

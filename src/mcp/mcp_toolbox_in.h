@@ -5,9 +5,11 @@
 #ifndef PHI_MCP_MCP_TOOLBOX_IN_H
 #define PHI_MCP_MCP_TOOLBOX_IN_H
 
+#include "base/arena_in.h"
 #include "base/list_in.h"
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_tools.h"
+#include "text/json_in.h"
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
@@ -43,6 +45,7 @@ typedef void (*phi__mcp_toolbox_warn_fn)(void *ctx, phi_str original, const char
 /* The text by which definitions are compared: name, title, description, schemas, annotations,
    execution. In the arena. False: no memory. */
 PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out);
+
 /* Makes a box with one user. functions: of a phi_tool, those that serve calls. marks: schemas are
    checked for headers. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition *definitions,

@@ -5,7 +5,7 @@
 #include "base/arena_in.h"
 #include "base/utf8_in.h"
 #include "loop/provider_in.h"
-#include "wire/takes_in.h"
+#include "wire/encode_in.h"
 
 #include <stdio.h>
 

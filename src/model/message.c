@@ -1,10 +1,222 @@
 /* message.c - messages as data: copying, joining text, writing the interchange JSON. Reading it is
-   in message_read.c. */
+   in message.c. */
 #include "model/message_in.h"
 
+#include "model/citations.h"
 #include "text/json_in.h"
 
-PHI__FN const char *phi__message_role_word(size_t role) {
+/* ======== Reads the providers' shapes of citations. */
+
+typedef struct phi__citations {
+    phi_arena *arena;
+    phi_citation *out; /* NULL: they are counted */
+    size_t count;
+    bool no_memory;
+} phi__citations;
+
+/* The sources of a grounding, so that each is found at once. */
+typedef struct phi__citations_chunks {
+    const phi_json **at;
+    size_t count;
+} phi__citations_chunks;
+
+static void phi__citations_add(phi__citations *list, const phi_citation *c) {
+    if (c->url.len == 0 && c->title.len == 0 && c->text.len == 0) return;
+    if (list->out != NULL) list->out[list->count] = *c;
+    list->count++;
+}
+
+/* The first of several members that is a string; NULL ends their names. */
+static phi_str phi__citations_str(const phi_json *node, const char *const *names) {
+    for (; *names != NULL; names++) {
+        const phi_json *member = phi_json_get(node, *names);
+        if (phi_json_is(member, PHI_JSON_STRING)) return phi_json_str(member, "");
+    }
+    return phi__str("", 0);
+}
+
+static bool phi__citations_range(phi_citation *c, const phi_json *node, const char *start,
+                                 const char *end) {
+    const phi_json *from = phi_json_get(node, start), *to = phi_json_get(node, end);
+    if (from == NULL && to == NULL) return false;
+    c->start = (size_t)phi__json_get_uint(from, 0); /* Google leaves 0 out */
+    c->end = (size_t)phi__json_get_uint(to, c->start);
+    c->has_range = true;
+    return true;
+}
+
+/* Ranges of a document: Anthropic's in the citation itself, Bedrock's in a place. */
+static void phi__citations_place(phi_citation *c, const phi_json *node) {
+    static const char *const places[] = {"documentChar", "documentPage", "documentChunk",
+                                         "searchResultLocation"};
+    const phi_json *location = phi_json_get(node, "location");
+    size_t i;
+    c->in_source = phi__citations_range(c, node, "start_char_index", "end_char_index") ||
+                   phi__citations_range(c, node, "start_page_number", "end_page_number") ||
+                   phi__citations_range(c, node, "start_block_index", "end_block_index");
+    for (i = 0; i < PHI__COUNT(places) && !c->in_source; i++)
+        c->in_source = phi__citations_range(c, phi_json_get(location, places[i]), "start", "end");
+}
+
+/* The text of Bedrock's first part. */
+static phi_str phi__citations_source_text(const phi_json *node) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "sourceContent"));
+    return phi_json_str(phi_json_get(phi_json_next(&it), "text"), "");
+}
+
+/* One source, or one place of it: all shapes but Google's groundings. */
+static void phi__citations_plain(phi__citations *list, const phi_json *node) {
+    static const char *const inside[] = {
+        "url_citation", "file_citation", "document_citation", "web", "retrievedContext", "maps",
+        "image",        "file"};
+    static const char *const urls[] = {"url", "uri", "document_uri", "sourceUri", "source", NULL};
+    static const char *const titles[] = {"title",     "document_title", "filename",
+                                         "file_name", "name",           NULL};
+    static const char *const texts[] = {"cited_text", "text", "content", NULL};
+    static const char *const web[] = {"url", NULL};
+    phi_citation c = PHI_ZERO;
+    const phi_json *member;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(inside); i++) {
+        member = phi_json_get(node, inside[i]);
+        if (!phi_json_is(member, PHI_JSON_OBJECT)) continue;
+        node = member;
+        break;
+    }
+    c.url = phi__citations_str(phi_json_get(phi_json_get(node, "location"), "web"), web);
+    if (c.url.len == 0) c.url = phi__citations_str(node, urls);
+    c.title = phi__citations_str(node, titles);
+    c.text = phi__citations_str(node, texts);
+    if (c.text.len == 0) c.text = phi__citations_source_text(node);
+    phi__citations_place(&c, node);
+    if (!c.in_source && !phi__citations_range(&c, node, "start_index", "end_index") &&
+        !phi__citations_range(&c, node, "startIndex", "endIndex"))
+        (void)phi__citations_range(&c, node, "index", "index");
+    phi__citations_add(list, &c);
+}
+
+/* A part of the answer and the sources that support it, by their place in the list. */
+static void phi__citations_support(phi__citations *list, const phi_json *support,
+                                   const phi__citations_chunks *chunks) {
+    static const char *const kinds[] = {"web", "retrievedContext", "maps", "image"};
+    static const char *const urls[] = {"uri", "sourceUri", NULL};
+    static const char *const titles[] = {"title", NULL};
+    static const char *const texts[] = {"text", NULL};
+    const phi_json *segment = phi_json_get(support, "segment"), *index;
+    phi_json_iter it = phi_json_each(phi_json_get(support, "groundingChunkIndices"));
+    while ((index = phi_json_next(&it)) != NULL) {
+        uint64_t place = phi__json_get_uint(index, UINT64_MAX);
+        const phi_json *chunk = place < chunks->count ? chunks->at[place] : NULL;
+        phi_citation c = PHI_ZERO;
+        size_t i;
+        for (i = 0; i < PHI__COUNT(kinds); i++) {
+            const phi_json *source = phi_json_get(chunk, kinds[i]);
+            if (!phi_json_is(source, PHI_JSON_OBJECT)) continue;
+            c.url = phi__citations_str(source, urls);
+            c.title = phi__citations_str(source, titles);
+            break;
+        }
+        c.text = phi__citations_str(segment, texts);
+        (void)phi__citations_range(&c, segment, "startIndex", "endIndex");
+        phi__citations_add(list, &c);
+    }
+}
+
+static void phi__citations_each(phi__citations *list, const phi_json *array) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    while ((node = phi_json_next(&it)) != NULL) phi__citations_plain(list, node);
+}
+
+static void phi__citations_supports(phi__citations *list, const phi_json *supports,
+                                    const phi_json *chunks) {
+    phi_arena_mark mark = phi_arena_save(list->arena);
+    phi_json_iter it = phi_json_each(chunks);
+    const phi_json *node;
+    phi__citations_chunks table;
+    if (phi_json_count(supports) == 0) return;
+    table.count = 0;
+    table.at = (const phi_json **)phi_arena_alloc(
+        list->arena, phi__mul(phi__max(phi_json_count(chunks), 1), sizeof *table.at));
+    if (table.at == NULL) {
+        list->no_memory = true;
+        return;
+    }
+    while ((node = phi_json_next(&it)) != NULL) table.at[table.count++] = node;
+    it = phi_json_each(supports);
+    while ((node = phi_json_next(&it)) != NULL) phi__citations_support(list, node, &table);
+    phi_arena_reset(list->arena, mark);
+}
+
+/* Google's metadata of a candidate; false: it is none. */
+static bool phi__citations_google(phi__citations *list, const phi_json *node) {
+    static const char *const lists[] = {"citationSources", "citations"};
+    const phi_json *grounding = phi_json_get(node, "groundingMetadata");
+    const phi_json *metadata = phi_json_get(node, "citationMetadata"), *chunks, *supports;
+    size_t before = list->count, i;
+    bool is = grounding != NULL || metadata != NULL;
+    if (grounding == NULL) grounding = node;
+    if (metadata == NULL) metadata = node;
+    chunks = phi_json_get(grounding, "groundingChunks");
+    supports = phi_json_get(grounding, "groundingSupports");
+    is = is || phi_json_is(chunks, PHI_JSON_ARRAY) || phi_json_is(supports, PHI_JSON_ARRAY);
+    phi__citations_supports(list, supports, chunks);
+    if (list->count == before) phi__citations_each(list, chunks); /* sources of all of it */
+    for (i = 0; i < PHI__COUNT(lists); i++) {
+        const phi_json *sources = phi_json_get(metadata, lists[i]);
+        is = is || phi_json_is(sources, PHI_JSON_ARRAY);
+        phi__citations_each(list, sources);
+    }
+    return is;
+}
+
+static void phi__citations_read(phi__citations *list, const phi_json *root) {
+    phi_json_iter it = phi_json_each(root);
+    const phi_json *node;
+    list->count = 0;
+    while ((node = phi_json_next(&it)) != NULL)
+        if (phi_json_is(node, PHI_JSON_OBJECT) && !phi__citations_google(list, node))
+            phi__citations_plain(list, node);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
+                                 const phi_citation **out, size_t *count) {
+    phi__citations list = PHI_ZERO;
+    phi_json *root = NULL;
+    phi_arena_mark mark;
+    phi_status status;
+    if (content == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    *count = 0;
+    if (content->citations.len == 0) return PHI_OK;
+    mark = phi_arena_save(arena);
+    status = phi_json_parse(arena, content->citations, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    if (status == PHI_OK && !phi_json_is(root, PHI_JSON_ARRAY)) status = PHI_PARSE;
+    if (status == PHI_OK) {
+        list.arena = arena;
+        phi__citations_read(&list, root);
+        list.out = (phi_citation *)phi_arena_alloc(
+            arena, phi__mul(phi__max(list.count, 1), sizeof *list.out));
+        if (list.out != NULL) phi__citations_read(&list, root);
+        if (list.out == NULL || list.no_memory) status = PHI_NO_MEMORY;
+    }
+    if (status != PHI_OK) {
+        phi_arena_reset(arena, mark);
+        return status == PHI_NO_MEMORY ? status : PHI_PARSE;
+    }
+    *out = list.out;
+    *count = list.count;
+    return PHI_OK;
+}
+
+/* ======== For our own writers and readers of JSON: messages and their parts.
+
+   `scratch` is for checking text that should be JSON; its memory is given back. */
+
+/* A role as the interchange JSON has it. NULL: there is none of that number. Static. */
+static const char *phi__message_role_word(size_t role) {
     static const char *const words[] = {"", "user", "assistant", "toolResult", "extension"};
     return role < PHI__COUNT(words) ? words[role] : NULL;
 }
@@ -105,7 +317,9 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
+/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
+   of a string could be taken for the value itself, so it keeps its quotes both ways. */
+static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;
     while (more) {
@@ -391,4 +605,388 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK : PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
+}
+
+/* ======== Reads messages out of the interchange JSON. */
+
+PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
+    bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
+                 phi__str_is(protocol, "azure_open_ai_responses");
+    if (phi__str_is(provider, "openai-responses")) return PHI__LIT("openai_responses");
+    return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
+}
+
+/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
+   "openai_". The original knows no Interactions. */
+static const char *const phi__message_apis[][2] = {
+    {"anthropic_messages", "anthropic_messages"},
+    {"open_ai_completions", "openai_completions"},
+    {"open_ai_responses", "openai_responses"},
+    {"azure_open_ai_responses", "azure_openai_responses"},
+    {"google_generative_ai", "google_generative_ai"},
+    {"google_vertex", "google_vertex"},
+    {"bedrock_converse_stream", "bedrock_converse_stream"}};
+
+PHI__FN const char *phi__message_read_api(phi_str protocol) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+        if (phi__str_is(protocol, phi__message_apis[i][0]) ||
+            phi__str_is(protocol, phi__message_apis[i][1]))
+            return phi__message_apis[i][0];
+    return NULL;
+}
+
+typedef struct phi__message_reader {
+    phi_arena *arena;
+    phi_parse_error *error;
+    bool no_memory;
+} phi__message_reader;
+
+static phi_status phi__message_read_bad(phi__message_reader *r, const char *words) {
+    if (r->error != NULL) {
+        memset(r->error, 0, sizeof *r->error);
+        memcpy(r->error->message, words, phi__min(strlen(words), sizeof r->error->message - 1));
+        r->error->line = r->error->column = 1;
+    }
+    return PHI_PARSE;
+}
+
+/* The tree's strings live as long as the arena: nothing to copy. */
+static phi_str phi__message_read_str(const phi_json *node) { return phi__json_text_of(node); }
+
+PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out) {
+    bool no_memory = false;
+    if (node == NULL) return true;
+    if (phi_json_is(node, PHI_JSON_STRING) &&
+        !phi__message_is_quotable(phi_json_str(node, ""), arena, &no_memory)) {
+        *out = phi_json_str(node, "");
+        return !no_memory;
+    }
+    return phi_json_write(arena, node, 0, out) != PHI_NO_MEMORY;
+}
+
+static phi_str phi__message_read_protocol(phi_str api) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+        if (phi__str_is(api, phi__message_apis[i][0])) return phi_str_of(phi__message_apis[i][1]);
+    return api;
+}
+
+/* The members of a block that are read, about in the order in which they are written. */
+#define PHI__MESSAGE_BLOCK_LIST(X)                                                                 \
+    X(TYPE, "type")                                                                                \
+    X(TEXT, "text")                                                                                \
+    X(THINKING, "thinking")                                                                        \
+    X(DATA, "data")                                                                                \
+    X(MIME_TYPE, "mimeType")                                                                       \
+    X(ID, "id")                                                                                    \
+    X(NAME, "name")                                                                                \
+    X(ARGUMENTS, "arguments")                                                                      \
+    X(SIGNATURE, "signature")                                                                      \
+    X(REDACTED, "redacted")                                                                        \
+    X(INCOMPLETE, "incomplete")                                                                    \
+    X(REPLAY, "replay")                                                                            \
+    X(CITATIONS, "citations")                                                                      \
+    X(PROTOCOL, "protocol")                                                                        \
+    X(JSON, "json")                                                                                \
+    X(URL, "url")
+
+#define PHI_X(name, text) PHI__MESSAGE_BLOCK_##name,
+enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__message_block_names[] = {PHI__MESSAGE_BLOCK_LIST(PHI_X)};
+#undef PHI_X
+
+static bool phi__message_read_get_content(phi__message_reader *r, const phi_json *node,
+                                          phi_content *out) {
+    const phi_json *in[PHI__MESSAGE_BLOCK_COUNT];
+    phi_str type;
+    phi__json_get_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
+    type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TYPE]);
+    memset(out, 0, sizeof *out);
+    if (phi__str_is(type, "text")) {
+        out->kind = PHI_CONTENT_TEXT;
+        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+    } else if (phi__str_is(type, "image")) {
+        out->kind = PHI_CONTENT_IMAGE;
+        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+    } else if (phi__str_is(type, "thinking")) {
+        out->kind = PHI_CONTENT_THINKING;
+        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_THINKING]);
+        out->redacted = phi_json_bool(in[PHI__MESSAGE_BLOCK_REDACTED], false);
+    } else if (phi__str_is(type, "toolCall")) {
+        out->kind = PHI_CONTENT_TOOL_CALL;
+        out->id = phi__message_read_str(in[PHI__MESSAGE_BLOCK_ID]);
+        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->arguments = PHI__LIT("{}");
+        if (!phi__message_read_get_value(in[PHI__MESSAGE_BLOCK_ARGUMENTS], r->arena,
+                                         &out->arguments))
+            r->no_memory = true;
+        out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
+    } else if (phi__str_is(type, "opaque")) {
+        out->kind = PHI_CONTENT_OPAQUE;
+        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->protocol = phi__message_read_str(in[PHI__MESSAGE_BLOCK_PROTOCOL]);
+        out->replay = phi__message_read_str(in[PHI__MESSAGE_BLOCK_JSON]);
+        out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
+        return true;
+    } else if (phi__str_is(type, "document")) {
+        out->kind = PHI_CONTENT_DOCUMENT;
+        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->url = phi__message_read_str(in[PHI__MESSAGE_BLOCK_URL]);
+        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        return true;
+    } else if (phi__str_is(type, "audio")) {
+        out->kind = PHI_CONTENT_AUDIO;
+        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        return true;
+    } else
+        return false;
+    if (out->kind == PHI_CONTENT_TEXT)
+        out->citations = phi__message_read_str(in[PHI__MESSAGE_BLOCK_CITATIONS]);
+    out->signature = phi__message_read_str(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
+    if (in[PHI__MESSAGE_BLOCK_REPLAY] != NULL &&
+        phi_json_write(r->arena, in[PHI__MESSAGE_BLOCK_REPLAY], 0, &out->replay) == PHI_NO_MEMORY)
+        r->no_memory = true;
+    return true;
+}
+
+static phi_status phi__message_read_blocks(phi__message_reader *r, const phi_json *array,
+                                           phi_message *out) {
+    size_t n = phi_json_count(array);
+    phi_content *content;
+    phi_json_iter it = phi_json_each(array);
+    phi_json *node;
+    if (!phi_json_is(array, PHI_JSON_ARRAY))
+        return phi__message_read_bad(r, "content: expected an array of blocks");
+    if (n == 0) return PHI_OK;
+    content = (phi_content *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *content));
+    if (content == NULL) return PHI_NO_MEMORY;
+    out->content = content;
+    while ((node = phi_json_next(&it)) != NULL)
+        if (!phi__message_read_get_content(r, node, &content[out->content_count++]))
+            return phi__message_read_bad(
+                r, "content: expected blocks of type text, image, thinking or "
+                   "toolCall");
+    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+}
+
+PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node) {
+    static const phi_str names[] = {PHI__JSON_NAME("input"),       PHI__JSON_NAME("output"),
+                                    PHI__JSON_NAME("reasoning"),   PHI__JSON_NAME("cache_read"),
+                                    PHI__JSON_NAME("cache_write"), PHI__JSON_NAME("total_tokens")};
+    const phi_json *in[PHI__COUNT(names)];
+    phi_usage usage;
+    phi__json_get_pick(node, names, PHI__COUNT(names), in);
+    usage.input = phi__json_get_uint(in[0], 0);
+    usage.output = phi__json_get_uint(in[1], 0);
+    usage.reasoning = phi__json_get_uint(in[2], 0);
+    usage.cache_read = phi__json_get_uint(in[3], 0);
+    usage.cache_write = phi__json_get_uint(in[4], 0);
+    usage.total_tokens = phi__json_get_uint(in[5], 0);
+    return usage;
+}
+
+static phi_stop_reason phi__message_read_get_stop(phi_str text) {
+#define PHI_X(name, value, words)                                                                  \
+    if (phi__str_is(text, words)) return PHI_STOP_REASON_##name;
+    PHI_STOP_REASON_LIST(PHI_X)
+#undef PHI_X
+    return PHI_STOP_REASON_STOP;
+}
+
+static phi_role phi__message_read_get_role(phi_str text) {
+    size_t i;
+    for (i = 1; i < PHI_ROLE_EXTENSION; i++)
+        if (phi__str_is(text, phi__message_role_word(i))) return (phi_role)i;
+    return PHI_ROLE_EXTENSION;
+}
+
+/* The members of a message that are read, in the order in which they are written. */
+#define PHI__MESSAGE_LIST(X)                                                                       \
+    X(ROLE, "role")                                                                                \
+    X(KIND, "kind")                                                                                \
+    X(DATA, "data")                                                                                \
+    X(CALL_ID, "toolCallId")                                                                       \
+    X(TOOL_NAME, "toolName")                                                                       \
+    X(CONTENT, "content")                                                                          \
+    X(STOP_REASON, "stopReason")                                                                   \
+    X(MODEL, "model")                                                                              \
+    X(PROVIDER, "provider")                                                                        \
+    X(API, "api")                                                                                  \
+    X(USAGE, "usage")                                                                              \
+    X(ERROR, "error_message")                                                                      \
+    X(IS_ERROR, "isError")                                                                         \
+    X(TIMESTAMP, "timestamp")                                                                      \
+    X(TURN, "turnId")                                                                              \
+    X(NODE_ID, "nodeId")                                                                           \
+    X(PARENT_ID, "parentId")                                                                       \
+    X(TAGS, "tags")                                                                                \
+    X(HINT, "provenanceHint")                                                                      \
+    X(UPDATE, "update")                                                                            \
+    X(PREFIX, "prefix")
+
+#define PHI_X(name, text) PHI__MESSAGE_IN_##name,
+enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__message_names[] = {PHI__MESSAGE_LIST(PHI_X)};
+#undef PHI_X
+
+static phi_status phi__message_read_extension(phi__message_reader *r, const phi_json *const *in,
+                                              phi_message *out) {
+    const phi_json *data = in[PHI__MESSAGE_IN_DATA];
+    if (!phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) || data == NULL)
+        return phi__message_read_bad(r, "role: expected user, assistant, toolResult, or a kind and "
+                                        "data of an extension");
+    out->extension_kind = phi__message_read_str(in[PHI__MESSAGE_IN_KIND]);
+    return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY ? PHI_NO_MEMORY
+                                                                                    : PHI_OK;
+}
+
+static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
+    const phi_json *loop_id = phi_json_get(turn, "loopId");
+    if (!phi_json_is(loop_id, PHI_JSON_STRING)) return;
+    out->loop_id = phi__message_read_str(loop_id);
+    out->turn_index = (uint32_t)phi__json_get_uint(phi_json_get(turn, "turnIndex"), 0);
+}
+
+static bool phi__message_read_is_id(const phi_json *node) {
+    return phi__json_get_uint(node, 0) == phi__json_get_uint(node, 1);
+}
+
+static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *node, bool is) {
+    phi_str out = {NULL, 0};
+    if (is && phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
+    return out;
+}
+
+/* A malformed field counts as absent. role: of an extension, where that is not "extension". */
+static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json *const *in,
+                                          phi_str role, phi_message *out) {
+    const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
+    const phi_json *tags = in[PHI__MESSAGE_IN_TAGS], *hint = in[PHI__MESSAGE_IN_HINT];
+    bool has_node = phi__message_read_is_id(node), has_parent = phi__message_read_is_id(parent);
+    bool has_tags = phi_json_is(tags, PHI_JSON_ARRAY) && phi_json_count(tags) > 0;
+    bool has_hint = hint != NULL && !phi_json_is(hint, PHI_JSON_NULL);
+    phi_message_extra *extra;
+    if (!has_node && !has_parent && !has_tags && !has_hint && role.len == 0) return PHI_OK;
+    extra = (phi_message_extra *)phi__arena_zero(r->arena, sizeof *extra);
+    if (extra == NULL) return PHI_NO_MEMORY;
+    extra->node_id = phi__message_read_json(r, node, has_node);
+    extra->parent_id = phi__message_read_json(r, parent, has_parent);
+    extra->tags = phi__message_read_json(r, tags, has_tags);
+    extra->provenance_hint = phi__message_read_json(r, hint, has_hint);
+    extra->role = role;
+    out->extra = extra;
+    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* Whether it is an extension by its shape: the original takes it for one under any role. */
+static bool phi__message_read_is_extension(const phi_json *const *in) {
+    return !phi_json_is(in[PHI__MESSAGE_IN_CONTENT], PHI_JSON_ARRAY) &&
+           phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) &&
+           in[PHI__MESSAGE_IN_DATA] != NULL;
+}
+
+/* Sixteen hexadecimal digits; anything else is 0. */
+static uint64_t phi__message_read_hash(phi_str digits) {
+    uint64_t n = 0;
+    size_t i;
+    for (i = 0; i < digits.len; i++) {
+        char c = digits.at[i];
+        if (c >= '0' && c <= '9')
+            n = n << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            n = n << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return 0;
+    }
+    return n;
+}
+
+static void phi__message_read_prefix(const phi_json *node, phi_message *out) {
+    phi_str digits = phi__message_read_str(node);
+    if (digits.len != 32) return;
+    out->prefix = phi__message_read_hash(phi__str(digits.at, 16));
+    out->prefix_parts = phi__message_read_hash(phi__str(digits.at + 16, 16));
+}
+
+static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
+                                    phi_message *out) {
+    const phi_json *in[PHI__MESSAGE_IN_COUNT];
+    phi_status status;
+    phi_str role;
+    memset(out, 0, sizeof *out);
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__message_read_bad(r, "expected an object: a message");
+    phi__json_get_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
+    if (!phi_json_is(in[PHI__MESSAGE_IN_ROLE], PHI_JSON_STRING))
+        return phi__message_read_bad(r, "role: expected a string, such as \"user\"");
+    role = phi__message_read_str(in[PHI__MESSAGE_IN_ROLE]);
+    out->role =
+        phi__message_read_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_read_get_role(role);
+    out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
+    phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
+    if (out->role != PHI_ROLE_EXTENSION || phi__str_is(role, "extension")) role.len = 0;
+    status = phi__message_read_extra(r, in, role, out);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_EXTENSION) return phi__message_read_extension(r, in, out);
+    status = phi__message_read_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_ASSISTANT) {
+        out->stop_reason =
+            phi__message_read_get_stop(phi__message_read_str(in[PHI__MESSAGE_IN_STOP_REASON]));
+        out->model = phi__message_read_str(in[PHI__MESSAGE_IN_MODEL]);
+        out->protocol = phi__message_read_protocol(phi__message_read_str(in[PHI__MESSAGE_IN_API]));
+        out->provider = phi__message_read_provider(
+            phi__message_read_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
+        out->usage = phi__message_read_get_usage(in[PHI__MESSAGE_IN_USAGE]);
+        out->error_message = phi__message_read_str(in[PHI__MESSAGE_IN_ERROR]);
+        phi__message_read_prefix(in[PHI__MESSAGE_IN_PREFIX], out);
+    }
+    if (out->role == PHI_ROLE_USER)
+        out->is_update = phi_json_bool(in[PHI__MESSAGE_IN_UPDATE], false);
+    if (out->role == PHI_ROLE_TOOL_RESULT) {
+        out->tool_call_id = phi__message_read_str(in[PHI__MESSAGE_IN_CALL_ID]);
+        out->tool_name = phi__message_read_str(in[PHI__MESSAGE_IN_TOOL_NAME]);
+        out->is_error = phi_json_bool(in[PHI__MESSAGE_IN_IS_ERROR], false);
+    }
+    return PHI_OK;
+}
+
+static phi__message_reader phi__message_read_reader_of(phi_arena *arena, phi_parse_error *error) {
+    phi__message_reader r;
+    r.arena = arena;
+    r.error = error;
+    r.no_memory = false;
+    return r;
+}
+
+PHI__FN phi_status phi__message_read_get(const phi_json *root, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error) {
+    phi__message_reader r = phi__message_read_reader_of(arena, error);
+    return phi__message_read(&r, root, out);
+}
+
+PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena *arena,
+                                                phi_message *out, phi_parse_error *error) {
+    phi__message_reader r = phi__message_read_reader_of(arena, error);
+    return phi__message_read_blocks(&r, array, out);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    return status == PHI_OK ? phi__message_read_get(root, arena, out, error) : status;
 }

@@ -5,7 +5,6 @@
 #define PHI_MODEL_MESSAGE_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "model/message.h"
 #include "text/json.h"
 
@@ -15,21 +14,17 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
 /* Adds each field. */
 PHI__FN void phi__message_add_usage(phi_usage *to, const phi_usage *more);
 
-/* A role as the interchange JSON has it. NULL: there is none of that number. Static. */
-PHI__FN const char *phi__message_role_word(size_t role);
-/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
-   of a string could be taken for the value itself, so it keeps its quotes both ways. */
-PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory);
-
 /* ---- writing: appended to a buffer ---- */
-
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
+
 /* The members "usage" and "content", with the comma before them where one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage); /* no key */
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
+
 /* A text as a JSON value on one line; text that is no JSON as a string; an empty text as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
+
 /* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False:
    it was not, and nothing is written. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
@@ -45,10 +40,12 @@ PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol);
 /* As phi_message_from_json; the strings of the tree are not copied. */
 PHI__FN phi_status phi__message_read_get(const phi_json *root, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
+
 /* Only an array of blocks, into a message's content. */
 PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena *arena,
                                                 phi_message *out, phi_parse_error *error);
 PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node);
+
 /* What phi__message_put_value wrote. NULL leaves *out as it is. False: no memory. */
 PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
 

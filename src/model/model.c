@@ -1,6 +1,8 @@
 /* model.c - which server a model is at, and what its answers cost. */
 #include "model/model_in.h"
 
+#include "model/tokens.h"
+
 /* Scheme, host and port. */
 static phi_str phi__model_origin(const char *address) {
     phi_str url = phi_str_of(address);
@@ -23,4 +25,66 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
             (double)usage->cache_read * rates->cache_read +
             (double)usage->cache_write * rates->cache_write) /
            1e6;
+}
+
+/* ======== The estimate, and the tokens of a message beyond its text. */
+
+/* Tokens of the frame around a message; behaviours C 35. */
+enum {
+    PHI__TOKENS_CALL = 8,    /* a tool call's keys and id */
+    PHI__TOKENS_MESSAGE = 4, /* role and delimiters */
+    PHI__TOKENS_RESULT = 8,  /* the same, and the call's id */
+    PHI__TOKENS_IMAGE_LEAST = 85,
+    PHI__TOKENS_IMAGE_MOST = 16000,
+    PHI__TOKENS_IMAGE_BYTES = 750, /* of the image, a token */
+    /* Base64 bytes a token, rough: a page of a PDF has about 2,000 tokens (Anthropic's guide) and
+       100 KB; a second of mp3 at 128 kbit/s has 32 tokens (Google's guide). */
+    PHI__TOKENS_PDF_BYTES = 64,
+    PHI__TOKENS_AUDIO_BYTES = 640
+};
+
+static size_t phi__tokens_image(size_t base64_bytes) {
+    size_t most = (size_t)PHI__TOKENS_IMAGE_MOST * PHI__TOKENS_IMAGE_BYTES;
+    if (base64_bytes / 4 >= most / 3) return PHI__TOKENS_IMAGE_MOST;
+    return phi__max(base64_bytes * 3 / 4 / PHI__TOKENS_IMAGE_BYTES, PHI__TOKENS_IMAGE_LEAST);
+}
+
+/* ---- public ---- */
+
+PHI_API size_t phi_tokens_of_text(const phi_token_counter *counter, phi_str text) {
+    if (counter != NULL && counter->count_text != NULL)
+        return counter->count_text(counter->user_data, text);
+    return text.len / 4 + (text.len % 4 != 0);
+}
+
+static size_t phi__tokens_content(const phi_token_counter *counter, const phi_content *content) {
+    if (content == NULL) return 0;
+    switch (content->kind) {
+    case PHI_CONTENT_TEXT:
+    case PHI_CONTENT_THINKING: return phi_tokens_of_text(counter, content->text);
+    case PHI_CONTENT_IMAGE: return phi__tokens_image(content->data.len);
+    case PHI_CONTENT_OPAQUE: return phi_tokens_of_text(counter, content->replay);
+    case PHI_CONTENT_DOCUMENT:
+        return phi__add(phi__add(phi_tokens_of_text(counter, content->name),
+                                 phi_tokens_of_text(counter, content->text)),
+                        content->data.len / PHI__TOKENS_PDF_BYTES);
+    case PHI_CONTENT_AUDIO: return content->data.len / PHI__TOKENS_AUDIO_BYTES;
+    case PHI_CONTENT_TOOL_CALL:
+        return phi__add(phi__add(phi_tokens_of_text(counter, content->name),
+                                 phi_tokens_of_text(counter, content->arguments)),
+                        PHI__TOKENS_CALL);
+    default: return 0;
+    }
+}
+
+PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi_message *message) {
+    size_t sum = PHI__TOKENS_MESSAGE, i;
+    if (message == NULL) return 0;
+    if (message->role == PHI_ROLE_EXTENSION)
+        return phi__add(sum, phi_tokens_of_text(counter, message->extension_data));
+    if (message->role == PHI_ROLE_TOOL_RESULT)
+        sum = phi__add(PHI__TOKENS_RESULT, phi_tokens_of_text(counter, message->tool_name));
+    for (i = 0; i < message->content_count; i++)
+        sum = phi__add(sum, phi__tokens_content(counter, &message->content[i]));
+    return sum;
 }

@@ -3,7 +3,7 @@
 #define PHI_MODEL_TEXTS_IN_H
 
 #include "base/arena.h"
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "model/texts.h"
 
 typedef struct phi__texts_args {

@@ -3,9 +3,8 @@
 #define PHI_OPENAPI_API_IN_H
 
 #include "loop/state_in.h"
-#include "openapi/document_in.h"
-#include "openapi/operation_in.h"
 #include "openapi/reading_in.h"
+#include "openapi/operation_in.h"
 
 struct phi__openapi_calls;
 

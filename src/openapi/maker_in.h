@@ -3,11 +3,10 @@
 #ifndef PHI_OPENAPI_MAKER_IN_H
 #define PHI_OPENAPI_MAKER_IN_H
 
-#include "openapi/making_in.h"
+#include "openapi/api_in.h"
+#include "openapi/tool_schema_in.h"
 
-/* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
-   it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
-PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
-                             const char **skip, size_t *units);
+/* Frees every selection of the object. */
+PHI__FN void phi__selection_free_all(phi_openapi *api);
 
 #endif

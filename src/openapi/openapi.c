@@ -1,10 +1,253 @@
 /* openapi.c - the object of a document: made, read, looked at and freed. */
+#include "base/arena_in.h"
+#include "loop/transfer_in.h"
 #include "openapi/api_in.h"
-
-#include "openapi/address_in.h"
+#include "openapi/maker_in.h"
+#include "openapi/openapi.h"
 #include "openapi/openapi_call_in.h"
-#include "openapi/selection_in.h"
-#include "openapi/settings_in.h"
+#include "wire/classify_in.h"
+
+#include <stdio.h>
+
+/* ======== A copy of a document's settings, defaults resolved. */
+
+enum {
+    PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
+    PHI__SETTINGS_RESPONSE_BYTES = 65536, /* the same */
+    PHI__SETTINGS_DOCUMENT_BYTES = 67108864,
+    PHI__SETTINGS_SCHEMA_BYTES = 65536
+};
+
+/* ---- checks ---- */
+
+static bool phi__settings_line(const char *text) {
+    return text == NULL || strpbrk(text, "\r\n") == NULL;
+}
+
+static bool phi__settings_pairs(const phi_openapi_pair *pairs, size_t count) {
+    size_t i;
+    if (count > 0 && pairs == NULL) return false;
+    for (i = 0; i < count; i++)
+        if (pairs[i].name == NULL || pairs[i].value == NULL || pairs[i].name[0] == '\0' ||
+            !phi__settings_line(pairs[i].name) || !phi__settings_line(pairs[i].value))
+            return false;
+    return true;
+}
+
+/* The fault of a desc: words for a message, static; NULL: none. */
+static const char *phi__settings_refuse(const phi_openapi_desc *desc) {
+    const phi_openapi_auth *auth = &desc->auth;
+    size_t i;
+    if (!phi__settings_pairs(desc->headers, desc->header_count))
+        return "headers: each needs a name and a value, without line breaks";
+    for (i = 0; i < desc->header_count; i++)
+        if (strpbrk(desc->headers[i].name, ": \t") != NULL)
+            return "headers: a name holds a colon or a blank";
+    if (!phi__settings_pairs(auth->keys, auth->key_count))
+        return "auth.keys: each needs a scheme's name and a value, without line breaks";
+    if (!phi__settings_line(auth->bearer_token) || !phi__settings_line(auth->user) ||
+        !phi__settings_line(auth->password) || !phi__settings_line(auth->client_id) ||
+        !phi__settings_line(auth->client_secret))
+        return "auth: a credential holds a line break";
+    if (auth->user != NULL && strchr(auth->user, ':') != NULL)
+        return "auth.user: it may not hold a colon";
+    if (auth->client_secret != NULL && auth->client_id == NULL)
+        return "auth.client_id is missing beside client_secret";
+    return NULL;
+}
+
+/* ---- copies ---- */
+
+static bool phi__settings_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **pairs,
+                                     size_t count) {
+    phi_openapi_pair *copy;
+    size_t i;
+    if (count == 0) return true;
+    copy = (phi_openapi_pair *)phi__arena_zero(arena, phi__mul(count, sizeof *copy));
+    if (copy == NULL) return false;
+    for (i = 0; i < count; i++) {
+        copy[i] = (*pairs)[i];
+        if (!phi__settings_text(arena, &copy[i].name) || !phi__settings_text(arena, &copy[i].value))
+            return false;
+    }
+    *pairs = copy;
+    return true;
+}
+
+static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) {
+    const char **copy;
+    size_t count = 0, i;
+    if (*list == NULL) return true;
+    while ((*list)[count] != NULL) count++;
+    copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
+    if (copy == NULL) return false;
+    for (i = 0; i < count; i++) {
+        copy[i] = (*list)[i];
+        if (!phi__settings_text(arena, &copy[i])) return false;
+    }
+    *list = copy;
+    return true;
+}
+
+static bool phi__settings_texts(phi_arena *arena, phi_openapi_desc *desc) {
+    const char **texts[9];
+    size_t i;
+    texts[0] = &desc->base_url;
+    texts[1] = &desc->response_directory;
+    texts[2] = &desc->name_prefix;
+    texts[3] = &desc->auth.bearer_token;
+    texts[4] = &desc->auth.user;
+    texts[5] = &desc->auth.password;
+    texts[6] = &desc->auth.client_id;
+    texts[7] = &desc->auth.client_secret;
+    texts[8] = &desc->auth.token_url;
+    for (i = 0; i < PHI__COUNT(texts); i++)
+        if (!phi__settings_text(arena, texts[i])) return false;
+    return true;
+}
+
+/* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
+static bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
+                               phi_openapi_desc *out) {
+    memset(out, 0, sizeof *out);
+    if (desc != NULL) *out = *desc;
+    if (out->name_prefix != NULL && out->name_prefix[0] == '\0') out->name_prefix = NULL;
+    if (out->timeout_ms == 0) out->timeout_ms = PHI__SETTINGS_TIMEOUT_MS;
+    if (out->max_response_bytes == 0) out->max_response_bytes = PHI__SETTINGS_RESPONSE_BYTES;
+    if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
+    if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
+    return phi__settings_texts(arena, out) &&
+           phi__settings_copy_pairs(arena, &out->headers, out->header_count) &&
+           phi__settings_copy_pairs(arena, &out->auth.keys, out->auth.key_count) &&
+           phi__settings_copy_list(arena, &out->upload_roots);
+}
+
+/* ======== Requests a document from its URL, and follows where the server sends it. */
+
+enum { PHI__ADDRESS_REDIRECTS = 5 };
+
+static bool phi__address_is_redirect(int status) {
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+static void phi__address_head(void *user_data, int http_status, phi_str headers) {
+    phi_openapi *api = (phi_openapi *)user_data;
+    phi_str location = phi__headers_value(headers, "location");
+    api->address.http_status = http_status;
+    api->address.location = phi__str(NULL, 0);
+    if (!phi__address_is_redirect(http_status) || location.len == 0) return;
+    if (!phi__arena_str(&api->arena, location, &api->address.location))
+        (void)phi__reading_fail(&api->reading, PHI_NO_MEMORY, "no memory for the document");
+}
+
+static size_t phi__address_body(void *user_data, phi_str bytes) {
+    phi_openapi *api = (phi_openapi *)user_data;
+    if (api->address.http_status / 100 == 2) (void)phi__reading_add(&api->reading, bytes);
+    return bytes.len;
+}
+
+/* The address that a Location names, from that of the answer; empty: none that is followed. */
+static bool phi__address_join(phi_openapi *api, phi_str to, phi_str *out) {
+    phi_str from = api->url;
+    size_t host = phi__str_find(from, 0, "://"), path;
+    bool secure = from.len > 5 && phi__str_is_nocase(phi__str(from.at, 5), "https");
+    char url[4096];
+    int n;
+    if (host == SIZE_MAX) return false;
+    path = phi__str_find(from, host + 3, "/");
+    if (path == SIZE_MAX) path = from.len;
+    if (phi__str_starts(to, "//"))
+        n = snprintf(url, sizeof url, "%.*s:%.*s", (int)host, from.at, (int)to.len, to.at);
+    else if (phi__str_starts(to, "/"))
+        n = snprintf(url, sizeof url, "%.*s%.*s", (int)path, from.at, (int)to.len, to.at);
+    else
+        n = snprintf(url, sizeof url, "%.*s", (int)to.len, to.at);
+    if (n <= 0 || (size_t)n >= sizeof url) return false;
+    if (secure && (n < 8 || !phi__str_is_nocase(phi__str(url, 8), "https://"))) return false;
+    return phi__arena_str(&api->arena, phi_str_of(url), out);
+}
+
+static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain);
+
+static void phi__address_redirect(phi_openapi *api) {
+    phi_str url = {NULL, 0};
+    if (api->address.redirects++ == PHI__ADDRESS_REDIRECTS)
+        (void)phi__reading_fail(&api->reading, PHI_REFUSED, "the document: too many redirects");
+    else if (!phi__address_join(api, api->address.location, &url))
+        (void)phi__reading_fail(&api->reading, PHI_REFUSED,
+                                "the document: a redirect to an address that is not followed");
+    else if (!phi__address_ask(api, url, true)) {
+        const char *words = "";
+        words = phi_last_error(api->rt).message;
+        phi_status status = phi_last_error(api->rt).status;
+        (void)phi__reading_fail(&api->reading, status, words);
+    }
+}
+
+static void phi__address_end(void *user_data, phi_status status, const char *message) {
+    phi_openapi *api = (phi_openapi *)user_data;
+    char words[120];
+    api->address.fetch = NULL;
+    if (api->reading.status != PHI_BUSY) return;
+    if (status != PHI_OK)
+        (void)phi__reading_fail(&api->reading, status, message);
+    else if (api->address.location.len > 0)
+        phi__address_redirect(api);
+    else if (api->address.http_status / 100 != 2) {
+        (void)snprintf(words, sizeof words, "the document: HTTP status %d",
+                       api->address.http_status);
+        (void)phi__reading_fail(&api->reading, PHI_REFUSED, words);
+    }
+}
+
+static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
+    size_t count = plain ? 0 : api->desc.header_count, i;
+    phi__header *headers =
+        (phi__header *)phi__arena_zero(&api->arena, (count + 1) * sizeof *headers);
+    phi__fetch_desc desc;
+    memset(&desc, 0, sizeof desc);
+    if (headers == NULL || !phi__arena_str(&api->arena, url, &api->url))
+        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_new: no memory") == PHI_OK;
+    headers[0].name = PHI__LIT("Accept");
+    headers[0].value = PHI__LIT("application/json, application/yaml, */*;q=0.5");
+    for (i = 0; i < count; i++) {
+        headers[i + 1].name = phi_str_of(api->desc.headers[i].name);
+        headers[i + 1].value = phi_str_of(api->desc.headers[i].value);
+    }
+    desc.memory = &api->memory;
+    desc.method = PHI__LIT("GET");
+    desc.url = url;
+    desc.headers = headers;
+    desc.header_count = count + 1;
+    desc.deadlines.total_ms = api->desc.timeout_ms;
+    desc.max_bytes = api->desc.max_document_bytes;
+    desc.on_head = phi__address_head;
+    desc.on_body = phi__address_body;
+    desc.on_end = phi__address_end;
+    desc.user_data = api;
+    return phi__fetch_open(api->rt, &desc, &api->address.fetch) == PHI_OK;
+}
+
+/* False: the URL cannot be asked, or no memory; phi_last_error says which. */
+static bool phi__address_open(phi_openapi *api, phi_str url) {
+    return phi__address_ask(api, url, false);
+}
+
+/* twice is harmless */
+static void phi__address_close(phi_openapi *api) {
+    phi__fetch_close(api->address.fetch);
+    api->address.fetch = NULL;
+}
+
+/* ======== The object of a document: made, read, looked at and freed. */
 
 static void phi__openapi_destroy(phi_openapi *api) {
     phi_memory *memory = &api->rt->memory;

@@ -1,11 +1,317 @@
 /* openapi_auth.c - credentials into requests. */
 #include "openapi/openapi_auth_in.h"
 
-#include "base/base64_in.h"
-#include "loop/error_in.h"
-#include "openapi/styles_in.h"
+#include "base/base_in.h"
+#include "base/sha256_in.h"
+#include "loop/events_in.h"
+#include "loop/loop_in.h"
+#include "text/json_in.h"
 
 #include <stdio.h>
+
+/* ======== Access tokens of OAuth2 client credentials (RFC 6749, 4.4).
+
+   A token is of the document's object, by its token URL and scopes: all agents share it, and calls
+   that need it at once share one request. It is kept until shortly before it expires, or until a
+   server has refused it. */
+
+enum {
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* of a token server's answer */
+    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* before it expires it counts as expired */
+    PHI__OPENAPI_TOKEN_WORDS = 300
+};
+
+struct phi__openapi_calls {
+    phi__list tokens;
+};
+
+struct phi__openapi_token {
+    phi_openapi *api;
+    phi__link link;      /* of the object's tokens */
+    phi__buf url, scope; /* scope: joined by spaces */
+    phi__buf text, answer;
+    bool valid;
+    uint64_t until_us;
+    phi__fetch *fetch; /* NULL: it is not requested */
+    int http_status;
+    phi__list waiting;
+};
+
+/* ---- tokens ---- */
+
+static bool phi__openapi_token_same(const phi__buf *buf, phi_str text) {
+    return buf->len == text.len && (text.len == 0 || memcmp(buf->at, text.at, text.len) == 0);
+}
+
+static void phi__openapi_token_forget(phi__openapi_token *t) {
+    if (t->text.at != NULL) memset(t->text.at, 0, t->text.cap);
+    if (t->answer.at != NULL) memset(t->answer.at, 0, t->answer.cap);
+    phi__buf_clear(&t->text);
+    phi__buf_clear(&t->answer);
+    t->valid = false;
+}
+
+static void phi__openapi_token_free(phi__openapi_token *t) {
+    phi__fetch_close(t->fetch);
+    phi__openapi_token_forget(t);
+    phi__buf_free(&t->url);
+    phi__buf_free(&t->scope);
+    phi__buf_free(&t->text);
+    phi__buf_free(&t->answer);
+    phi__free(&t->api->memory, t, sizeof *t);
+}
+
+static phi__openapi_token *phi__openapi_token_make(phi_openapi *api, phi_str url, phi_str scope) {
+    phi__openapi_token *t = (phi__openapi_token *)phi__alloc(&api->memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->api = api;
+    phi__buf_init(&t->url, &api->memory);
+    phi__buf_init(&t->scope, &api->memory);
+    phi__buf_init(&t->text, &api->memory);
+    phi__buf_init(&t->answer, &api->memory);
+    phi__buf_add_str(&t->url, url);
+    phi__buf_add_str(&t->scope, scope);
+    if (t->url.failed || t->scope.failed) {
+        phi__openapi_token_free(t);
+        return NULL;
+    }
+    phi__list_push(&api->calls->tokens, &t->link);
+    return t;
+}
+
+static phi__openapi_token *phi__openapi_token_find(phi_openapi *api, phi_str url, phi_str scope) {
+    phi__link *link;
+    if (api->calls == NULL)
+        api->calls = (struct phi__openapi_calls *)phi__alloc(&api->memory, sizeof *api->calls);
+    if (api->calls == NULL) return NULL;
+    for (link = api->calls->tokens.first; link != NULL; link = link->next) {
+        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+        if (phi__openapi_token_same(&t->url, url) && phi__openapi_token_same(&t->scope, scope))
+            return t;
+    }
+    return phi__openapi_token_make(api, url, scope);
+}
+
+/* ---- the answer ---- */
+
+/* Of a number, or a text with one. */
+static uint64_t phi__openapi_token_lifetime_s(phi_str answer) {
+    phi__json_found found;
+    int64_t n = 0;
+    uint64_t u = 0;
+    if (phi__json_cursor_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
+    if (found.type == PHI_JSON_STRING) return phi__str_to_u64(found.raw, &u) ? u : UINT64_MAX;
+    return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
+}
+
+static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
+    uint64_t s = phi__openapi_token_lifetime_s(phi__buf_str(&t->answer));
+    uint64_t early =
+        s > 2 * PHI__OPENAPI_TOKEN_EARLY_S ? (uint64_t)PHI__OPENAPI_TOKEN_EARLY_S : s / 2;
+    if (s == 0) s = 1; /* the calls that wait for it use it once */
+    phi__buf_clear(&t->text);
+    phi__buf_add_str(&t->text, text);
+    t->valid = !t->text.failed;
+    t->until_us =
+        s > UINT32_MAX ? UINT64_MAX : phi__io_now_us(t->api->rt->io) + (s - early) * 1000000u;
+}
+
+/* Its words are the token server's: short, and without our secret. */
+static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, char *words,
+                                       size_t size) {
+    const phi_openapi_auth *auth = &t->api->desc.auth;
+    phi__json_found found;
+    phi__secrets secrets;
+    phi_str code = phi__str("", 0);
+    size_t n;
+    if (phi__json_cursor_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
+        (void)phi__json_cursor_found_str(arena, &found, &code);
+    (void)snprintf(words, size, "the token server answered %d%s%.*s", t->http_status,
+                   code.len > 0 ? ": " : " without a token", (int)phi__min(code.len, 100), code.at);
+    n = phi__words_clean_line(words, strlen(words));
+    words[n] = '\0';
+    phi__secret_init(&secrets, arena);
+    phi__secret_add(&secrets, phi_str_of(auth->client_secret));
+    if (secrets.failed) /* no memory to look for it */
+        (void)snprintf(words, size, "the token server answered %d", t->http_status);
+    else
+        (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
+}
+
+static void phi__openapi_token_done(phi__openapi_token *t, phi_status status, const char *words) {
+    while (t->waiting.first != NULL) {
+        phi__openapi_wait *wait = PHI__OWNER(t->waiting.first, phi__openapi_wait, link);
+        phi__openapi_token_leave(wait);
+        wait->done(wait, status, words);
+    }
+}
+
+static void phi__openapi_token_end(void *user_data, phi_status status, const char *message) {
+    phi__openapi_token *t = (phi__openapi_token *)user_data;
+    char words[PHI__OPENAPI_TOKEN_WORDS];
+    phi__json_found found;
+    phi_arena arena;
+    phi_str text;
+    t->fetch = NULL;
+    phi_arena_init(&arena, &t->api->memory, 256);
+    (void)snprintf(words, sizeof words, "the token server: %s", message);
+    if (status == PHI_OK && t->answer.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) {
+        if (t->http_status >= 200 && t->http_status < 300 &&
+            phi__json_cursor_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
+            phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0)
+            phi__openapi_token_keep(t, text);
+        if (!t->valid) {
+            status = PHI_REFUSED;
+            phi__openapi_token_explain(t, &arena, words, sizeof words);
+        }
+    }
+    phi_arena_free(&arena);
+    if (t->answer.at != NULL) memset(t->answer.at, 0, t->answer.len);
+    phi__buf_clear(&t->answer);
+    phi__openapi_token_done(t, status, words);
+}
+
+static void phi__openapi_token_head(void *user_data, int http_status, phi_str headers) {
+    (void)headers;
+    ((phi__openapi_token *)user_data)->http_status = http_status;
+}
+
+static size_t phi__openapi_token_body(void *user_data, phi_str bytes) {
+    phi__openapi_token *t = (phi__openapi_token *)user_data;
+    phi__buf_add_str(&t->answer, bytes);
+    return bytes.len;
+}
+
+/* ---- the request ---- */
+
+/* "id:secret", each encoded as in a form, in base64: RFC 6749, 2.3.1. */
+static void phi__openapi_token_basic(const phi_openapi_auth *auth, phi__buf *out) {
+    phi__buf plain;
+    phi__buf_init(&plain, out->memory);
+    phi__styles_put_escaped(&plain, phi_str_of(auth->client_id), PHI__ESCAPE_ALL);
+    phi__buf_char(&plain, ':');
+    phi__styles_put_escaped(&plain, phi_str_of(auth->client_secret), PHI__ESCAPE_ALL);
+    phi__buf_text(out, "Basic ");
+    phi__base64_encode(out, plain.at, plain.len);
+    if (plain.failed) out->failed = true;
+    if (plain.at != NULL) memset(plain.at, 0, plain.len);
+    phi__buf_free(&plain);
+}
+
+static phi_status phi__openapi_token_open(phi__openapi_token *t, phi_str basic, phi_str body) {
+    const phi_openapi_desc *of = &t->api->desc;
+    phi__header headers[3];
+    phi__fetch_desc desc;
+    headers[0].name = PHI__LIT("Authorization");
+    headers[0].value = basic;
+    headers[1].name = PHI__LIT("Content-Type");
+    headers[1].value = PHI__LIT("application/x-www-form-urlencoded");
+    headers[2].name = PHI__LIT("Accept");
+    headers[2].value = PHI__LIT("application/json");
+    memset(&desc, 0, sizeof desc);
+    desc.memory = &t->api->memory;
+    desc.method = PHI__LIT("POST");
+    desc.url = phi__buf_str(&t->url);
+    desc.headers = headers;
+    desc.header_count = 3;
+    desc.body = body;
+    desc.deadlines.first_event_ms = desc.deadlines.total_ms = of->timeout_ms;
+    desc.max_bytes = PHI__OPENAPI_TOKEN_BYTES;
+    desc.on_head = phi__openapi_token_head;
+    desc.on_body = phi__openapi_token_body;
+    desc.on_end = phi__openapi_token_end;
+    desc.user_data = t;
+    return phi__fetch_open(t->api->rt, &desc, &t->fetch);
+}
+
+static phi_status phi__openapi_token_request(phi__openapi_token *t) {
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf basic, body;
+    phi__openapi_token_forget(t);
+    phi__buf_init(&basic, &t->api->memory);
+    phi__buf_init(&body, &t->api->memory);
+    phi__openapi_token_basic(&t->api->desc.auth, &basic);
+    phi__buf_text(&body, "grant_type=client_credentials");
+    if (t->scope.len > 0) {
+        phi__buf_text(&body, "&scope=");
+        phi__styles_put_escaped(&body, phi__buf_str(&t->scope), PHI__ESCAPE_ALL);
+    }
+    if (!basic.failed && !body.failed)
+        status = phi__openapi_token_open(t, phi__buf_str(&basic), phi__buf_str(&body));
+    if (basic.at != NULL) memset(basic.at, 0, basic.len);
+    phi__buf_free(&basic);
+    phi__buf_free(&body);
+    return status;
+}
+
+static bool phi__openapi_token_join(phi__buf *out, const phi_str *scopes, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (i > 0) phi__buf_char(out, ' ');
+        phi__buf_add_str(out, scopes[i]);
+    }
+    return !out->failed;
+}
+
+/* ---- for the call ---- */
+
+/* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: it was requested, and
+   `wait` is called. All else: it cannot be requested, and phi_last_error has the message. */
+static phi_status phi__openapi_token_get(phi_openapi *api, phi_str url, const phi_str *scopes,
+                                         size_t scope_count, phi__openapi_wait *wait,
+                                         phi_str *out) {
+    phi__openapi_token *t = NULL;
+    phi_status status = PHI_OK;
+    phi__buf scope;
+    phi__buf_init(&scope, &api->memory);
+    if (phi__openapi_token_join(&scope, scopes, scope_count))
+        t = phi__openapi_token_find(api, url, phi__buf_str(&scope));
+    phi__buf_free(&scope);
+    if (t == NULL) return phi__error(api->rt, PHI_NO_MEMORY, "no memory for a token");
+    if (t->valid && phi__io_now_us(api->rt->io) < t->until_us) {
+        *out = phi__buf_str(&t->text);
+        return PHI_OK;
+    }
+    if (t->fetch == NULL) status = phi__openapi_token_request(t);
+    if (status != PHI_OK) return status;
+    wait->token = t;
+    phi__list_push(&t->waiting, &wait->link);
+    return PHI_BUSY;
+}
+
+PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait) {
+    if (wait->token == NULL) return;
+    phi__list_take(&wait->token->waiting, &wait->link);
+    wait->token = NULL;
+}
+
+/* A server refused it: it is requested anew, unless that was done meanwhile. */
+static void phi__openapi_token_refused(phi_openapi *api, phi_str text) {
+    phi__link *link;
+    if (api->calls == NULL) return;
+    for (link = api->calls->tokens.first; link != NULL; link = link->next) {
+        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+        if (t->valid && phi__openapi_token_same(&t->text, text)) phi__openapi_token_forget(t);
+    }
+}
+
+PHI__FN void phi__openapi_token_free_all(phi_openapi *api) {
+    phi__link *link, *next;
+    if (api->calls == NULL) return;
+    for (link = api->calls->tokens.first; link != NULL; link = next) {
+        next = link->next;
+        phi__openapi_token_free(PHI__OWNER(link, phi__openapi_token, link));
+    }
+    phi__free(&api->memory, api->calls, sizeof *api->calls);
+    api->calls = NULL;
+}
+
+/* ======== What of the host's credentials a request carries.
+
+   The first alternative of the operation's security whose schemes can all be met is used. Where the
+   document asks for nothing, a bearer token, else user and password, are sent if they are given. A
+   host without any credential here (one whose headers hold them) sends none. */
 
 static bool phi__openapi_auth_given(const char *text) { return text != NULL && text[0] != '\0'; }
 

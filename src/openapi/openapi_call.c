@@ -5,13 +5,702 @@
    rest. A call ends once: by its result, or by cancel. */
 #include "openapi/openapi_call_in.h"
 
+#include "agent/agent.h"
+#include "base/sha256_in.h"
+#include "base/utf8_in.h"
+#include "loop/cap_in.h"
 #include "loop/loop_in.h"
-#include "openapi/openapi_answer_in.h"
 #include "openapi/openapi_auth_in.h"
-#include "openapi/openapi_body_in.h"
+#include "openapi/openapi_request_in.h"
+#include "text/json_in.h"
+#include "wire/classify_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+/* ======== Shortens a JSON text so that it stays valid: arrays and objects lose whole items
+   from their end, large members before small ones, long strings their end; notes in their places
+   say how much was left out. */
+
+enum {
+    PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
+    PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with its quotes and commas */
+    PHI__JSON_CUT_MEMBERS = 64, /* of an object, that share its room by their sizes */
+    PHI__JSON_CUT_ROUNDS = 8
+};
+
+typedef struct phi__json_cut_value {
+    phi_str key; /* with its quotes; empty in an array */
+    const char *at, *end;
+    bool whole;
+} phi__json_cut_value;
+
+/* Items of a container, one after another. */
+typedef struct phi__json_cut_scan {
+    const char *at, *end;
+    bool keys, whole, bad; /* whole: the closing bracket was seen */
+} phi__json_cut_scan;
+
+static const char *phi__json_cut_blank(const char *at, const char *end) {
+    while (at < end && strchr(" \t\r\n", *at) != NULL && *at != '\0') at++;
+    return at;
+}
+
+/* Behind the closing quote; NULL: the text ends before it. */
+static const char *phi__json_cut_string(const char *at, const char *end) {
+    bool escaped;
+    const char *quote = phi__json_text_quote(at + 1, end, &escaped);
+    return quote != NULL && quote < end ? quote + 1 : NULL;
+}
+
+/* Behind a value; NULL: the text ends before it does. */
+static const char *phi__json_cut_skip(const char *at, const char *end) {
+    size_t depth = 0;
+    while (at != NULL && at < end) {
+        char c = *at;
+        if (c == '"') {
+            at = phi__json_cut_string(at, end);
+            if (depth == 0) return at;
+            continue;
+        }
+        if (c == '[' || c == '{') depth++;
+        if (depth == 0 && c != '\0' && strchr(",]} \t\r\n", c) != NULL) return at;
+        at++;
+        if ((c == ']' || c == '}') && --depth == 0) return at;
+    }
+    return NULL;
+}
+
+static phi__json_cut_scan phi__json_cut_scan_of(const phi__json_cut_value *value) {
+    phi__json_cut_scan scan;
+    memset(&scan, 0, sizeof scan);
+    scan.keys = *value->at == '{';
+    scan.at = value->at + 1;
+    scan.end = value->end;
+    return scan;
+}
+
+/* The next item; false: there is none, or the text is broken. */
+static bool phi__json_cut_next(phi__json_cut_scan *scan, phi__json_cut_value *out) {
+    const char *at = phi__json_cut_blank(scan->at, scan->end), *behind;
+    if (at < scan->end && *at == ',') at = phi__json_cut_blank(at + 1, scan->end);
+    out->key = phi__str(NULL, 0);
+    scan->whole = at < scan->end && (*at == ']' || *at == '}');
+    if (at == scan->end || scan->whole) return false;
+    if (scan->keys) {
+        scan->bad = *at != '"';
+        behind = scan->bad ? NULL : phi__json_cut_string(at, scan->end);
+        if (behind == NULL) return false;
+        out->key = phi__str(at, (size_t)(behind - at));
+        at = phi__json_cut_blank(behind, scan->end);
+        if (at == scan->end) return false;
+        scan->bad = *at != ':';
+        at = phi__json_cut_blank(at + 1, scan->end);
+        if (scan->bad || at == scan->end) return false;
+    }
+    behind = phi__json_cut_skip(at, scan->end);
+    out->at = at;
+    out->whole = behind != NULL;
+    out->end = scan->at = behind != NULL ? behind : scan->end;
+    return true;
+}
+
+static size_t phi__json_cut_size(const phi__json_cut_value *value) {
+    return value->key.len + 2 + (size_t)(value->end - value->at);
+}
+
+/* ---- writing ---- */
+
+static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                              int depth);
+
+/* Also of a number that breaks off. */
+static void phi__json_cut_put_note(phi__buf *out, const char *what, size_t count, bool whole) {
+    phi__buf_printf(out, "\"... %s%llu more %s\"", whole ? "" : "at least ",
+                    (unsigned long long)count, what);
+}
+
+/* Where a text may be cut: neither inside of a character nor of an escape. */
+static size_t phi__json_cut_string_at(phi_str text, size_t most) {
+    size_t i = 0, last = 0;
+    most = phi__utf8_cut(text, phi__min(most, text.len));
+    while (i < most) {
+        size_t n = text.at[i] != '\\' ? 1 : i + 1 < text.len && text.at[i + 1] == 'u' ? 6 : 2;
+        /* the halves of a pair stay together */
+        if (n == 6 && i + 2 < text.len && (text.at[i + 2] == 'd' || text.at[i + 2] == 'D')) n = 12;
+        last = i;
+        i += n;
+    }
+    return i <= most ? i : last;
+}
+
+static void phi__json_cut_put_string(phi__buf *out, const phi__json_cut_value *value, size_t most) {
+    size_t len = (size_t)(value->end - value->at) - 1;
+    phi_str text = phi__str(value->at + 1, len);
+    size_t keep = most > PHI__JSON_CUT_NOTE ? most - PHI__JSON_CUT_NOTE : 0;
+    if (value->whole) text.len--;
+    keep = phi__json_cut_string_at(text, keep);
+    phi__buf_char(out, '"');
+    phi__buf_add(out, text.at, keep);
+    phi__buf_printf(out, "... [%s%llu more bytes]\"", value->whole ? "" : "at least ",
+                    (unsigned long long)(text.len - keep));
+}
+
+static void phi__json_cut_put_member(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                                     int depth) {
+    if (value->key.len > 0) {
+        phi__buf_add_str(out, value->key);
+        phi__buf_char(out, ':');
+    }
+    phi__json_cut_put(out, value, most - phi__min(most, value->key.len + 2), depth + 1);
+}
+
+/* In their order while they fit; one that does not fit is shortened where much room is left. */
+static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                                    int depth) {
+    phi__json_cut_scan scan = phi__json_cut_scan_of(value);
+    size_t left = most - phi__min(most, PHI__JSON_CUT_NOTE), given = 0, missing = 0;
+    phi__json_cut_value item;
+    bool full = false;
+    while (phi__json_cut_next(&scan, &item)) {
+        size_t size = phi__json_cut_size(&item);
+        bool fits = item.whole && size <= left;
+        if (!full && (fits || left >= most / 4)) {
+            if (given++ > 0) phi__buf_char(out, ',');
+            phi__json_cut_put_member(out, &item, left, depth);
+            left -= phi__min(left, size);
+        } else
+            missing++;
+        full = full || !fits;
+    }
+    if (scan.bad) out->failed = true; /* no JSON */
+    if (missing == 0 && scan.whole) return;
+    if (given > 0) phi__buf_char(out, ',');
+    if (scan.keys) phi__buf_text(out, "\"...\":");
+    phi__json_cut_put_note(out, scan.keys ? "members" : "items", missing, scan.whole);
+}
+
+/* What a member may take so that small ones stay whole and large ones share the rest. */
+static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
+    size_t share = room / count, i;
+    int round;
+    for (round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
+        size_t small = 0, large = 0;
+        for (i = 0; i < count; i++) {
+            if (sizes[i] <= share)
+                small += sizes[i];
+            else
+                large++;
+        }
+        if (large == 0 || small > room) return share;
+        share = (room - small) / large;
+    }
+    return share;
+}
+
+/* False: it has too many members for that, or too little room. */
+static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                                     int depth) {
+    phi__json_cut_scan scan = phi__json_cut_scan_of(value);
+    phi__json_cut_value members[PHI__JSON_CUT_MEMBERS], more;
+    size_t sizes[PHI__JSON_CUT_MEMBERS], count = 0, share, i;
+    while (phi__json_cut_next(&scan, &more)) {
+        if (count == PHI__JSON_CUT_MEMBERS) return false;
+        members[count] = more;
+        sizes[count++] = more.whole ? phi__json_cut_size(&more) : most;
+    }
+    if (count == 0) return false;
+    share = phi__json_cut_share(sizes, count, most - phi__min(most, PHI__JSON_CUT_NOTE));
+    if (share < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
+    if (scan.bad) out->failed = true; /* no JSON */
+    for (i = 0; i < count; i++) {
+        if (i > 0) phi__buf_char(out, ',');
+        phi__json_cut_put_member(out, &members[i], phi__min(share, sizes[i]), depth);
+    }
+    if (scan.whole) return true;
+    phi__buf_text(out, ",\"...\":");
+    phi__json_cut_put_note(out, "members", 0, false);
+    return true;
+}
+
+static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, size_t most,
+                              int depth) {
+    size_t len = (size_t)(value->end - value->at);
+    char c = *value->at;
+    if (value->whole && len <= most)
+        phi__buf_add(out, value->at, len);
+    else if (c == '"')
+        phi__json_cut_put_string(out, value, most);
+    else if ((c != '[' && c != '{') || depth >= PHI__JSON_CUT_DEPTH ||
+             most < (size_t)PHI__JSON_CUT_NOTE * 2)
+        phi__json_cut_put_note(out, "bytes", len, value->whole);
+    else {
+        phi__buf_char(out, c);
+        if (c == '[' || !phi__json_cut_put_shared(out, value, most, depth))
+            phi__json_cut_put_first(out, value, most, depth);
+        phi__buf_char(out, c == '[' ? ']' : '}');
+    }
+}
+
+static bool phi__json_cut_valid(phi_memory *memory, phi_str text) {
+    phi_arena arena;
+    phi_json *root;
+    bool valid;
+    phi_arena_init(&arena, memory, 4096);
+    valid = phi_json_parse(&arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
+                           NULL) == PHI_OK;
+    phi_arena_free(&arena);
+    return valid;
+}
+
+/* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
+   JSON, or so little room is no use, or there was no memory; `out` is as it was. */
+static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
+    phi__json_cut_value value;
+    const char *end = text.at + text.len, *behind;
+    phi__buf cut;
+    bool done;
+    memset(&value, 0, sizeof value);
+    value.at = text.len > 0 ? phi__json_cut_blank(text.at, end) : end;
+    if (value.at == end || most < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
+    behind = phi__json_cut_skip(value.at, end);
+    value.end = behind != NULL ? behind : end;
+    /* a number at the very end of a whole text */
+    value.whole = behind != NULL || (whole && strchr("\"[{", *value.at) == NULL);
+    phi__buf_init(&cut, out->memory);
+    phi__json_cut_put(&cut, &value, most, 0);
+    done = !cut.failed && phi__json_cut_valid(out->memory, phi__buf_str(&cut));
+    if (done) phi__buf_add_str(out, phi__buf_str(&cut));
+    phi__buf_free(&cut);
+    return done && !out->failed;
+}
+
+/* ======== The answer to a call's request, as it comes, and the blocks that a model
+   gets of it.
+
+   Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images,
+   and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
+   there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
+   it. */
+
+typedef enum phi__openapi_form {
+    PHI__FORM_TEXT,
+    PHI__FORM_JSON,
+    PHI__FORM_MEDIA, /* a block of phi__openapi_answer_kind */
+    PHI__FORM_BINARY,
+    PHI__FORM_UNKNOWN /* no Content-Type: text, if it is UTF-8 */
+} phi__openapi_form;
+
+typedef struct phi__openapi_answer {
+    const phi__operation *op;
+    phi_call call;
+    const phi__secrets *secrets; /* borrowed */
+    phi__openapi_form form;
+    char type[80]; /* the media type, without its parameters; terminated */
+    bool latin1;   /* its charset is Latin-1, or near it */
+    int http_status;
+    uint64_t total;          /* bytes that came */
+    uint64_t announced;      /* by Content-Length; 0: not */
+    phi__buf kept, incoming; /* incoming: a secret may begin in it */
+    size_t most;             /* of kept */
+    bool enough;             /* no more is wanted */
+#ifndef PHI_NO_FILES
+    phi__file *file;
+    bool saved, unsaved; /* unsaved: the disk refused */
+    phi__words words;
+    char path[512];
+#endif
+} phi__openapi_answer;
+
+enum {
+    PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
+    PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* ... and at most */
+    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* bytes of an image, PDF or sound that is shown */
+    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
+};
+
+/* ---- kinds of answers ---- */
+
+/* "OK"; empty: a status without a name */
+static const char *phi__openapi_answer_reason(int http_status) {
+    static const struct {
+        int status;
+        const char *reason;
+    } rows[] = {{200, "OK"},
+                {201, "Created"},
+                {202, "Accepted"},
+                {203, "Non Authoritative Information"},
+                {204, "No Content"},
+                {205, "Reset Content"},
+                {206, "Partial Content"},
+                {207, "Multi-Status"},
+                {300, "Multiple Choices"},
+                {301, "Moved Permanently"},
+                {302, "Found"},
+                {303, "See Other"},
+                {304, "Not Modified"},
+                {307, "Temporary Redirect"},
+                {308, "Permanent Redirect"},
+                {400, "Bad Request"},
+                {401, "Unauthorized"},
+                {402, "Payment Required"},
+                {403, "Forbidden"},
+                {404, "Not Found"},
+                {405, "Method Not Allowed"},
+                {406, "Not Acceptable"},
+                {408, "Request Timeout"},
+                {409, "Conflict"},
+                {410, "Gone"},
+                {411, "Length Required"},
+                {412, "Precondition Failed"},
+                {413, "Payload Too Large"},
+                {414, "URI Too Long"},
+                {415, "Unsupported Media Type"},
+                {416, "Range Not Satisfiable"},
+                {418, "I'm a teapot"},
+                {422, "Unprocessable Entity"},
+                {423, "Locked"},
+                {424, "Failed Dependency"},
+                {428, "Precondition Required"},
+                {429, "Too Many Requests"},
+                {431, "Request Header Fields Too Large"},
+                {451, "Unavailable For Legal Reasons"},
+                {500, "Internal Server Error"},
+                {501, "Not Implemented"},
+                {502, "Bad Gateway"},
+                {503, "Service Unavailable"},
+                {504, "Gateway Timeout"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++)
+        if (rows[i].status == http_status) return rows[i].reason;
+    return "";
+}
+
+static bool phi__openapi_answer_among(phi_str type, const char *const *names, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (phi__str_is_nocase(type, names[i])) return true;
+    return false;
+}
+
+static bool phi__openapi_answer_ends(phi_str type, const char *end) {
+    size_t n = strlen(end);
+    return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
+}
+
+/* The kind of block that holds an answer of a type; PHI_CONTENT_TEXT: none does. */
+static phi_content_kind phi__openapi_answer_kind_of(phi_str type) {
+    static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    static const char *const sounds[] = {"audio/wav", "audio/mpeg", "audio/mp3"};
+    if (phi__openapi_answer_among(type, images, PHI__COUNT(images))) return PHI_CONTENT_IMAGE;
+    if (phi__openapi_answer_among(type, sounds, PHI__COUNT(sounds))) return PHI_CONTENT_AUDIO;
+    return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
+}
+
+/* The kind of the media: image, document or audio. */
+static phi_content_kind phi__openapi_answer_kind(const phi__openapi_answer *a) {
+    return phi__openapi_answer_kind_of(phi_str_of(a->type));
+}
+
+/* Documents and audio are bytes of no use to a model that does not take them. */
+static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
+    phi_content_kind kind = phi__openapi_answer_kind_of(type);
+    static const char *const texts[] = {
+        "application/xml",          "application/javascript", "application/x-www-form-urlencoded",
+        "application/yaml",         "application/x-yaml",     "application/graphql",
+        "application/x-ndjson",     "application/jsonl",      "application/sql",
+        "application/toml",         "application/xhtml+xml",  "message/rfc822",
+        "application/problem+json", "image/svg+xml"};
+    if (type.len == 0) return PHI__FORM_UNKNOWN;
+    if (phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
+        phi__openapi_answer_ends(type, "+json"))
+        return PHI__FORM_JSON;
+    if (kind == PHI_CONTENT_IMAGE ||
+        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_get_info(call).agent, kind, type)))
+        return PHI__FORM_MEDIA;
+    if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
+        phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||
+        phi__openapi_answer_ends(type, "+xml") || phi__openapi_answer_ends(type, "+yaml"))
+        return PHI__FORM_TEXT;
+    return PHI__FORM_BINARY;
+}
+
+static bool phi__openapi_answer_is_latin1(phi_str content_type) {
+    static const char *const names[] = {"iso-8859-1", "iso-8859-15", "latin1", "windows-1252"};
+    size_t at = phi__str_find_nocase(content_type, 0, "charset="), i;
+    if (at == SIZE_MAX) return false;
+    at += 8;
+    if (at < content_type.len && content_type.at[at] == '"') at++;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        size_t n = strlen(names[i]);
+        if (content_type.len - at >= n &&
+            phi__str_is_nocase(phi__str(content_type.at + at, n), names[i]))
+            return true;
+    }
+    return false;
+}
+
+static void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory,
+                                     const phi__operation *op, phi_call call,
+                                     const phi__secrets *secrets) {
+    memset(a, 0, sizeof *a);
+    a->op = op;
+    a->call = call;
+    a->secrets = secrets;
+    phi__buf_init(&a->kept, memory);
+    phi__buf_init(&a->incoming, memory);
+}
+
+/* As much as is printable. */
+static phi_str phi__openapi_answer_word(phi_str text, size_t most) {
+    size_t i;
+    text = phi__str_trim(text);
+    for (i = 0; i < text.len && i < most && text.at[i] > 32 && text.at[i] < 127;) i++;
+    return phi__str(text.at, i);
+}
+
+/* The body of a server that compresses unasked is not read. */
+static void phi__openapi_answer_coding(phi__openapi_answer *a, phi_str headers) {
+    phi_str coding = phi__openapi_answer_word(phi__headers_value(headers, "content-encoding"), 20);
+    size_t len = strlen(a->type);
+    if (coding.len == 0 || phi__str_is_nocase(coding, "identity")) return;
+    a->form = PHI__FORM_BINARY;
+    (void)snprintf(a->type + len, sizeof a->type - len, "%s%.*s", len > 0 ? " in " : "",
+                   (int)coding.len, coding.at);
+}
+
+static void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers) {
+    phi_str whole = phi__headers_value(headers, "content-type");
+    size_t semicolon = phi__str_find(whole, 0, ";");
+    phi_str type = phi__openapi_answer_word(phi__str(whole.at, phi__min(whole.len, semicolon)),
+                                            sizeof a->type - 1);
+    size_t most = a->op->api->desc.max_response_bytes;
+    char *at;
+    a->http_status = http_status;
+    a->latin1 = phi__openapi_answer_is_latin1(whole);
+    (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
+    if (phi__openapi_answer_kind(a) != PHI_CONTENT_TEXT) /* providers want their types so */
+        for (at = a->type; *at != '\0'; at++)
+            if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
+    a->form = phi__openapi_answer_form(a->call, phi_str_of(a->type));
+    phi__openapi_answer_coding(a, headers);
+    (void)phi__secret_hide(a->secrets, a->type, strlen(a->type), PHI__SECRET_WORDS);
+    if (!phi__str_to_u64(phi__headers_value(headers, "content-length"), &a->announced))
+        a->announced = 0;
+    a->most = a->form == PHI__FORM_MEDIA    ? (size_t)PHI__OPENAPI_ANSWER_MEDIA_MOST
+              : a->form == PHI__FORM_BINARY ? 0
+                                            : phi__min(phi__mul(most, PHI__OPENAPI_ANSWER_TIMES),
+                                                       (size_t)PHI__OPENAPI_ANSWER_TEXT_MOST);
+}
+
+/* ---- the file ---- */
+
+#ifdef PHI_NO_FILES
+static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {
+    (void)a;
+    (void)bytes;
+}
+static void phi__openapi_answer_commit(phi__openapi_answer *a) { (void)a; }
+static void phi__openapi_answer_note_file(phi__openapi_answer *a, phi__buf *out) {
+    (void)a;
+    (void)out;
+}
+static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
+    (void)a;
+    return false;
+}
+#else
+
+static const char *phi__openapi_answer_directory(const phi__openapi_answer *a) {
+    const char *directory = a->op->api->desc.response_directory;
+    return directory != NULL && directory[0] != '\0' ? directory : NULL;
+}
+
+static bool phi__openapi_answer_saves(const phi__openapi_answer *a) {
+    return phi__openapi_answer_directory(a) != NULL && !a->unsaved;
+}
+
+static const char *phi__openapi_answer_ending(const phi__openapi_answer *a) {
+    static const char *const rows[][2] = {
+        {"text/html", "html"},      {"text/csv", "csv"},      {"application/pdf", "pdf"},
+        {"image/png", "png"},       {"image/jpeg", "jpg"},    {"image/gif", "gif"},
+        {"image/webp", "webp"},     {"image/svg+xml", "svg"}, {"application/zip", "zip"},
+        {"application/xml", "xml"}, {"text/xml", "xml"}};
+    size_t i;
+    if (a->form == PHI__FORM_JSON) return "json";
+    for (i = 0; i < PHI__COUNT(rows); i++)
+        if (phi__str_is_nocase(phi_str_of(a->type), rows[i][0])) return rows[i][1];
+    return a->form == PHI__FORM_BINARY ? "bin" : "txt";
+}
+
+static void phi__openapi_answer_create(phi__openapi_answer *a) {
+    unsigned char random[16];
+    char name[20];
+    size_t i;
+    int n;
+    phi__cap_random(phi__call_find(a->call), random);
+    for (i = 0; i < 8; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
+    n = snprintf(a->path, sizeof a->path, "%s/%s-%s.%s", phi__openapi_answer_directory(a),
+                 a->op->name.at, name, phi__openapi_answer_ending(a));
+    (void)snprintf(a->words.text, sizeof a->words.text, "its name is taken, or too long");
+    a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
+                 phi__files_open_new(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
+}
+
+static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {
+    if (!phi__openapi_answer_saves(a) || a->saved) return;
+    if (a->file == NULL) phi__openapi_answer_create(a);
+    if (a->unsaved || bytes.len == 0) return;
+    a->unsaved = phi__files_write(a->file, bytes.at, bytes.len, &a->words) != PHI_OK;
+}
+
+static void phi__openapi_answer_commit(phi__openapi_answer *a) {
+    if (a->file == NULL || a->saved) return;
+    if (!a->unsaved) a->unsaved = phi__files_commit(a->file, &a->words) != PHI_OK;
+    a->saved = !a->unsaved;
+    phi__files_close(a->file);
+    a->file = NULL;
+}
+
+static void phi__openapi_answer_note_file(phi__openapi_answer *a, phi__buf *out) {
+    if (a->saved)
+        phi__buf_printf(out, "\n[The %s, %llu bytes: %s]",
+                        a->enough ? "beginning of the answer" : "whole answer",
+                        (unsigned long long)a->total, a->path);
+    else if (a->unsaved)
+        phi__buf_printf(out, "\n[The whole answer could not be saved: %s]", a->words.text);
+}
+
+#endif
+
+/* ---- as it comes ---- */
+
+/* Bytes without secrets. */
+static void phi__openapi_answer_take(phi__openapi_answer *a, phi_str bytes) {
+    bool fits = bytes.len <= a->most - phi__min(a->most, a->kept.len);
+    bool over = a->total > a->kept.len;
+    if (fits && !over)
+        phi__buf_add_str(&a->kept, bytes);
+    else {
+        if (!over) {
+            size_t room = a->most - phi__min(a->most, a->kept.len);
+            phi__openapi_answer_save(a, phi__buf_str(&a->kept));
+            phi__buf_add(&a->kept, bytes.at, phi__min(room, bytes.len));
+        }
+        phi__openapi_answer_save(a, bytes);
+        a->enough = !phi__openapi_answer_saves(a) ||
+                    a->total + bytes.len > (uint64_t)PHI__OPENAPI_ANSWER_FILE_MOST;
+    }
+    a->total += bytes.len;
+}
+
+/* False: no more is wanted. */
+static bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes) {
+    size_t n;
+    if (a->secrets->count == 0) {
+        phi__openapi_answer_take(a, bytes);
+        return !a->enough && !a->kept.failed;
+    }
+    phi__buf_add_str(&a->incoming, bytes);
+    if (a->incoming.failed) return false;
+    (void)phi__secret_hide(a->secrets, a->incoming.at, a->incoming.len, PHI__SECRET_BYTES);
+    n = a->incoming.len - phi__secret_tail(a->secrets, phi__buf_str(&a->incoming));
+    if (n > 0) phi__openapi_answer_take(a, phi__str(a->incoming.at, n));
+    phi__buf_drop(&a->incoming, n);
+    return !a->enough && !a->kept.failed;
+}
+
+/* ---- the result ---- */
+
+/* Text of any charset becomes UTF-8, without a byte order mark. */
+static bool phi__openapi_answer_text(phi__openapi_answer *a, phi__buf *out) {
+    phi_str text = phi__buf_str(&a->kept);
+    size_t i;
+    if (phi__str_starts(text, "\xEF\xBB\xBF")) text = phi__str(text.at + 3, text.len - 3);
+    if (!a->latin1)
+        phi__utf8_repair(out, text);
+    else
+        for (i = 0; i < text.len && !out->failed; i++) {
+            char code[4];
+            phi__buf_add(out, code, phi__utf8_put(code, (unsigned char)text.at[i]));
+        }
+    return !out->failed;
+}
+
+static void phi__openapi_answer_put_text(phi__openapi_answer *a, phi__buf *out) {
+    size_t most = a->op->api->desc.max_response_bytes;
+    bool whole = a->total == a->kept.len;
+    phi__buf text;
+    phi__buf_init(&text, out->memory);
+    if (!phi__openapi_answer_text(a, &text)) {
+        out->failed = true;
+    } else if (whole && text.len <= most) {
+        phi__buf_add_str(out, phi__buf_str(&text));
+    } else {
+        if (a->form != PHI__FORM_JSON || !phi__json_cut(out, phi__buf_str(&text), whole, most))
+            phi__buf_add(out, text.at, phi__utf8_cut(phi__buf_str(&text), most));
+        phi__buf_text(out, "\n... [truncated]");
+        if (whole) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
+    }
+    phi__buf_free(&text);
+}
+
+static void phi__openapi_answer_put_binary(phi__openapi_answer *a, phi__buf *out) {
+    uint64_t bytes = a->announced > a->total ? a->announced : a->total;
+    bool least = a->enough && a->announced == 0;
+    phi__buf_printf(out, "[%s, %s%llu bytes: not text]",
+                    a->type[0] != '\0' ? a->type : "Binary data", least ? "at least " : "",
+                    (unsigned long long)bytes);
+    if (a->total == a->kept.len) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
+}
+
+/* Whatever its type says: a NUL is in no text, but in UTF-16, which is not read. Without a type it
+   is text where it is UTF-8; a character may be cut at the end. */
+static bool phi__openapi_answer_is_binary(const phi__openapi_answer *a) {
+    phi_str bytes = phi__buf_str(&a->kept);
+    if (a->form == PHI__FORM_MEDIA)
+        return phi__openapi_answer_kind(a) == PHI_CONTENT_DOCUMENT &&
+               !phi__str_starts(bytes, "%PDF-");
+    if (bytes.len == 0) return false;
+    return memchr(bytes.at, 0, bytes.len) != NULL ||
+           (a->form == PHI__FORM_UNKNOWN && phi__utf8_valid(bytes) + 4 <= bytes.len);
+}
+
+/* Appends the text for the model to `out`. media gets base64 if the answer is an image, a document
+   or audio, else nothing. PHI_NO_MEMORY. */
+static phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
+                                             phi__buf *media) {
+    if (a->incoming.len > 0) phi__openapi_answer_take(a, phi__buf_str(&a->incoming));
+    phi__buf_clear(&a->incoming);
+    if (phi__openapi_answer_is_binary(a)) a->form = PHI__FORM_BINARY;
+    if (a->total == 0 && a->announced == 0) return PHI_OK;
+    if (a->form == PHI__FORM_MEDIA && a->total == a->kept.len && !a->kept.failed)
+        phi__base64_encode(media, a->kept.at, a->kept.len);
+    else if (a->form == PHI__FORM_MEDIA || a->form == PHI__FORM_BINARY)
+        phi__openapi_answer_put_binary(a, out);
+    else
+        phi__openapi_answer_put_text(a, out);
+    phi__openapi_answer_commit(a);
+    phi__openapi_answer_note_file(a, out);
+    return out->failed || media->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* zeroed, or twice: harmless */
+static void phi__openapi_answer_free(phi__openapi_answer *a) {
+    if (a->op == NULL) return;
+#ifndef PHI_NO_FILES
+    phi__files_close(a->file);
+    a->file = NULL;
+#endif
+    phi__buf_free(&a->kept);
+    phi__buf_free(&a->incoming);
+}
+
+/* ======== A call of an operation: its arguments are made into a request, a token is waited
+   for where one is needed, the answer becomes the result.
+
+   A timer drives the work in slices (files for the body); the fetch and the token drive the
+   rest. A call ends once: by its result, or by cancel. */
 
 enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
 

@@ -2,10 +2,15 @@
 #ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
 #define PHI_OPENAPI_OPENAPI_CALL_IN_H
 
+#include "base/arena_in.h"
+#include "io/secret_in.h"
 #include "openapi/api_in.h"
+#include "openapi/operation_in.h"
+#include "system/files_in.h"
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
+
 /* Frees the memory of the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
 

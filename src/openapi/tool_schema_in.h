@@ -8,7 +8,7 @@
 #ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
 #define PHI_OPENAPI_TOOL_SCHEMA_IN_H
 
-#include "openapi/document_in.h"
+#include "openapi/reading_in.h"
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
@@ -41,17 +41,23 @@ typedef struct phi__tool_schema {
 PHI__FN void phi__tool_schema_init(phi__tool_schema *s, phi__document_view *view,
                                    size_t most_bytes);
 PHI__FN void phi__tool_schema_free(phi__tool_schema *s);
+
 /* Writes one schema. note: a description that replaces the schema's; empty: none. */
 PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, phi_str note);
+
 /* The content of a file, or its path; the description is the schema's (NULL: none, and
    the content is in base64). */
 PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *schema, phi_str note);
+
 /* Writes ,"$defs":{...} where there are any. */
 PHI__FN void phi__tool_schema_put_defs(phi__tool_schema *s);
+
 /* True: there were circles, the output was emptied, and all is to be written once more. */
 PHI__FN bool phi__tool_schema_again(phi__tool_schema *s);
+
 /* Whether a string of this schema is a file's content. */
 PHI__FN bool phi__tool_schema_is_file(const phi_json *schema);
+
 /* The one type that a schema names, "null" aside; PHI_JSON_NONE: none, or several. */
 PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema);
 PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a character */

@@ -1,6 +1,7 @@
 /* paths.c - the files that a call names, against the path of a rule. */
+#include "match/glob_in.h"
 #include "permissions/rules_in.h"
-
+#include "permissions/shell_in.h"
 #include "permissions/wildcard_in.h"
 
 enum {
@@ -387,4 +388,375 @@ PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permissio
     for (i = 0; i < c->also_count; i++)
         if (phi__paths_word(subject, rule, &c->also[i])) return true;
     return false;
+}
+
+/* ======== What a command reads besides the files that it names: directories as a whole, and files
+   that match its pattern.
+
+   These are patterns for rules that ask or deny: "src/" "**" for grep -r x src. A search of a
+   directory that is named finds a secret only by chance, so that rules on names anywhere do not
+   count for it ("below"): they do for the workspace as a whole, for hidden directories, and where
+   the search shows most lines or looks for keys. */
+
+enum {
+    PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
+    PHI__READS_CONTEXT = 3,   /* digits of a number of lines around each that is found: too many */
+    PHI__READS_OPERANDS = 16, /* files and directories of a command that are looked at */
+    PHI__READS_CHOICES = 64   /* patterns of files of a command; more are all files */
+};
+
+static phi_str phi__reads_tail(phi_str text, size_t n) {
+    return phi__str(text.at + n, text.len - n);
+}
+
+/* ---- what a search looks for ---- */
+
+static bool phi__reads_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 128;
+}
+
+/* True if the sign at i makes the letter before it optional: "?", and "\?" of grep. */
+static bool phi__reads_optional(phi_str text, size_t i) {
+    if (i + 1 < text.len && text.at[i] == '\\') i++;
+    return i < text.len && text.at[i] != '\0' && strchr("*?{", text.at[i]) != NULL;
+}
+
+/* True if an alternative of a regular expression has a word that each line it finds must have: the
+   word is in no group and no set, and nothing after it makes its last letter optional. */
+static bool phi__reads_word(phi_str text) {
+    size_t i, run = 0;
+    unsigned open = 0;
+    for (i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        bool letter = phi__reads_letter(c) && open == 0;
+        bool last = phi__reads_optional(text, i + 1);
+        if (c == '\\') i++;
+        if (c == '(' || c == '[') open++;
+        if ((c == ')' || c == ']') && open > 0) open--;
+        run = letter && !last ? run + 1 : 0;
+        if (run >= PHI__READS_RUN) return true;
+    }
+    return false;
+}
+
+PHI__FN bool phi__reads_dumps(phi_str pattern) {
+    static const char *const keys[] = {"PRIVATE", "BEGIN", "SECRET", "_KEY", "_TOKEN", "PASSWORD"};
+    size_t from = 0, i;
+    for (i = 0; i < PHI__COUNT(keys); i++)
+        if (phi__str_find(pattern, 0, keys[i]) != SIZE_MAX) return true;
+    for (i = 0; i <= pattern.len; i++) {
+        if (i < pattern.len && pattern.at[i] != '|' && pattern.at[i] != '\n') continue;
+        if (!phi__reads_word(phi__str(pattern.at + from, i - from))) return true;
+        from = i + 1;
+    }
+    return false;
+}
+
+/* ---- programs ---- */
+
+typedef struct phi__reads_program {
+    const char *names;
+    const char *deep;   /* letters of options that make it read directories; NULL: it always does */
+    const char *longer; /* the same of long options: a pattern */
+    const char *values; /* letters of options with a value */
+    bool searches;      /* its first operand is what it looks for */
+    bool shown;         /* it leaves hidden files out */
+    bool target;        /* its last operand is where it writes */
+} phi__reads_program;
+
+static const phi__reads_program phi__reads_programs[] = {
+    {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
+    {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
+    {"diff", NULL, "", "", false, false, false},
+    {"cp", "rRa", "--r*|--a*", "St", false, false, true},
+    {"scp", "r", "", "FPSciloJ", false, false, true},
+    {"mv|rsync", NULL, "", "", false, false, true},
+    {"tar|bsdtar|gtar|7z|7za|rar", NULL, "", "", false, false, false},
+    {"zip", "r", "--rec*", "", false, false, false},
+};
+
+typedef struct phi__reads {
+    phi_arena *arena;
+    phi__shell_command *c;
+    const phi__reads_program *reader;
+    const phi__shell_word *operands[PHI__READS_OPERANDS];
+    size_t count;
+    phi_str sought;
+    bool deep, dumps;
+    bool joins; /* it looks for more than one line */
+    bool pipes; /* an operand is a process substitution */
+    bool all;   /* it has more patterns of files than are looked at */
+    bool lost;
+} phi__reads;
+
+PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
+    size_t i;
+    for (i = 0; i < glob.len; i++) {
+        bool quoted = glob.at[i] == '\\';
+        char before = i > 0 ? glob.at[i - 1] : '\0';
+        if (quoted && ++i == glob.len) return; /* find takes it for nothing */
+        if (!quoted && glob.at[i] == '*' && before != '*') phi__buf_char(out, '*');
+        if (!quoted && before == '/' && (glob.at[i] == '?' || glob.at[i] == '['))
+            phi__buf_text(out, "**"); /* it matches a leading dot, too */
+        phi__buf_char(out, glob.at[i]);
+    }
+}
+
+PHI__FN bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0] != '!'; }
+
+/* Adds `start`, a separator and `rest`. */
+static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
+                           bool below) {
+    phi__shell_word word, *all;
+    phi__buf text;
+    memset(&word, 0, sizeof word);
+    phi__buf_init(&text, r->arena->memory);
+    phi__buf_add_str(&text, start);
+    phi__buf_text(&text, between);
+    phi__reads_put(&text, rest);
+    r->lost = r->lost || text.failed || !phi__arena_str(r->arena, phi__buf_str(&text), &word.text);
+    phi__buf_free(&text);
+    all = (phi__shell_word *)phi__shell_word_room(r->arena, r->c->also, r->c->also_count,
+                                                  sizeof *all);
+    r->lost = r->lost || all == NULL;
+    if (r->lost) return;
+    word.below = below;
+    if (r->reader != NULL && r->reader->shown && rest.len == 0)
+        word.hidden = PHI__WILDCARD_LEFT_OUT;
+    r->c->also = all;
+    all[r->c->also_count++] = word;
+}
+
+/* The workspace as a whole. */
+static bool phi__reads_root(phi_str dir) {
+    while (phi__str_starts(dir, "./")) dir = phi__reads_tail(dir, 2);
+    return dir.len == 0 || phi__str_is(dir, ".") || phi__str_is(dir, "/");
+}
+
+PHI__FN bool phi__reads_hidden(const phi__shell_word *dir) {
+    phi_str rest = dir->text;
+    while (phi__str_starts(rest, "./")) rest = phi__reads_tail(rest, 2);
+    if (phi__reads_root(rest)) return false;
+    return !dir->known || strchr("./~", rest.at[0]) != NULL ||
+           phi__str_find(rest, 0, "/.") != SIZE_MAX;
+}
+
+/* Whether its input is a pipe or a text: with any other, "< /dev/null", rg looks at files. */
+static bool phi__reads_input(const phi__shell_command *c) {
+    return c->inputs > 0 ? c->inputs == 1 && c->input != NULL : c->by_pipe;
+}
+
+static void phi__reads_deep(phi__reads *r) {
+    bool shown = r->reader->shown;
+    size_t i, n = r->count;
+    if (r->reader->target && n > 1) n--;
+    if (n == 0 && r->pipes) return;
+    if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
+    if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
+    for (i = 0; i < n; i++) {
+        const phi__shell_word *dir = r->operands[i];
+        bool any = phi__reads_hidden(dir) || (phi__reads_root(dir->text) && !shown);
+        phi__reads_add(r, dir->text, "/**", phi__str("", 0), !any && !r->dumps);
+    }
+}
+
+/* Each choice that the braces of a pattern leave; all files where these are too many. */
+static void phi__reads_choices(phi__reads *r, phi_str glob) {
+    phi__buf choices;
+    size_t at = 0;
+    if (r->all) return;
+    phi__buf_init(&choices, r->arena->memory);
+    r->all = phi__glob_expand(&choices, glob) != NULL || r->c->also_count >= PHI__READS_CHOICES;
+    if (r->all) phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
+    for (; !r->all && !choices.failed && at < choices.len; at += strlen(choices.at + at) + 1)
+        phi__reads_add(r, PHI__LIT("."), "/**", phi_str_of(choices.at + at), false);
+    r->lost = r->lost || choices.failed;
+    phi__buf_free(&choices);
+}
+
+/* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
+static bool phi__reads_glob(phi__reads *r, phi_str glob) {
+    if (!phi__reads_narrows(glob)) return false;
+    if (r->reader != NULL && r->reader->shown)
+        phi__reads_choices(r, glob);
+    else
+        phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+    return true;
+}
+
+/* ---- options ---- */
+
+/* -g PATTERN of rg, --include=PATTERN of grep: true if it narrows the search. */
+static bool phi__reads_pattern(phi__reads *r, size_t i) {
+    static const char *const names[] = {
+        "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
+    const phi__shell_command *c = r->c;
+    phi_str text = c->words[i].text;
+    size_t k;
+    for (k = 0; k < PHI__COUNT(names); k++)
+        if (phi__str_starts(text, names[k]))
+            return phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
+    if (phi__str_is(text, "--include"))
+        return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
+    if (!r->reader->shown || text.len < 2 || text.at[1] == '-') return false;
+    for (k = 1; k < text.len && text.at[k] != 'g'; k++)
+        if (strchr(r->reader->values, text.at[k]) != NULL) return false;
+    if (k == text.len) return false;
+    if (k + 1 < text.len) return phi__reads_glob(r, phi__reads_tail(text, k + 1));
+    return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
+}
+
+/* A number of lines around each that is found. */
+static void phi__reads_context(phi__reads *r, phi_str value) {
+    if (value.len >= PHI__READS_CONTEXT) r->dumps = true;
+}
+
+/* A long option of a search at *i, and its value where that is the next word. */
+static void phi__reads_searching(phi__reads *r, size_t *i) {
+    static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*";
+    static const char context[] = "--con*|--a*|--be*";
+    static const char valued[] =
+        "--inc*|--exc*|--max*|--lab*|--group-s*|--bi*|--dev*|--reg*|--file";
+    phi_str text = r->c->words[*i].text, value = phi__str("", 0);
+    const char *at = (const char *)memchr(text.at, '=', text.len);
+    bool around = phi__wildcard_any(phi_str_of(context), text, false);
+    bool colors = r->reader->shown && phi__wildcard_any(PHI__LIT("--color|--colors"), text, false);
+    if (phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+    if (phi__str_starts(text, "--multi")) r->joins = true;
+    if (at != NULL)
+        value = phi__reads_tail(text, (size_t)(at + 1 - text.at));
+    else if (around || colors || phi__wildcard_any(phi_str_of(valued), text, false))
+        if (++*i < r->c->count) value = r->c->words[*i].text;
+    if (around) phi__reads_context(r, value);
+}
+
+/* The digits of -999, at k. */
+static void phi__reads_digits(phi__reads *r, phi_str text, size_t k) {
+    size_t from = k;
+    while (k < text.len && text.at[k] >= '0' && text.at[k] <= '9') k++;
+    phi__reads_context(r, phi__str(text.at + from, k - from));
+}
+
+/* An option at *i, and its value where that is the next word. */
+static void phi__reads_option(phi__reads *r, size_t *i) {
+    phi_str text = r->c->words[*i].text, value;
+    size_t k;
+    for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
+        if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
+        if (r->reader->searches && strchr("efvz", text.at[k]) != NULL) r->dumps = true;
+        if (text.at[k] == 'U') r->joins = true;
+        if (r->reader->searches) phi__reads_digits(r, text, k);
+        if (strchr(r->reader->values, text.at[k]) == NULL) continue;
+        value = phi__reads_tail(text, k + 1);
+        if (value.len == 0 && ++*i < r->c->count) value = r->c->words[*i].text;
+        if (strchr("ABC", text.at[k]) != NULL) phi__reads_context(r, value);
+        return;
+    }
+}
+
+static void phi__reads_long(phi__reads *r, size_t *i) {
+    if (phi__wildcard_any(phi_str_of(r->reader->longer), r->c->words[*i].text, false))
+        r->deep = true;
+    if (r->reader->searches) phi__reads_searching(r, i);
+}
+
+static void phi__reads_operands(phi__reads *r) {
+    const phi__shell_command *c = r->c;
+    bool options = true, globs = false, sought = !r->reader->searches;
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        const phi__shell_word *word = &c->words[i];
+        if (options && phi__str_is(word->text, "--")) {
+            options = false;
+        } else if (options && word->text.len > 1 && word->text.at[0] == '-') {
+            globs = phi__reads_pattern(r, i) || globs;
+            if (word->text.at[1] == '-')
+                phi__reads_long(r, &i);
+            else
+                phi__reads_option(r, &i);
+        } else if (!sought) {
+            sought = true;
+            r->sought = word->text;
+            if (!word->known || phi__reads_dumps(word->text)) r->dumps = true;
+        } else if (word->pipe)
+            r->pipes = true;
+        else if (r->count < PHI__READS_OPERANDS)
+            r->operands[r->count++] = word;
+    }
+    for (i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */
+        if (r->sought.at[i] != '\0' && strchr("*+{", r->sought.at[i]) != NULL) r->dumps = true;
+    if (r->deep && !globs) phi__reads_deep(r);
+}
+
+/* diff of a directory and a file looks at the file of this name in the directory. */
+static void phi__reads_beside(phi__reads *r) {
+    size_t i;
+    for (i = 0; r->count == 2 && i < 2; i++)
+        phi__reads_add(r, r->operands[i]->text, "/", phi__names_last(r->operands[1 - i]->text),
+                       false);
+}
+
+/* ---- git ---- */
+
+static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
+
+/* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
+static void phi__reads_git(phi__reads *r) {
+    static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
+    const phi__shell_command *c = r->c;
+    bool sought, grep, options = true;
+    size_t i;
+    if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
+    grep = phi__str_is(c->words[1].text, "grep");
+    if (grep) r->reader = &phi__reads_git_grep;
+    sought = !grep;
+    for (i = 2; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        const char *end;
+        if (options && phi__str_starts(text, "-")) {
+            options = !phi__str_is(text, "--");
+            sought = sought || phi__str_starts(text, "-e");
+            if (grep && options && text.at[1] == '-')
+                phi__reads_searching(r, &i);
+            else if (grep && options)
+                phi__reads_option(r, &i);
+            if (phi__str_starts(text, "--unt") || phi__str_starts(text, "--no-"))
+                phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
+        } else if (!sought) {
+            sought = true;
+            r->dumps = r->dumps || phi__reads_dumps(text);
+        } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
+            end = phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
+            if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
+            while (phi__str_starts(text, ":") || phi__str_starts(text, "/"))
+                text = phi__reads_tail(text, 1);
+            if (end != NULL || phi__str_find(text, 0, "*") != SIZE_MAX ||
+                phi__str_find(text, 0, "?") != SIZE_MAX || phi__str_find(text, 0, "[") != SIZE_MAX)
+                (void)phi__reads_glob(r, text);
+        }
+    }
+    if (grep && r->dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command) {
+    phi__reads r;
+    phi_str name;
+    size_t i;
+    memset(&r, 0, sizeof r);
+    if (command->count < 2 || !command->words[0].known) return PHI_OK;
+    name = phi__names_last(command->words[0].text);
+    r.arena = arena;
+    r.c = command;
+    if (phi__str_is(name, "git")) phi__reads_git(&r);
+    for (i = 0; i < PHI__COUNT(phi__reads_programs); i++) {
+        r.reader = &phi__reads_programs[i];
+        if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
+        r.deep = r.reader->deep == NULL;
+        phi__reads_operands(&r);
+        if (phi__str_is(name, "diff")) phi__reads_beside(&r);
+    }
+    return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }

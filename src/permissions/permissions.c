@@ -1,10 +1,810 @@
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
+#include "permissions/permissions_in.h"
+
+#include "base/base_in.h"
 #include "permissions/permissions.h"
+#include "permissions/wildcard_in.h"
 
 #include <stdio.h>
 
-#include "permissions/check_in.h"
-#include "permissions/wildcard_in.h"
+/* ======== The rules of each mode: tables. */
+
+/* A rule on tools and files; on commands; and on commands with words that make them worse. */
+#define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
+    {                                                                                              \
+        PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason,    \
+            NULL, NULL                                                                             \
+    }
+#define PHI__MODES_READS(command, without)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
+            "it only reads", NULL, NULL                                                            \
+    }
+/* The same, with these options and no other: from the manuals of GNU, git, ripgrep and tree. */
+#define PHI__MODES_OPTIONS(command, options)                                                       \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "it only reads", options, NULL                                                         \
+    }
+#define PHI__MODES_BOTH(command, without, options)                                                 \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
+            "it only reads", options, NULL                                                         \
+    }
+#define PHI__MODES_PLAIN(command)                                                                  \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
+            "it only prints", NULL, NULL                                                           \
+    }
+/* The same, where words that are not known may make it worse. */
+#define PHI__MODES_KNOWN(command, without)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
+            "it only prints", NULL, NULL                                                           \
+    }
+#define PHI__MODES_EDITS(command, options)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "edits are accepted", options, NULL                                                    \
+    }
+/* A rule on a command of any tool. */
+#define PHI__MODES_COMMAND(verdict, command, with, without, piped, path, reason)                   \
+    {                                                                                              \
+        PHI_PERMISSION_##verdict, NULL, command, with, without, piped, path, NULL, NULL, NULL,     \
+            reason, NULL, NULL                                                                     \
+    }
+#define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
+    PHI__MODES_COMMAND(DENY, command, with, without, piped, NULL, reason)
+#define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
+    PHI__MODES_COMMAND(DENY, command, with, NULL, NULL, path, reason)
+#define PHI__MODES_ASK_DOWNLOAD(command, with, without)                                            \
+    PHI__MODES_COMMAND(ASK, command, with, without, PHI__MODES_DOWNLOADS, NULL,                    \
+                       "it may run what it downloads")
+
+#define PHI__MODES_ASK(command, with, path, reason)                                                \
+    {                                                                                              \
+        PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason,     \
+            NULL, NULL                                                                             \
+    }
+
+#define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
+#define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
+#define PHI__MODES_ROOTS                                                                           \
+    "/|//|/.|/..|/[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"     \
+    "/var|/bin/|/boot/|/dev/|/etc/|/home/|/lib/|/lib64/|/opt/|/root/|/sbin/|/srv/|/sys/|/usr/|"    \
+    "/var/|" PHI__MODES_HOMES
+
+/* Directories of the system in whatever spelling ("//", "/usr/local/.."); and those of people. */
+#define PHI__MODES_SYSTEM_PATHS                                                                    \
+    "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib32|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"  \
+    "/var|/mnt|/media|/run|/proc|/snap|/nix|/Users|/System|/Library|/Applications|/usr/*|/bin/*|"  \
+    "/boot/*|/dev/*|/lib/*|/lib32/*|/lib64/*|/sbin/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]|"      \
+    "/opt/[*]|/root/[*]|/srv/[*]|/mnt/[*]|/media/[*]|/proc/[*]|/sys/[*]"
+#define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
+#define PHI__MODES_KEY_DIRECTORIES "**/.ssh/**|**/.gnupg/**|**/.aws/**|**/.azure/**|**/.kube/**"
+#define PHI__MODES_DISKS                                                                           \
+    "/dev/sd*|/dev/hd*|/dev/vd*|/dev/xvd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**|/dev/dm-*|"         \
+    "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
+    "/dev/block/**"
+
+/* Programs that run a program which they read; and those that read from the network. */
+#define PHI__MODES_READERS                                                                         \
+    "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
+#define PHI__MODES_LANGUAGES                                                                       \
+    "python*|pypy*|perl*|ruby*|node|deno|bun|php*|lua*|tclsh*|julia|osascript|Rscript"
+#define PHI__MODES_DOWNLOADS                                                                       \
+    "curl|wget|wget2|fetch|aria2c|axel|lynx|w3m|http|https|xh|curlie|GET|lwp-request|nc|ncat|"     \
+    "netcat|socat|telnet|openssl|ftp|ssh"
+#define PHI__MODES_SUBSTITUTED "*$(*|*<(*|*`*"
+
+/* Options that write no file, run no program, and read no file which they name themselves. */
+#define PHI__MODES_GREP_OPTIONS                                                                    \
+    "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"                 \
+    "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
+#define PHI__MODES_GIT_OPTIONS                                                                     \
+    "-[0-9abcilmopqrstuvwzM]|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"        \
+    "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
+    "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
+    "--abbrev-commit|--abbrev=*|--date=*|--color*|--no-color|--word-diff*|--max-count=*|"          \
+    "--reverse|--first-parent|--merges|--no-merges|--follow|--patch|--no-patch|--unified=*|"       \
+    "--find-renames*|--diff-filter=*|--ignore-all-space|--ignore-space-change|--no-ext-diff|"      \
+    "--no-textconv|--no-pager|--check|--raw|--topo-order|--date-order|--branches|--remotes|"       \
+    "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
+    "renames"
+#define PHI__MODES_GIT_PLUMBING                                                                    \
+    "-[0-9cdemoprstvzn]|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"            \
+    "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
+    "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
+    "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
+
+/* Of the tools and commands that look at the workspace, and change nothing. */
+#define PHI__MODES_READING                                                                         \
+    PHI__MODES_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                \
+        PHI__MODES_PLAIN("pwd|true|false|:|whoami|id|uname|date|uptime|hostname"),                 \
+        PHI__MODES_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODES_PLAIN("uname -*"),       \
+        PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
+        PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
+        PHI__MODES_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                \
+        PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
+        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
+        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
+        PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
+        PHI__MODES_READS("diff *", "-l --paginate --fr* --to*"),                                   \
+        PHI__MODES_READS("strings *", "@*"),                                                       \
+        PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
+        PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
+                        "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \
+                        "--raw-output|--join-output|--ascii-output|--sort-keys|--exit-status|"     \
+                        "--arg|--argjson|--args|--jsonargs|--slurpfile|--rawfile|--indent|--tab|"  \
+                        "--color-output|--monochrome-output|--stream|--seq|--unbuffered"),         \
+        PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
+        PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
+        PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
+                                                           "--type=*|--smart-case|--no-heading|"   \
+                                                           "--multiline|--stats|--json"),          \
+        PHI__MODES_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"      \
+                                     "--prune|--gitignore|--du|--filelimit=*"),                    \
+        PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
+                                     "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
+        PHI__MODES_READS("find *", "-delete -fprint* -fls -files0*"),                              \
+        PHI__MODES_OPTIONS("git status|log|diff|show|blame|shortlog *", PHI__MODES_GIT_OPTIONS),   \
+        PHI__MODES_OPTIONS("git describe|rev-parse|ls-files|ls-tree|rev-list|merge-base *",        \
+                           PHI__MODES_GIT_PLUMBING),                                               \
+        PHI__MODES_OPTIONS("git cat-file *", "-[epst]"),                                           \
+        PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
+        PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
+        PHI__MODES_READS("git stash|worktree list", NULL),                                         \
+        PHI__MODES_OPTIONS("git grep *", PHI__MODES_GREP_OPTIONS "|-p|-W|--cached|--name-only|"    \
+                                                                 "--untracked|--heading|--break"), \
+        PHI__MODES_READS("git config --get user.*|core.*|branch.*|init.*", NULL)
+
+/* What nobody means, and what cannot be undone. */
+#define PHI__MODES_DESTRUCTIVE                                                                     \
+    PHI__MODES_DENY("rm *", "-r|-R|--r* " PHI__MODES_ROOTS, NULL, NULL,                            \
+                    "it deletes the system or the home directory"),                                \
+        PHI__MODES_DENY_PATH("rm *", "-r|-R|--r*",                                                 \
+                             PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
+                             "it deletes the system or the home directory"),                       \
+        PHI__MODES_DENY_PATH("find *", "-delete",                                                  \
+                             PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
+                             "it deletes the system or the home directory"),                       \
+        PHI__MODES_DENY_PATH(                                                                      \
+            "rm|shred|unlink *", NULL,                                                             \
+            "/[*][*]|~/[*][*]|/home/*/[*][*]|/home/[*][*]|/usr/[*][*]|/etc/[*][*]|/var/[*][*]|/"   \
+            "bin/[*][*]|/sbin/[*][*]|/lib/[*][*]|/lib64/[*][*]|/boot/[*][*]|/root/[*][*]",         \
+            "it deletes the system or the home directory"), /* by find */                          \
+        PHI__MODES_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                      \
+                             PHI__MODES_SYSTEM_PATHS,                                              \
+                             "it changes the modes or owners of the whole system"),                \
+        PHI__MODES_DENY_PATH("chmod|setfacl|chattr *", "-R|--r*", "~|~/[*]|/home/*",               \
+                             "it changes the modes of the whole home directory"),                  \
+        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate|shred|wipefs|blkdiscard|sponge *", NULL,  \
+                             PHI__MODES_DISKS, "it overwrites a disk"),                            \
+        PHI__MODES_DENY("rm *", "/[*]|~/[*]|$HOME/[*]|--no-preserve-root", NULL, NULL,             \
+                        "it deletes the system or the home directory"),                            \
+        PHI__MODES_DENY("find *", "-delete " PHI__MODES_ROOTS, NULL, NULL,                         \
+                        "it deletes the system or the home directory"),                            \
+        PHI__MODES_DENY("chmod|chown|chgrp *", "-R|--recursive " PHI__MODES_ROOTS, NULL, NULL,     \
+                        "it changes the modes or owners of the whole system"),                     \
+        PHI__MODES_DENY_PATH("mkfs|mkfs.*|mkfs_*|mke2fs|mkswap|mkdosfs|mkntfs *", NULL,            \
+                             "/dev/*|/dev/disk/**|/dev/mapper/*", "it overwrites a disk"),         \
+        PHI__MODES_DENY("dd *", "of=/dev/*", NULL, NULL, "it overwrites a disk"),                  \
+        PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
+        PHI__MODES_TOOL(DENY, "write_file|edit_file", PHI__MODES_DISKS, "it overwrites a disk"),   \
+        PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
+        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c*|-[!-]*c*", PHI__MODES_DOWNLOADS,       \
+                        "it runs what it downloads"),                                              \
+        PHI__MODES_DENY(PHI__MODES_READERS "|eval *", PHI__MODES_SUBSTITUTED, NULL,                \
+                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", NULL,                                           \
+                        "[!-]*|-[cemnprE]*|-?[cenp]*|--eval*|--print*", PHI__MODES_DOWNLOADS,      \
+                        "it runs what it downloads"),                                              \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " - *", NULL, NULL, PHI__MODES_DOWNLOADS,             \
+                        "it runs what it downloads"),                                              \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", "-c|-e|-r|--eval $(*|`*|<(*", NULL,             \
+                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
+        PHI__MODES_TOOL(DENY, NULL,                                                                \
+                        "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials|~/.ssh/id_*|~/.gnupg/**|"   \
+                        "~/.aws/credentials",                                                      \
+                        "private keys are not for a model")
+
+/* What may be one of these: for the mode that allows all else. */
+#define PHI__MODES_DOUBTFUL                                                                        \
+    PHI__MODES_TOOL(ASK, NULL,                                                                     \
+                    PHI__MODES_KEY_DIRECTORIES "|~/.config/gcloud/**|~/.config/gh/**|"             \
+                                               "~/.docker/config.json|~/.netrc|/proc/*/environ",   \
+                    "private keys are not for a model"),                                           \
+        PHI__MODES_ASK("gpg|gpg2 *", "--export-sec*", NULL, "private keys are not for a model"),   \
+        PHI__MODES_TOOL(ASK, NULL, PHI__MODES_DISKS, "it may overwrite a disk"),                   \
+        PHI__MODES_ASK("dd *", "of=*", PHI__MODES_DISKS, "it may overwrite a disk"),               \
+        PHI__MODES_TOOL(ASK, NULL, "/dev/tcp/**|/dev/udp/**", "it may run what it downloads"),     \
+        PHI__MODES_ASK("rm|find *", "-r|-R|--r*|-delete",                                          \
+                       "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"          \
+                       "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                          \
+                       "it deletes a directory of the system or of a person"),                     \
+        PHI__MODES_ASK("rm|shred|unlink|truncate|mv|tee|sponge|dd|ln|install *", NULL,             \
+                       "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",  \
+                       "it breaks the system"),                                                    \
+        PHI__MODES_TOOL(ASK, "write_file|edit_file",                                               \
+                        "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                \
+                        "it breaks the system"),                                                   \
+        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib|/home/*|/Users/*|~", \
+                       "it deletes the system"),                                                   \
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_READERS " *", "-c", NULL),                              \
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                 \
+                                "-|<(*|/dev/stdin", NULL),                                         \
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES " *",                                         \
+                                "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                \
+                                "-[cemnpE]*|-?[cenp]*|--eval*|--print*"),                          \
+        PHI__MODES_ASK_DOWNLOAD("sudo|doas *", "-s|-i|--shell|--login|su", NULL),                  \
+        PHI__MODES_ASK_DOWNLOAD("at|batch|crontab|su *", NULL, NULL)
+
+/* Files that hold passwords and keys, by the manuals of the programs that keep them. */
+#define PHI__MODES_SECRET_FILES                                                                    \
+    "**/*.env|**/.env.*|**/.env[-_~]*|**/.envrc|**/*.pem|**/*.key|**/*.p12|**/*.pfx|**/*.jks|"     \
+    "**/*.keystore|**/*.kdbx|**/*.ppk|**/*.tfstate|**/*.tfstate.backup|**/*.tfvars|**/id_rsa|"     \
+    "**/id_ed25519|**/*[_-]rsa|**/*[_-]ed25519|**/id_ecdsa|**/id_dsa|**/[._]netrc|**/.npmrc|"      \
+    "**/.yarnrc*|**/.pypirc|**/.pgpass|**/.my.cnf|**/.htpasswd|**/.git-credentials|"               \
+    "**/.vault-token|**/.*_history|**/.dockercfg|**/.docker/config.json|**/.s3cfg|**/.boto|"       \
+    "**/secrets.y*ml|**/secrets.json|**/secrets.toml|**/.secrets|**/credentials|"                  \
+    "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
+    "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
+    "**/.cargo/credentials*|**/.cargo/credentials.toml|**/.gem/credentials|"                       \
+    "**/.m2/settings*.xml|**/.password-store/**|"                                                  \
+    "**/.git/config|**/.git/config.*|**/.git/logs/**|**/.git/logs/HEAD|**/.git/**/config|"         \
+    "**/.git/modules/**|**/.git/worktrees/**|**/.config/gh/hosts.yml|/proc/*/environ|"             \
+    "**/*.p8|**/*.ovpn|**/*.gpg|**/*.age|**/*.rdp|**/*.secret|**/.authinfo|**/.msmtprc|"           \
+    "**/rclone.conf|**/.Renviron|**/.histfile|**/.vault[-_]pass*|**/vault[-_]pass|"                \
+    "**/vault[-_]pass.txt|**/auth.json|**/token.json|**/.token|**/client[-_]secret*.json|"         \
+    "**/*adminsdk*.json|**/wp-config.php|**/local.settings.json|**/passwords.txt|"                 \
+    "**/passwords.csv|**/secret.txt|**/sftp-config.json|**/.terraformrc|**/.oci/**|**/.fly/**|"    \
+    "**/.gradle/gradle.properties|**/logins.json|**/.local/share/keyrings/"                        \
+    "**|" PHI__MODES_KEY_DIRECTORIES
+
+#define PHI__MODES_SECRETS                                                                         \
+    PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
+        PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                       \
+        PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
+        PHI__MODES_COMMAND(ASK, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL,   \
+                           "**/.git/**", "git runs what stands there"),                            \
+        PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
+        PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \
+                       "it reads files that a file names"),                                        \
+        PHI__MODES_ASK("wc|du|sort *", "--files0-from", NULL, "it reads files that a file names"), \
+        PHI__MODES_ASK("md5sum|sha1sum|sha256sum|sha512sum|cksum *", "-c|--check", NULL,           \
+                       "it reads files that a file names")
+
+static const phi_permission_rule phi__modes_default[] = {PHI__MODES_READING, PHI__MODES_DESTRUCTIVE,
+                                                         PHI__MODES_SECRETS};
+static const phi_permission_rule phi__modes_edits[] = {
+    PHI__MODES_READING,
+    PHI__MODES_DESTRUCTIVE,
+    PHI__MODES_SECRETS,
+    PHI__MODES_TOOL(ALLOW, "write_file|edit_file", "./**", "edits are accepted"),
+    PHI__MODES_EDITS("mkdir *", "-[pv]|--parents|--verbose"),
+    PHI__MODES_EDITS("touch *", "-[acm]"),
+    PHI__MODES_EDITS("cp *", "-[adfiLnPpRruv]|--recursive|--archive|--verbose|--force|"
+                             "--no-clobber|--update|--preserve|--sparse=never"),
+    PHI__MODES_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
+static const phi_permission_rule phi__modes_all[] = {
+    PHI__MODES_DESTRUCTIVE, PHI__MODES_DOUBTFUL,
+    PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
+
+static const phi_permission_rules phi__modes[] = {
+    {phi__modes_default, PHI__COUNT(phi__modes_default), PHI_PERMISSION_ASK},
+    {phi__modes_default, PHI__COUNT(phi__modes_default), PHI_PERMISSION_DENY},
+    {phi__modes_edits, PHI__COUNT(phi__modes_edits), PHI_PERMISSION_ASK},
+    {phi__modes_all, PHI__COUNT(phi__modes_all), PHI_PERMISSION_ASK},
+};
+
+/* ---- public ---- */
+
+PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mode) {
+    return &phi__modes[(size_t)mode < PHI__COUNT(phi__modes) ? (size_t)mode : 0];
+}
+
+/* ======== The permissions of a host, and the verdict on one call. */
+
+/* Something that the verdict is made of. */
+typedef struct phi__check_part {
+    phi_permission verdict;
+    const phi_permission_rule *rule; /* NULL: none matches */
+    phi__rules_subject *subject;
+} phi__check_part;
+
+enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
+
+/* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
+   writes the file that the command reads. */
+static bool phi__check_harmless(const phi__shell_redirect *redirect) {
+    static const char *const files[] = {"/dev/null",   "/dev/zero",   "/dev/random", "/dev/urandom",
+                                        "/dev/stdout", "/dev/stderr", "/dev/stdin"};
+    size_t i, n = PHI__COUNT(files) - (redirect->writes ? 1 : 0);
+    for (i = 0; redirect->target.known && i < n; i++)
+        if (phi__str_is(redirect->target.text, files[i])) return true;
+    return false;
+}
+
+static bool phi__check_lower(phi_str name) {
+    size_t i;
+    for (i = 0; i < name.len && name.at[i] != '='; i++)
+        if (name.at[i] >= 'a' && name.at[i] <= 'z') return true;
+    return false;
+}
+
+/* Variables that programs heed (PATH, LD_PRELOAD) have no small letters. */
+static bool phi__check_only_variables(const phi__shell_command *c) {
+    size_t i;
+    if (c->count > 0) return false;
+    for (i = 0; i < c->assigned_count; i++) {
+        phi_str text = c->assigned[i].text;
+        bool assigns = text.len > 0 && memchr(text.at, '=', text.len) != NULL;
+        if ((i == 0 || assigns) && !phi__check_lower(text)) return false;
+    }
+    return true;
+}
+
+static void phi__check_words(phi__buf *out, const phi__shell_word *words, size_t count) {
+    size_t i;
+    for (i = 0; i < count && out->len < PHI__CHECK_SHOWN; i++) {
+        if (i > 0) phi__buf_char(out, ' ');
+        phi__buf_add_str(out, words[i].text);
+    }
+}
+
+/* A part in words, for people: "`rm -r build`", "writing out.txt". */
+static void phi__check_put(phi__buf *out, const phi__rules_subject *subject) {
+    const phi__shell_command *c = subject->command;
+    if (subject->line) {
+        phi__buf_text(out, "a command line that cannot be read with certainty (");
+        phi__buf_text(out, subject->shell->unknown);
+        phi__buf_char(out, ')');
+    } else if (subject->file) {
+        phi__buf_text(out, subject->writes ? "writing " : "reading ");
+        phi__buf_add_str(out, subject->path.text);
+    } else if (c != NULL) {
+        phi__buf_char(out, '`');
+        phi__check_words(out, c->assigned, c->assigned_count);
+        if (c->assigned_count > 0 && c->count > 0) phi__buf_char(out, ' ');
+        phi__check_words(out, c->words, c->count);
+        phi__buf_char(out, '`');
+    } else
+        phi__buf_add_str(out, subject->tool);
+}
+
+/* ---- the parts ---- */
+
+typedef struct phi__checking {
+    phi_permissions *permissions;
+    phi__rules_subject subject;
+    phi_status (*each)(void *ctx, const phi__check_part *part);
+    void *ctx;
+} phi__checking;
+
+static phi_status phi__check_part_now(phi__checking *checking, bool only_strict) {
+    phi__check_part part;
+    phi__rules_subject *subject = &checking->subject;
+    part.subject = subject;
+    part.verdict = phi__rules_decide(&checking->permissions->rules, subject, &part.rule);
+    if (part.verdict == PHI_PERMISSION_ALLOW && subject->line &&
+        subject->shell->unknown != subject->shell->doubt &&
+        phi__rules_restrict(&checking->permissions->rules, subject)) {
+        part.verdict = PHI_PERMISSION_ASK;
+        part.rule = NULL;
+    }
+    if (subject->command != NULL && subject->command->sort == PHI__SHELL_SUSPECT &&
+        part.verdict == PHI_PERMISSION_DENY)
+        part.verdict = PHI_PERMISSION_ASK;
+    if (only_strict && (part.rule == NULL || part.verdict == PHI_PERMISSION_ALLOW))
+        part.verdict = PHI_PERMISSION_ALLOW;
+    return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
+}
+
+/* Files that a command reads or writes by redirection. */
+static phi_status phi__check_files(phi__checking *checking, const phi__shell_command *c) {
+    phi_status status = PHI_OK;
+    size_t i;
+    checking->subject.file = true;
+    for (i = 0; i < c->redirect_count && status == PHI_OK; i++) {
+        if (phi__check_harmless(&c->redirects[i])) continue;
+        checking->subject.writes = c->redirects[i].writes;
+        checking->subject.path = c->redirects[i].target;
+        status = phi__check_part_now(checking, false);
+    }
+    checking->subject.file = false;
+    return status;
+}
+
+/* Programs that run others, and variables, are decided on by rules that ask or deny alone. */
+static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
+    phi__rules_subject *subject = &checking->subject;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < shell->count && status == PHI_OK; i++) {
+        const phi__shell_command *c = &shell->commands[i];
+        subject->command = c;
+        subject->index = i;
+        if (c->count + c->assigned_count > 0)
+            status = phi__check_part_now(checking, (c->wraps && c->assigned_count == 0) ||
+                                                       c->sort != PHI__SHELL_RUNS ||
+                                                       phi__check_only_variables(c));
+        if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
+    }
+    return status;
+}
+
+static phi_status phi__check_line(phi__checking *checking, phi_arena *scratch, phi_str line) {
+    phi__shell shell;
+    phi_status status = phi__wrappers_parse(scratch, line, &shell);
+    checking->subject.shell = &shell;
+    if (status == PHI_OK) status = phi__check_commands(checking, &shell);
+    if (status == PHI_OK && shell.unknown != NULL) {
+        checking->subject.line = true;
+        status = phi__check_part_now(checking, false);
+    }
+    return status;
+}
+
+/* ---- for other files ---- */
+
+/* Calls `each` for every part of a call: the call itself, or each command and each file of a
+   shell's line. A line that is not known is a part. PHI_NO_MEMORY, or what `each` says first. */
+static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch, phi_str source,
+                                   phi_str tool_name, phi_str arguments,
+                                   phi_status (*each)(void *ctx, const phi__check_part *part),
+                                   void *ctx) {
+    phi__checking checking;
+    phi_json *root = NULL;
+    phi_status status;
+    memset(&checking, 0, sizeof checking);
+    checking.permissions = permissions;
+    checking.each = each;
+    checking.ctx = ctx;
+    checking.subject.workspace = permissions->workspace;
+    checking.subject.home = permissions->home;
+    checking.subject.tool = tool_name;
+    checking.subject.source = source;
+    checking.subject.shell_tools = permissions->shell_tools;
+    checking.subject.arguments = arguments;
+    checking.subject.memory = &permissions->memory;
+    status = phi_json_parse(scratch, arguments, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) return status;
+    checking.subject.root = root;
+    if (!phi__wildcard_any(phi_str_of(permissions->shell_tools), tool_name, false) ||
+        !phi_json_is(phi_json_get(root, "command"), PHI_JSON_STRING))
+        return phi__check_part_now(&checking, false);
+    return phi__check_line(&checking, scratch, phi_json_str(phi_json_get(root, "command"), ""));
+}
+
+/* ======== "always allow this": rules out of a call that was asked about. */
+
+typedef struct phi__always {
+    phi_permissions *permissions;
+    phi_arena *arena;
+    phi_permission_scope scope;
+    phi_str source;
+    phi_permission_rule *rules;
+    size_t count;
+    bool asked; /* a rule asks about a part, or its words say too little: this call, or none */
+} phi__always;
+
+static phi_status phi__always_refuse(const phi__always *a, const phi__rules_subject *subject,
+                                     const char *why) {
+    phi__buf *words = &a->permissions->why;
+    phi__buf_clear(words);
+    phi__check_put(words, subject);
+    phi__buf_text(words, ": ");
+    phi__buf_text(words, why);
+    return PHI_REJECTED;
+}
+
+static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **out) {
+    phi_str text;
+    bool good = !buf->failed && phi__arena_str(a->arena, phi__buf_str(buf), &text);
+    phi__buf_free(buf);
+    if (good) *out = text.at;
+    return good;
+}
+
+/* Whose tool it is: for tools that nobody else's tool is taken for, the rule says nothing. */
+static phi_status phi__always_source(const phi__always *a, phi_permission_rule *rule) {
+    phi__buf words;
+    if (a->source.len == 0 && phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool)))
+        return PHI_OK;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, a->source);
+    return phi__always_keep(a, &words, &rule->source) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* Room for one more; the same one again is not added. */
+static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
+    phi_permission_rule *all;
+    size_t i;
+    if (phi__always_source(a, rule) != PHI_OK) return PHI_NO_MEMORY;
+    for (i = 0; i < a->count; i++) {
+        const phi_permission_rule *old = &a->rules[i];
+        if (old->command != NULL && rule->command != NULL &&
+            strcmp(old->command, rule->command) == 0)
+            return PHI_OK;
+    }
+    all = (phi_permission_rule *)phi_arena_alloc(a->arena, phi__mul(a->count + 1, sizeof *all));
+    if (all == NULL) return PHI_NO_MEMORY;
+    if (a->count > 0) memcpy(all, a->rules, a->count * sizeof *all);
+    all[a->count++] = *rule;
+    a->rules = all;
+    return PHI_OK;
+}
+
+/* ---- commands ---- */
+
+/* Commands whose options and further words were read: these options, and files of the workspace,
+   give them no other effect. For all other commands the very words are allowed. */
+typedef struct phi__always_known {
+    const char *command; /* a pattern for each word that stays */
+    const char *options;
+} phi__always_known;
+
+static const phi__always_known phi__always_commands[] = {
+    {"npm|pnpm|yarn|bun test", ""},
+    {"npm|pnpm|yarn|bun run ?*", ""},
+    {"cargo build|check|test|clippy|doc",
+     "-[qv]|--release|--workspace|--all|--all-targets|--lib|--bins|--tests|--no-run|--locked|"
+     "--offline|--quiet|--verbose|--package|--features|--all-features|--no-default-features|"
+     "--nocapture|--no-deps"},
+    {"go build|vet|test", "-v|-race|-short|-run|-run=*|-count=*|-bench=*|-cover|-failfast|-json"},
+    {"mkdir", "-[pv]|--parents|--verbose"},
+    {"touch", "-[acm]"},
+    {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
+    {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
+/* The name of a program without its directory and version. */
+static phi_str phi__always_program(phi_str name) {
+    name = phi__names_last(name);
+    while (name.len > 1 && (strchr("0123456789.-", name.at[name.len - 1]) != NULL)) name.len--;
+    return name;
+}
+
+static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        if (text.len > 1 && text.at[0] == '-' && text.at[1] != '-' &&
+            memchr(text.at, flag, text.len) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool phi__always_has(const phi__shell_command *c, const char *start) {
+    size_t i;
+    for (i = 1; i < c->count; i++)
+        if (phi__str_starts(c->words[i].text, start)) return true;
+    return false;
+}
+
+/* rm -rf, in whatever spelling. */
+static bool phi__always_deletes(const phi__shell_command *c) {
+    if (!phi__str_is(phi__always_program(c->words[0].text), "rm")) return false;
+    return phi__always_has_flag(c, 'r') || phi__always_has_flag(c, 'R') ||
+           phi__always_has(c, "--r");
+}
+
+/* Whether all words of the pattern match; *count: how many they are. */
+static bool phi__always_begins(const phi__shell_command *c, const char *command, size_t *count) {
+    phi_str rest = phi_str_of(command), pattern;
+    for (*count = 0; phi__wildcard_word(&rest, &pattern); (*count)++)
+        if (*count == c->count || !phi__wildcard_any(pattern, c->words[*count].text, false) ||
+            phi__str_starts(c->words[*count].text, "-"))
+            return false;
+    return true;
+}
+
+static bool phi__always_words(const phi__always *a, const phi__shell_command *c, size_t count,
+                              bool more, const char **out) {
+    phi__buf words;
+    size_t i;
+    phi__buf_init(&words, a->arena->memory);
+    for (i = 0; i < count; i++) {
+        if (i > 0) phi__buf_char(&words, ' ');
+        phi__wildcard_quote(&words, c->words[i].text);
+    }
+    if (more) phi__buf_text(&words, " *");
+    return phi__always_keep(a, &words, out);
+}
+
+/* SCOPE_KIND: the rule on all commands of this kind, if it allows the command itself. */
+static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *subject,
+                                   phi_permission_rule *rule) {
+    phi_permission_rules alone;
+    const phi_permission_rule *which;
+    phi_permission_rule wide = *rule;
+    size_t i, count = 0;
+    for (i = 0; i < PHI__COUNT(phi__always_commands); i++)
+        if (phi__always_begins(subject->command, phi__always_commands[i].command, &count)) break;
+    if (i == PHI__COUNT(phi__always_commands)) return PHI_OK;
+    wide.path = "./**";
+    wide.options = phi__always_commands[i].options;
+    if (!phi__always_words(a, subject->command, count, true, &wide.command)) return PHI_NO_MEMORY;
+    memset(&alone, 0, sizeof alone);
+    alone.rules = &wide;
+    alone.count = 1;
+    if (phi__rules_decide(&alone, subject, &which) == PHI_PERMISSION_ALLOW) *rule = wide;
+    return subject->lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__always_command(phi__always *a, phi__rules_subject *subject) {
+    const phi__shell_command *c = subject->command;
+    phi_permission_rule rule;
+    phi__buf tool;
+    size_t i;
+    bool moved;
+    memset(&rule, 0, sizeof rule);
+    if (c->count == 0 || c->assigned_count > 0)
+        return phi__always_refuse(a, subject, "it sets variables that programs heed");
+    for (i = 0; i < c->count; i++)
+        if (!c->words[i].known || c->words[i].text.len == 0)
+            return phi__always_refuse(a, subject, "not all of its words are known");
+    if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
+    moved = phi__rules_moved(subject, false);
+    if (moved || (c->reads && !phi__names_plain(c->words[0].text))) {
+        a->asked = true; /* the words alone say too little */
+        if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
+        return phi__always_refuse(a, subject,
+                                  moved ? "it may run what is in another directory"
+                                        : "it may run what it reads");
+    }
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    phi__buf_init(&tool, a->arena->memory);
+    phi__wildcard_quote(&tool, subject->tool);
+    if (!phi__always_keep(a, &tool, &rule.tool) ||
+        !phi__always_words(a, c, c->count, false, &rule.command) ||
+        (a->scope == PHI_PERMISSION_SCOPE_KIND && phi__always_kind(a, subject, &rule) != PHI_OK))
+        return PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
+}
+
+/* ---- files and tools ---- */
+
+static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
+    phi__buf words;
+    size_t n = path.len;
+    while (kind && n > 0 && path.at[n - 1] != '/') n--;
+    if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
+                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* perhaps outside */
+        kind = false;
+        n = path.len;
+    }
+    phi__buf_init(&words, a->arena->memory);
+    if (phi__str_starts(path, "!")) phi__buf_text(&words, "./"); /* else it means any other */
+    phi__wildcard_quote(&words, phi__str(path.at, n));
+    if (kind && n == 0) phi__buf_text(&words, "./");
+    if (kind) phi__buf_text(&words, "**");
+    return phi__always_keep(a, &words, out);
+}
+
+static phi_status phi__always_file(phi__always *a, const phi__rules_subject *subject) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    if (!subject->path.known || subject->path.text.len == 0)
+        return phi__always_refuse(a, subject, "the file's name is not known");
+    if (subject->command->dirs != NULL || subject->shell->lost) {
+        a->asked = true;
+        if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
+        return phi__always_refuse(a, subject, "it is in another directory");
+    }
+    rule.tool = subject->writes ? "write_file" : "read_file";
+    if (!phi__always_path(a, subject->path.text, false, &rule.path)) return PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
+}
+
+/* The host of a URL of the arguments, if there is one. False: it has no plain host. */
+static bool phi__always_host(const phi__always *a, const phi_json *root, const char **out,
+                             bool *lost) {
+    static const char *const names[] = {"url", "uri"};
+    phi__buf host, words;
+    size_t i = 0;
+    bool good;
+    while (i < PHI__COUNT(names) && !phi_json_is(phi_json_get(root, names[i]), PHI_JSON_STRING))
+        i++;
+    if (i == PHI__COUNT(names)) return true;
+    phi__buf_init(&host, a->arena->memory);
+    phi__buf_init(&words, a->arena->memory);
+    good = phi__hosts_of(phi_json_str(phi_json_get(root, names[i]), ""), &host);
+    if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
+    phi__buf_free(&host);
+    *lost = !phi__always_keep(a, &words, out);
+    return good;
+}
+
+static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *subject) {
+    phi_str path = phi__rules_path_of(subject->root);
+    bool exact = a->scope == PHI_PERMISSION_SCOPE_EXACT, lost = false;
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, subject->tool);
+    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
+    if (!phi__always_host(a, subject->root, &rule.host, &lost) && !lost)
+        return phi__always_refuse(a, subject, "its URL has no plain host");
+    if (lost) return PHI_NO_MEMORY;
+    /* what other arguments say, phi knows of its own tools alone */
+    if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
+        if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
+    } else if (exact && (path.len > 0 || rule.host == NULL)) {
+        phi__buf_init(&words, a->arena->memory);
+        phi__wildcard_quote(&words, subject->arguments);
+        if (!phi__always_keep(a, &words, &rule.matches)) return PHI_NO_MEMORY;
+    }
+    return phi__always_add(a, &rule);
+}
+
+/* phi__check_parts: each part that is not allowed yet. */
+static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
+    phi__always *a = (phi__always *)ctx;
+    phi__rules_subject *subject = part->subject;
+    if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
+    if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
+        a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+        a->asked = true;
+        return PHI_OK;
+    }
+    if (part->rule != NULL)
+        return phi__always_refuse(
+            a, subject, part->rule->reason != NULL ? part->rule->reason : "a rule asks or denies");
+    if (subject->line) return phi__always_refuse(a, subject, "it may hold other commands");
+    if (subject->file) return phi__always_file(a, subject);
+    return subject->command != NULL ? phi__always_command(a, subject)
+                                    : phi__always_tool(a, subject);
+}
+
+/* The rule on this very call, which counts before those that ask, in place of all others. */
+static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str arguments) {
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, tool_name);
+    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, arguments);
+    a->count = 0;
+    return phi__always_keep(a, &words, &rule.matches) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why) {
+    phi__always a;
+    phi_arena scratch;
+    phi_status status;
+    if (permissions == NULL || call == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(&a, 0, sizeof a);
+    memset(out, 0, sizeof *out);
+    a.permissions = permissions;
+    a.arena = arena;
+    a.scope = scope;
+    a.source = call->source;
+    phi__buf_clear(&permissions->why);
+    phi_arena_init(&scratch, &permissions->memory, 0);
+    status = phi__check_parts(permissions, &scratch, call->source, call->tool_name, call->arguments,
+                              phi__always_part, &a);
+    if (status == PHI_OK && a.asked)
+        status = phi__always_this(&a, call->tool_name, call->arguments);
+    phi_arena_free(&scratch);
+    if (why != NULL) *why = phi__buf_str(&permissions->why);
+    if (status != PHI_OK) return status;
+    out->rules = a.rules;
+    out->count = a.count;
+    return PHI_OK;
+}
+
+/* ======== Permissions of a host: rules in use, the verdict on a call, and the hook. */
 
 /* ---- copies of rules ---- */
 

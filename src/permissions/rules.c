@@ -1,8 +1,215 @@
 /* rules.c - matching rules of permissions. */
 #include "permissions/rules_in.h"
 
+#include "base/arena_in.h"
 #include "match/glob_in.h"
 #include "permissions/wildcard_in.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+/* ======== The host of a URL against the host of a rule. */
+
+/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
+static size_t phi__hosts_scheme(phi_str url) {
+    size_t i = 0;
+    while (i < url.len &&
+           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
+            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
+        i++;
+    return i;
+}
+
+/* True if the scheme is one that goes to its host: not "file", "javascript", "data", "unix"... */
+static bool phi__hosts_remote(phi_str scheme) {
+    static const char *const names[] = {"http", "https", "ws",  "wss", "ftp",
+                                        "ftps", "sftp",  "ssh", "git", "git+ssh"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is_nocase(scheme, names[i])) return true;
+    return false;
+}
+
+/* True if every program takes these bytes for a name: browsers and curl make other names of
+   percent signs, of letters beyond ASCII and of what they leave out. */
+static bool phi__hosts_plain(phi_str host) {
+    size_t i;
+    for (i = 0; i < host.len; i++) {
+        char c = host.at[i];
+        if ((c == '.' || c == '-') && (i == 0 || host.at[i - 1] == '.')) return false;
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
+            return false;
+    }
+    return host.len > 0;
+}
+
+/* [::1]: an address, and nothing else. */
+static bool phi__hosts_address(phi_str host) {
+    size_t i;
+    if (host.len < 4 || host.at[0] != '[' || host.at[host.len - 1] != ']') return false;
+    for (i = 1; i + 1 < host.len; i++)
+        if (host.at[i] == '\0' || strchr("0123456789abcdef:.", host.at[i]) == NULL) return false;
+    return true;
+}
+
+/* True if a name that ends in a number is not the usual form of an address: 2130706433, 127.1,
+   0x7f.0.0.1, 0177.0.0.1. */
+static bool phi__hosts_number(phi_str host) {
+    size_t i, from = host.len, dots = 0;
+    bool odd = false;
+    while (from > 0 && host.at[from - 1] != '.') from--;
+    if (from == host.len || host.at[from] < '0' || host.at[from] > '9') return false;
+    for (i = 0; i < host.len; i++) {
+        bool first = i == 0 || host.at[i - 1] == '.';
+        if (host.at[i] == '.') dots++;
+        if (host.at[i] == 'x') odd = true;
+        if (first && host.at[i] == '0' && i + 1 < host.len && host.at[i + 1] != '.') odd = true;
+    }
+    return odd || dots != 3;
+}
+
+/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
+static void phi__hosts_may(phi_str url, phi__buf *out) {
+    size_t at = phi__hosts_scheme(url), end, i;
+    if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
+        at++; /* browsers do without the slashes */
+    else
+        at = phi__str_find(url, 0, ":/");
+    at = at == SIZE_MAX ? 0 : at + (url.at[at] == ':');
+    while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
+    for (end = at;
+         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
+         end++)
+        if (url.at[end] == '@') at = end + 1;
+    if (end < url.len && strchr("\t\r\n", url.at[end]) != NULL) phi__buf_char(out, '%');
+    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
+        phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
+                                                                : url.at[i]);
+    while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
+}
+
+/* Of rules that ask or deny. A host that may be the rule's in another spelling is asked about. */
+static bool phi__hosts_suspect(const phi__rules_subject *subject, const phi_permission_rule *rule,
+                               phi_str url, phi_str host) {
+    bool is_url = phi__str_find(url, 0, ":/") != SIZE_MAX;
+    if (phi__wildcard_any(phi_str_of(rule->host), host, false)) return subject->may || is_url;
+    if (subject->command == NULL) is_url = url.len > 0;
+    return subject->may && is_url && (!phi__hosts_plain(host) || phi__hosts_number(host));
+}
+
+/* ---- for other files ---- */
+
+PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
+    size_t at = phi__hosts_scheme(url), end, i;
+    bool port = false;
+    phi_str host;
+    if (!phi__hosts_remote(phi__str(url.at, at)) ||
+        !phi__str_starts(phi__str(url.at + at, url.len - at), "://"))
+        return false;
+    at += 3;
+    /* a NUL, which strchr would find, does not end a host: it is refused below */
+    for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
+        end++;
+    for (i = at; i < end; i++) {
+        char c = url.at[i];
+        if (c == ':' && (url.at[at] != '[' || url.at[i - 1] == ']'))
+            port = true;
+        else if (port && (c < '0' || c > '9'))
+            return false;
+        if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
+    }
+    host = phi__buf_str(out);
+    return !out->failed && (phi__hosts_plain(host) || phi__hosts_address(host));
+}
+
+/* True if the host of a URL is the rule's; for rules that ask or deny, whatever a program may take
+   for it, and, if subject->may, what may be the same host in another spelling. */
+static bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
+                           phi_str url) {
+    phi__buf host;
+    bool matches;
+    phi__buf_init(&host, subject->memory);
+    if (rule->verdict == PHI_PERMISSION_ALLOW) {
+        matches = phi__hosts_of(url, &host) &&
+                  phi__wildcard_any(phi_str_of(rule->host), phi__buf_str(&host), false);
+    } else {
+        phi__hosts_may(url, &host);
+        matches = phi__hosts_suspect(subject, rule, url, phi__buf_str(&host));
+    }
+    if (host.failed) subject->lost = true;
+    phi__buf_free(&host);
+    return matches;
+}
+
+/* ======== Options of a command against those that a rule names. */
+
+enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
+
+static bool phi__options_any(const char *options, phi_str text) {
+    return phi__wildcard_any(phi_str_of(options), text, false);
+}
+
+/* "-xVALUE" by an alternative that ends in a star. */
+static bool phi__options_valued(const char *options, phi_str text) {
+    phi_str rest = phi_str_of(options), one;
+    while (phi__wildcard_next(&rest, &one))
+        if (one.len > 0 && one.at[one.len - 1] == '*' && phi__wildcard_any(one, text, false))
+            return true;
+    return false;
+}
+
+/* Several letters in one word, the last perhaps with its value. */
+static bool phi__options_cluster(const char *options, phi_str text) {
+    char word[PHI__OPTIONS_GLUED_MOST + 2];
+    size_t i;
+    if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
+    word[0] = '-';
+    for (i = 1; i < text.len; i++) {
+        memcpy(word + 1, text.at + i, text.len - i);
+        if (phi__options_valued(options, phi__str(word, text.len - i + 1))) return true;
+        if (!phi__options_any(options, phi__str(word, 2))) return false;
+    }
+    return true;
+}
+
+/* Whether the shell may make an option of a word that is not known, or several words. */
+static bool phi__options_uncertain(phi_str text) {
+    size_t i;
+    if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return true;
+    if (phi__str_find(text, 0, "**") != SIZE_MAX) return true; /* the files of a find: anywhere */
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] == '\0' || strchr("$`({<>", text.at[i]) != NULL) return true;
+    return false;
+}
+
+/* Whether all options of a command are among those of the rule's text. */
+static bool phi__options_named(const phi__shell_command *c, const char *options) {
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        if (!c->words[i].known && phi__options_uncertain(text)) return false;
+        if (text.len < 2 || text.at[0] != '-' || phi__str_is(text, "--")) continue;
+        if (phi__options_any(options, text)) continue;
+        if (text.at[1] == '-' || !phi__options_cluster(options, text)) return false;
+    }
+    return true;
+}
+
+/* True for --force=x and the option --force. */
+static bool phi__options_valued_by(phi_str text, phi_str option) {
+    return phi__str_starts(option, "--") && text.len > option.len && text.at[option.len] == '=' &&
+           memcmp(text.at, option.at, option.len) == 0;
+}
+
+/* Whether programs take the word for this long option: --fo and --fo=x for --force. */
+static bool phi__options_short_for(phi_str text, phi_str option) {
+    const char *value = text.len > 0 ? (const char *)memchr(text.at, '=', text.len) : NULL;
+    size_t n = value != NULL ? (size_t)(value - text.at) : text.len;
+    return n > 2 && n < option.len && memcmp(text.at, "--", 2) == 0 &&
+           memcmp(text.at, option.at, n) == 0;
+}
+
+/* ======== Which rules match a call, a command of a shell's line, or a file it writes. */
 
 enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
@@ -527,4 +734,193 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
             return true;
     }
     return false;
+}
+
+/* ======== Rules of permissions out of JSON, and as JSON. */
+
+/* Where the members of a rule are. */
+typedef struct phi__rules_json_member {
+    const char *name;
+    size_t at;
+} phi__rules_json_member;
+
+static const phi__rules_json_member phi__rules_json_members[] = {
+    {"tool", offsetof(phi_permission_rule, tool)},
+    {"command", offsetof(phi_permission_rule, command)},
+    {"with", offsetof(phi_permission_rule, with)},
+    {"without", offsetof(phi_permission_rule, without)},
+    {"piped", offsetof(phi_permission_rule, piped)},
+    {"path", offsetof(phi_permission_rule, path)},
+    {"host", offsetof(phi_permission_rule, host)},
+    {"argument", offsetof(phi_permission_rule, argument)},
+    {"matches", offsetof(phi_permission_rule, matches)},
+    {"reason", offsetof(phi_permission_rule, reason)},
+    {"options", offsetof(phi_permission_rule, options)},
+    {"source", offsetof(phi_permission_rule, source)}};
+
+static const char *const phi__rules_json_verdicts[] = {"ask", "allow", "deny"};
+
+static const char **phi__rules_json_field(phi_permission_rule *rule, size_t i) {
+    return (const char **)(void *)((char *)rule + phi__rules_json_members[i].at);
+}
+
+static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *place, phi_str found,
+                                         const char *expected) {
+    if (error == NULL) return PHI_PARSE;
+    memset(error, 0, sizeof *error);
+    error->status = PHI_PARSE;
+    if (found.len > 0)
+        (void)snprintf(error->message, sizeof error->message, "%s \"%.*s\": expected %s", place,
+                       (int)phi__min(found.len, 40), found.at, expected);
+    else
+        (void)snprintf(error->message, sizeof error->message, "%s: expected %s", place, expected);
+    return PHI_PARSE;
+}
+
+static bool phi__rules_json_verdict(const phi_json *node, phi_permission *out) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__rules_json_verdicts); i++)
+        if (phi__str_is(phi_json_str(node, ""), phi__rules_json_verdicts[i])) {
+            *out = (phi_permission)i;
+            return true;
+        }
+    return false;
+}
+
+/* One member of rules[index]. */
+static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t index,
+                                       phi_permission_rule *out, phi_parse_error *error) {
+    char place[64];
+    size_t i;
+    phi_str text = phi_json_str(node, "");
+    if (phi__str_is(key, "verdict")) {
+        (void)snprintf(place, sizeof place, "rules[%u].verdict", (unsigned)index);
+        if (phi__rules_json_verdict(node, &out->verdict)) return PHI_OK;
+        return phi__rules_json_refuse(error, place, text, "allow, ask or deny");
+    }
+    (void)snprintf(place, sizeof place, "rules[%u]: member", (unsigned)index);
+    for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
+        if (!phi__str_is(key, phi__rules_json_members[i].name)) continue;
+        if (!phi_json_is(node, PHI_JSON_STRING) || memchr(text.at, '\0', text.len) != NULL)
+            return phi__rules_json_refuse(error, place, key, "a string");
+        *phi__rules_json_field(out, i) = text.at; /* terminated, in the arena */
+        return PHI_OK;
+    }
+    return phi__rules_json_refuse(error, place, key,
+                                  "verdict, tool, command, with, without, piped, path, host, "
+                                  "argument, matches, reason, options or source");
+}
+
+static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_permission_rule *out,
+                                       phi_parse_error *error) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *member;
+    phi_status status = PHI_OK;
+    char place[64];
+    (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)index);
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_get_type_name(node)),
+                                      "an object");
+    memset(out, 0, sizeof *out);
+    while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
+        status = phi__rules_json_take(member, it.key, index, out, error);
+    if (status == PHI_OK && phi_json_get(node, "verdict") == NULL)
+        return phi__rules_json_refuse(error, place, phi__str("", 0), "a verdict");
+    return status;
+}
+
+static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
+                                       phi_permission_rules *out, phi_parse_error *error) {
+    size_t n = phi_json_count(node), i;
+    phi_json_iter it = phi_json_each(node);
+    phi_permission_rule *rules;
+    phi_status status = PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_ARRAY))
+        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_get_type_name(node)),
+                                      "an array");
+    rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
+    if (rules == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < n && status == PHI_OK; i++)
+        status = phi__rules_json_rule(phi_json_next(&it), i, &rules[i], error);
+    out->rules = rules;
+    out->count = n;
+    return status;
+}
+
+static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
+                                       phi_permission_rules *out, phi_parse_error *error) {
+    phi_json_iter it = phi_json_each(root);
+    const phi_json *member;
+    phi_status status = PHI_OK;
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__rules_json_refuse(error, "permissions",
+                                      phi_str_of(phi__json_get_type_name(root)), "an object");
+    while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
+        if (phi__str_is(it.key, "rules"))
+            status = phi__rules_json_list(arena, member, out, error);
+        else if (!phi__str_is(it.key, "otherwise"))
+            status = phi__rules_json_refuse(error, "member", it.key, "rules or otherwise");
+        else if (!phi__rules_json_verdict(member, &out->otherwise))
+            status = phi__rules_json_refuse(error, "otherwise", phi_json_str(member, ""),
+                                            "allow, ask or deny");
+    }
+    return status;
+}
+
+static void phi__rules_json_put(phi__buf *out, const phi_permission_rule *rule) {
+    phi_permission_rule copy = *rule;
+    size_t i;
+    phi__buf_text(out, "{\"verdict\":\"");
+    phi__buf_text(
+        out, phi__rules_json_verdicts[rule->verdict <= PHI_PERMISSION_DENY ? rule->verdict
+                                                                           : PHI_PERMISSION_ASK]);
+    phi__buf_char(out, '"');
+    for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
+        const char *text = *phi__rules_json_field(&copy, i);
+        if (text == NULL) continue;
+        phi__buf_text(out, ",\"");
+        phi__buf_text(out, phi__rules_json_members[i].name);
+        phi__buf_text(out, "\":");
+        phi__json_write_str(out, phi_str_of(text));
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
+                                             phi_permission_rules *out, phi_parse_error *error) {
+    phi_arena_mark mark;
+    phi_json *root = NULL;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    memset(out, 0, sizeof *out);
+    status = phi_json_parse(arena, json, 0, &root, error);
+    if (status == PHI_OK) status = phi__rules_json_read(arena, root, out, error);
+    if (status != PHI_OK) {
+        phi_arena_reset(arena, mark);
+        memset(out, 0, sizeof *out);
+    }
+    return status;
+}
+
+PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, phi_arena *arena,
+                                           phi_str *out) {
+    phi__buf buf;
+    bool good;
+    size_t i;
+    if (arena == NULL || rules == NULL || out == NULL) return PHI_BAD_ARG;
+    phi__buf_init(&buf, arena->memory);
+    phi__buf_text(&buf, "{\"rules\":[");
+    for (i = 0; i < rules->count; i++) {
+        phi__buf_text(&buf, i > 0 ? ",\n" : "\n");
+        phi__rules_json_put(&buf, &rules->rules[i]);
+    }
+    phi__buf_text(&buf, "\n],\"otherwise\":\"");
+    phi__buf_text(&buf, phi__rules_json_verdicts[rules->otherwise]);
+    phi__buf_text(&buf, "\"}\n");
+    good = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
+    phi__buf_free(&buf);
+    return good ? PHI_OK : PHI_NO_MEMORY;
 }

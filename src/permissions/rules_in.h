@@ -30,18 +30,23 @@ typedef struct phi__rules_subject {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
                                          phi__rules_subject *subject,
                                          const phi_permission_rule **which);
+
 /* Whether rules ask about or deny commands of this tool by their words: a line that is not known
    may hold such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
                                  const phi__rules_subject *subject);
+
 /* Whether it runs behind a cd, and may read or run files of that directory; path: the rule looks at
    its files. */
 PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path);
+
 /* True if a tool has the name of one of phi's own or of a shell: another source's tool with this
    name does something else. */
 PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool);
+
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
+
 /* Whether a file that a word names is one of the rule's. .GIT is .git in many file systems: rules
    that ask or deny match capitals and small letters alike, and, if subject->may, a pattern of the
    shell where one of its files may be the rule's. */
@@ -49,22 +54,15 @@ PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_r
                              const phi__shell_word *word);
 PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_rule *rule,
                              phi_str path);
+
 /* The same of any text of a tool's arguments, for a rule that asks or denies; depth: 0. */
 PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permission_rule *rule,
                                   const phi_json *node, unsigned depth);
+
 /* The same of subject->command: for a rule that allows, all of its words. */
 PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permission_rule *rule);
-/* Whether all options of a command are among those of the rule's text. */
-PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options);
-/* Whether programs take the word for this long option: --fo and --fo=x for --force. */
-PHI__FN bool phi__options_short_for(phi_str word, phi_str option);
-/* True for --force=x and the option --force. */
-PHI__FN bool phi__options_valued_by(phi_str word, phi_str option);
+
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
 PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
-/* True if the host of a URL is the rule's; for rules that ask or deny, whatever a program may take
-   for it, and, if subject->may, what may be the same host in another spelling. */
-PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
-                            phi_str url);
 
 #endif

@@ -18,7 +18,6 @@
 #define PHI_PERMISSIONS_SHELL_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "permissions/wildcard_in.h"
 
 enum {
@@ -37,7 +36,7 @@ typedef struct phi__shell_word {
     bool quoted; /* a part is */
     bool pipe;   /* one process substitution, and nothing else */
     bool braces; /* the shell makes several of {a,b} in it */
-    bool below;  /* a pattern of the files below a named directory: see reads.c */
+    bool below;  /* a pattern of the files below a named directory: see paths.c */
     phi__wildcard_hidden hidden; /* of a pattern */
 } phi__shell_word;
 
@@ -55,7 +54,7 @@ typedef struct phi__shell_redirect {
 typedef enum phi__shell_sort {
     PHI__SHELL_RUNS = 0, /* it is run */
     PHI__SHELL_AGAIN,    /* one that is run, with its braces expanded */
-    PHI__SHELL_SUSPECT   /* a text that something may run: see suspects.c */
+    PHI__SHELL_SUSPECT   /* a text that something may run: see wrappers.c */
 } phi__shell_sort;
 
 typedef struct phi__shell_command {

@@ -1,4 +1,4 @@
-/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored
+/* check.c - an entry as one JSON text without line breaks, and back: the lines of a stored
    thread.
 
    The same entry gives the same bytes, and reading gives back the same entry, message for message
@@ -8,7 +8,7 @@
 #ifndef PHI_PERSIST_ENTRY_IN_H
 #define PHI_PERSIST_ENTRY_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "text/json.h"
 #include "history/history_in.h"
 

@@ -1,11 +1,185 @@
 /* journal.c - keeps a store up to date with a thread, and fills a thread from a store. */
 #include "persist/journal_in.h"
 
-#include "history/about_in.h"
+#include "history/thread_in.h"
 #include "persist/entry_in.h"
-#include "persist/recall_in.h"
 
 #include <stdio.h>
+
+/* ======== Evicts entries that no view has: whole segments, of a log in a store. */
+
+/* phi__journal_ops */
+static bool phi__evict_all_begin(phi_thread *thread) {
+    phi_str state;
+    size_t i;
+    if (phi__tool_state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
+    phi__segments_unpin(&thread->log);
+    if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
+    for (i = 0; i < thread->fold.count; i++)
+        phi__segments_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
+    for (i = 0; i < thread->undo.fold.count; i++)
+        phi__segments_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
+    return true;
+}
+
+static void phi__evict_all_end(phi_thread *thread) {
+    if (!phi__ops_evict(thread)) return; /* another time */
+    phi__log_evict(&thread->log);
+    phi__messages_evict(&thread->messages);
+    (void)phi__ops_index_all(thread); /* of fewer it cannot fail */
+    phi__loops_evict(thread);
+    phi__append_shed_ids(thread);
+    phi__log_shrink(&thread->log);
+    phi__messages_shrink(thread->log.memory, &thread->messages);
+    phi__segments_drop_dead(&thread->log);
+}
+
+PHI__FN bool phi__evict_begin(phi_thread *thread) {
+    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
+        return false;
+    return thread->journal->store.journal->evict_begin(thread);
+}
+
+PHI__FN void phi__evict_end(phi_thread *thread) {
+    thread->journal->store.journal->evict_end(thread);
+}
+
+/* ======== Evicts entries from memory, and recalls them from the store.
+
+   Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
+
+typedef struct phi__recalling {
+    phi__entry_reader reader;
+    uint64_t end;
+} phi__recalling;
+
+static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__recalling *recalling = (phi__recalling *)ctx;
+    return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
+}
+
+/* Whether the entries in memory are the same in the store: else another log has replaced it
+   there. */
+static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
+    size_t i;
+    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
+        const phi__entry *ours = thread->log.entries[i];
+        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
+        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
+            (ours->ordinal != theirs->ordinal && (ours->flags & PHI_ENTRY_GRAFTED) == 0))
+            return false;
+    }
+    return true;
+}
+
+/* The log as the store has it. */
+static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
+    const phi__journal *journal = thread->journal;
+    phi__recalling recalling;
+    phi_status status;
+    phi__thread_init(whole, thread->log.memory, thread->log.io);
+    /* a segment that can be handed over */
+    if (!phi__segments_open(&whole->log)) return PHI_NO_MEMORY;
+    recalling.end = journal->stored - thread->log.base;
+    status = phi__load_begin(whole);
+    if (status != PHI_OK) return status;
+    phi__entry_get_reader_init(&recalling.reader, whole);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
+                                 &recalling, NULL, NULL, 0);
+    phi__entry_get_reader_free(&recalling.reader);
+    if (status == PHI_OK) status = phi__load_end(whole);
+    if (status == PHI_OK &&
+        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
+         !phi__recall_fits(thread, whole)))
+        status = PHI_PARSE;
+    return status;
+}
+
+/* Entries in memory stay as they are; evicted ones come from the other. */
+static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
+    size_t n = thread->log.count - thread->log.base, at = 0, i;
+    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
+    for (i = 0; list != NULL && i < n; i++)
+        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
+                      ? thread->log.entries[at++]
+                      : whole->log.entries[i];
+    return list;
+}
+
+static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
+    phi__entry_list list;
+    bool done;
+    list.at = phi__recall_merge(thread, whole);
+    list.held = list.cap = thread->log.count - thread->log.base;
+    if (list.at == NULL) return false;
+    phi__log_exchange(&thread->log, &list);
+    done = phi__ops_index_all(thread) && phi__lane_messages(thread, thread->lanes.active);
+    if (!done) {
+        phi__log_exchange(&thread->log, &list);
+        (void)phi__ops_index_all(thread);
+    }
+    phi__free(thread->log.memory, list.at, list.cap * sizeof *list.at);
+    if (!done) return false;
+    phi__ops_recalled(thread);
+    phi__runs_roll_back_again(thread);
+    phi__segments_take(&thread->log, &whole->log);
+    return true;
+}
+
+/* The same of a thread that is not whole, and its store's; phi__journal_ops. */
+static phi_status phi__recall_all(phi_thread *thread) {
+    phi_thread whole;
+    phi_status status = phi__recall_read(thread, &whole);
+    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
+    phi__thread_destroy(&whole);
+    return status;
+}
+
+PHI__FN phi_status phi__recall(const phi_thread *thread) {
+    if (phi__thread_whole(thread)) return PHI_OK;
+    return thread->journal->store.journal->recall((phi_thread *)(uintptr_t)thread);
+}
+
+PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
+    bool kept =
+        lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count);
+    return kept ? PHI_OK : phi__recall(thread);
+}
+
+PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end) {
+    return phi__runs_end_folds(thread, end) ? phi__recall(thread) : PHI_OK;
+}
+
+PHI__FN const phi_message *phi__recall_message(const phi_thread *thread, size_t i,
+                                               phi_status *status) {
+    *status = PHI_OK;
+    if (i >= thread->messages.count) return NULL;
+    if (phi__lane_message(thread, i) == NULL) *status = phi__recall(thread);
+    return *status == PHI_OK ? phi__lane_message(thread, i)->message : NULL;
+}
+
+PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
+    phi_status status = PHI_OK;
+    size_t i;
+    *had = phi__loops_has(thread, loop_id);
+    if (*had || !thread->loops.away) return PHI_OK;
+    status = phi__recall(thread);
+    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
+        *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+               phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
+    return status;
+}
+
+/* ======== The journal: which entries of a thread its store has.
+
+   Entries that the store refused stay in the log, and go with the next write.
+   Threads: the pumping thread. */
+
+enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
+#define PHI__JOURNAL_BATCH_BYTES                                                                   \
+    ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
+
+enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* of a memory limit: bytes of a batch */
 
 static void phi__journal_words(char *words, size_t size, const char *text) {
     if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);

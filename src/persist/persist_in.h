@@ -4,6 +4,5 @@
 
 #include "history/history_in.h"
 #include "persist/journal_in.h"
-#include "persist/recall_in.h"
 
 #endif

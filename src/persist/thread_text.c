@@ -1,8 +1,7 @@
 /* thread_text.c - a thread as text: a header line, and one line for each entry. */
 #include "persist/entry_in.h"
-#include "persist/info_in.h"
+#include "persist/views_in.h"
 #include "persist/journal_in.h"
-#include "persist/recall_in.h"
 
 #include "base/utf8_in.h"
 #include "text/json.h"

@@ -1,7 +1,85 @@
 /* views.c - entries, views and forks of a thread for the host. */
-#include "persist/recall_in.h"
+#include "persist/views_in.h"
 
+#include "base/sha256_in.h"
+#include "history/compact_in.h"
+#include "history/prune_in.h"
+#include "history/rewrite_in.h"
+#include "history/thread_in.h"
+#include "model/event_parts.h"
 #include "model/tokens.h"
+#include "persist/journal_in.h"
+#include "persist/plan.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+/* ======== A thread's info, title and metadata for the host. The id is the store's, while it is in
+   one. */
+
+static phi_str phi__info_known_id(const phi_thread *thread) {
+    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
+                                   : thread->id;
+}
+
+PHI__FN phi_str phi__info_id(phi_thread *thread) {
+    unsigned char random[16] = {0};
+    char made[PHI__UUID_SIZE];
+    if (phi__info_known_id(thread).len > 0) return phi__info_known_id(thread);
+    if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
+    phi__id_uuid(random, made);
+    return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
+}
+
+PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread) {
+    if (thread->journal != NULL || thread->id.len == 0) return;
+    phi__json_write_key(out, PHI__LIT("id"));
+    phi__json_write_str(out, thread->id);
+}
+
+PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) {
+    phi_str id = phi_json_str(phi_json_get(head, "id"), "");
+    return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_thread_info phi_thread_get_info(const phi_thread *thread) {
+    phi_thread_info info;
+    memset(&info, 0, sizeof info);
+    info.lane = info.title = info.metadata = info.forked_from = phi__str("", 0);
+    if (thread == NULL) return info;
+    info = phi__about_info(thread);
+    info.first = thread->log.base;
+    info.stored = thread->journal != NULL ? thread->journal->stored : 0;
+    info.lane = phi__lane_name(thread, thread->lanes.active);
+    info.lane_count = phi__thread_lanes(thread);
+    info.usage = thread->counted.usage;
+    info.made_ms = thread->log.made_ms;
+    info.changed_ms = thread->log.changed_ms;
+    return info;
+}
+
+PHI_API phi_str phi_thread_id(phi_thread *thread) {
+    return thread != NULL ? phi__info_id(thread) : phi__str("", 0);
+}
+
+PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title,
+                                       const char *metadata) {
+    phi_thread_info info, before;
+    phi_status status = PHI_OK;
+    if (thread == NULL || !phi__check_id_fits(phi_str_of(title))) return PHI_BAD_ARG;
+    if (metadata != NULL) status = phi__about_is_object(thread, phi_str_of(metadata));
+    if (status != PHI_OK) return status;
+    before = info = phi__about_info(thread);
+    if (title != NULL) info.title = phi_str_of(title);
+    if (metadata != NULL) info.metadata = phi_str_of(metadata);
+    if (phi_str_equal(info.title, before.title) && phi_str_equal(info.metadata, before.metadata))
+        return PHI_OK;
+    return phi__about_set(thread, &info);
+}
+
+/* ======== Entries, views and forks of a thread for the host. */
 
 /* ---- entries ---- */
 
@@ -117,4 +195,122 @@ PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *l
 PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i) {
     return thread != NULL && i < phi__thread_lanes(thread) ? phi__lane_name(thread, (uint32_t)i).at
                                                            : NULL;
+}
+
+/* ======== Changes of a thread by a host or a run. Evicted entries that a change needs are recalled
+   first. */
+
+static bool phi__edit_name_fits(const char *name) {
+    return name != NULL && name[0] != '\0' && phi__check_id_fits(phi_str_of(name));
+}
+
+PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                     phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                     char *words, size_t words_size) {
+    phi_status status = PHI_OK;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (duplicate != NULL) *duplicate = false;
+    if (phi__rewrite_needs(thread, rewrite)) status = phi__recall(thread);
+    return status == PHI_OK ? phi__rewrite_make(thread, rewrite, loop_id, turn_index, duplicate,
+                                                words, words_size)
+                            : status;
+}
+
+/* Whether a lane without messages has a tool state after an entry: then its fork begins there, and
+   not with nothing. */
+static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, uint64_t at,
+                                      bool *has) {
+    phi_arena scratch;
+    phi_status status;
+    phi_str state;
+    if (at == UINT64_MAX) return PHI_OK;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    status = phi__tool_state_at(thread, lane, at, &scratch, &state);
+    *has = status == PHI_OK && !phi__str_is(state, "{}");
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                      bool *duplicate, char *words, size_t words_size) {
+    if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (duplicate != NULL) *duplicate = false;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (phi__rewrite_check_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    return phi__edit_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
+}
+
+PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
+                                        uint64_t at_seq) {
+    uint32_t from, lane;
+    uint64_t at = 0;
+    bool any = false;
+    phi_status status;
+    if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (phi__lane_find(thread, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
+    from = parent != NULL ? phi__lane_find(thread, phi_str_of(parent)) : thread->lanes.active;
+    if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
+    status = phi__recall_view(thread, from, at_seq);
+    if (status == PHI_OK) status = phi__lane_cut(thread, from, at_seq, &at, &any);
+    if (status == PHI_OK && !any) status = phi__edit_has_state(thread, from, at, &any);
+    if (status != PHI_OK) return status;
+    return phi__lane_new(thread, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
+                         &lane);
+}
+
+/* A host may have taken the name. */
+static phi_status phi__edit_fresh(phi_thread *thread) {
+    char name[32];
+    size_t n;
+    for (n = phi__thread_lanes(thread);; n++) {
+        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
+        if (phi__lane_find(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
+    }
+    return phi__lane_switch_new(thread, phi_str_of(name));
+}
+
+PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
+    phi_status status;
+    uint32_t lane;
+    if (thread == NULL || (name != NULL && !phi__edit_name_fits(name))) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (name == NULL) return phi__edit_fresh(thread);
+    lane = phi__lane_find(thread, phi_str_of(name));
+    if (lane == PHI__LANE_NONE) return phi__lane_switch_new(thread, phi_str_of(name));
+    status = phi__recall_view(thread, lane, UINT64_MAX);
+    return status == PHI_OK ? phi__lane_switch(thread, lane) : status;
+}
+
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq) {
+    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
+    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
+    return phi__note_add(thread, kind, json, seq);
+}
+
+/* ======== Plans a compaction, a prune or a revert of a thread for the host. */
+
+PHI_API phi_status phi_thread_plan(const phi_thread *thread, const phi_plan *plan, phi_arena *arena,
+                                   phi_rewrite *out) {
+    const phi_view_item *items;
+    size_t count;
+    phi_prune prune;
+    phi_reverted reverted;
+    phi_status status;
+    if (thread == NULL || plan == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if ((plan->compaction != NULL) + (plan->prune != NULL) + (plan->revert != NULL) != 1)
+        return PHI_BAD_ARG;
+    status = phi_thread_view(thread, NULL, UINT64_MAX, arena, &items, &count);
+    if (status != PHI_OK) return status;
+    if (plan->revert != NULL)
+        return phi__revert_plan(thread, plan->revert, arena, out,
+                                plan->reverted != NULL ? plan->reverted : &reverted);
+    if (plan->compaction != NULL)
+        return phi__compact_rewrite(items, count, plan->compaction, plan->counter, arena, out);
+    prune = *plan->prune;
+    if (prune.from_seq == 0) prune.from_seq = phi__prune_from(thread);
+    return phi__prune_plan(items, count, &prune, plan->counter, arena, out, plan->pruned);
 }

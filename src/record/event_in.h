@@ -2,7 +2,7 @@
 #ifndef PHI_RECORD_EVENT_IN_H
 #define PHI_RECORD_EVENT_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "loop/hook.h"
 #include "text/json.h"
 
@@ -15,7 +15,7 @@ PHI__FN const char *phi__event_words_trigger(phi_trigger trigger);
 PHI__FN const char *phi__event_words_point(int point);
 PHI__FN const char *phi__event_words_input(phi_input input);
 
-/* event_fields.c: fields that are written as they are, and read back: of what `from` and `to` are.
+/* event_json.c: fields that are written as they are, and read back: of what `from` and `to` are.
    Strings that are read are the tree's. */
 typedef enum phi__event_part {
     PHI__EVENT_TOOL,             /* phi_event */

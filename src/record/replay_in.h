@@ -117,22 +117,22 @@ typedef struct phi__tape {
     phi__tape_parted parted;
 } phi__tape;
 
-/* tape_flow.c */
+/* tape_read.c */
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
-/* tape_sources.c */
+/* tape_read.c */
 /* The time of the tape, and of the step that is under way. It never goes back. */
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us);
 PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len);
 PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources);
 
-/* tape_line.c */
+/* tape_read.c */
 /* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_line_end(phi__tape *tape);
 
-/* tape_secret.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
+/* tape_read.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
    note of them. */
 PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* NULL-ended */
 PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http);
@@ -142,8 +142,8 @@ PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str 
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
-/* tape_result.c */
-/* Settles a call with a result that was kept (results_in.h). */
+/* tape_read.c */
+/* Settles a call with a result that was kept (cap_in.h). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
 /* Gives a line of a result, or of a part of one, begun, its members. */
 PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
@@ -158,7 +158,7 @@ PHI__FN bool phi__tape_read_bytes(phi__tape *tape, const phi_json *root);
 /* The result of a RESULT line, in tape->arena; NULL: no memory. */
 PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root);
 
-/* tape_match.c */
+/* tape_play.c */
 /* The first divergence counts. line: of the tape, from 0. */
 PHI__FN void phi__tape_match_diverge(phi__tape *tape, size_t line, const char *what,
                                      phi_str recorded, phi_str actual);
@@ -175,7 +175,7 @@ PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall
 /* The recorded request that is the same; else the first one differs, and the run diverges. */
 PHI__FN phi__tape_line *phi__tape_match_find(phi__tape *tape, const phi_json *now);
 
-/* tape_request.c: playing. What became of a line that comes in: STOP: the run has diverged, or no
+/* tape_play.c: playing. What became of a line that comes in: STOP: the run has diverged, or no
    memory is left. */
 typedef enum phi__played { PHI__PLAYED, PHI__TAPE_PLAY_LATER, PHI__TAPE_PLAY_STOP } phi__played;
 PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_line *line,

@@ -6,7 +6,6 @@
 #define PHI_RECORD_SESSION_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "base/list_in.h"
 #include "record/session.h"
 #include "text/json.h"
@@ -73,7 +72,7 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
 
-/* session_groups.c: gives the loops of a PHI_NOTE_PARALLEL their group. False: no memory. */
+/* session_log.c: gives the loops of a PHI_NOTE_PARALLEL their group. False: no memory. */
 PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note);
 
 /* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
@@ -81,7 +80,7 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
 
-/* session_fields.c: fields that are written as they are, and read back: of what `from` and `to`
+/* session_json.c: fields that are written as they are, and read back: of what `from` and `to`
    are. Strings that are read are the tree's. */
 typedef enum phi__session_part {
     PHI__SESSION_SESSION,    /* phi_session */

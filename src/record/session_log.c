@@ -1,10 +1,520 @@
 /* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
+#include "model/event_parts.h"
 #include "model/message_in.h"
-#include "record/session_context_in.h"
 #include "record/session_context.h"
+#include "record/session_context_in.h"
 #include "record/session_in.h"
 #include "text/records_in.h"
-#include "model/event_parts.h"
+
+/* ======== Groups of parallel runs, out of the notes of a thread's log. */
+
+/* The loop ids of the note, in the session's arena. False: no memory. */
+static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
+                                    phi_loop_group *to) {
+    phi_json_iter each = phi_json_each(node);
+    size_t count = phi_json_count(node), i = 0;
+    const phi_json *id;
+    phi_str *ids =
+        (phi_str *)phi__arena_zero(&box->arena, phi__mul(phi__max(count, 1), sizeof *ids));
+    if (ids == NULL) return false;
+    while ((id = phi_json_next(&each)) != NULL)
+        if (!phi__session_keep(box, phi_json_str(id, ""), &ids[i++])) return false;
+    to->loop_ids = ids;
+    to->loop_count = count;
+    return true;
+}
+
+/* Each loop has a group of its own; the ids are shared. */
+static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
+    size_t i;
+    for (i = 0; i < group->loop_count; i++) {
+        const phi_loop_record *found = phi__session_get_loop(&box->pub, group->loop_ids[i]);
+        phi_loop_record *loop = (phi_loop_record *)(uintptr_t)found;
+        phi_loop_group *own;
+        if (loop == NULL) continue;
+        own = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *own);
+        if (own == NULL) return false;
+        *own = *group;
+        own->is_selected = phi_str_equal(loop->loop_id, group->selected_loop_id);
+        loop->group = own;
+    }
+    return true;
+}
+
+PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
+    phi_loop_group group;
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_str selected;
+    bool done;
+    memset(&group, 0, sizeof group);
+    phi_arena_init(&scratch, &box->memory, 0);
+    done = phi_json_parse(&scratch, note, 0, &root, NULL) != PHI_NO_MEMORY;
+    selected = phi__records_get_str(root, "selected_loop_id");
+    if (done && phi_json_is(phi_json_get(root, "loop_ids"), PHI_JSON_ARRAY)) {
+        group.selected_index = phi__records_get_size(root, "selected_index");
+        group.evaluation_usage =
+            phi__message_read_get_usage(phi_json_get(root, "evaluation_usage"));
+        done = phi__session_groups_ids(box, phi_json_get(root, "loop_ids"), &group) &&
+               phi__session_keep(box, selected, &group.selected_loop_id) &&
+               phi__session_groups_give(box, &group);
+    }
+    phi_arena_free(&scratch);
+    return done;
+}
+
+/* ======== Makes blocks of a thread's compactions, as the original would have them.
+
+   The view comes from the thread: a loop that a compaction has touched gets a block with its
+   messages in view, whatever else has changed it. Messages of the log are put beside the loops they
+   are of, in the order of the log; each item of the view then belongs to one of those loops. */
+
+enum {
+    PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* as it is */
+    PHI__SESSION_BLOCKS_REPLACED = 1 << 1,  /* by one of its kind */
+    PHI__SESSION_BLOCKS_COMPACTED = 1 << 2  /* a compaction has touched it */
+};
+
+/* A message of a loop, in the lane. */
+typedef struct phi__session_blocks_said {
+    uint64_t seq;
+    size_t loop; /* its place in the session */
+    uint32_t flags;
+} phi__session_blocks_said;
+
+/* A lane and its parents: entries of it count up to `upto`. */
+typedef struct phi__session_blocks_lane {
+    phi_str name;
+    uint64_t upto;
+} phi__session_blocks_lane;
+
+/* A compaction that has not been revoked; NULL: it has. */
+typedef struct phi__session_blocks_op {
+    const phi_rewrite *rewrite;
+    int64_t at_ms;
+} phi__session_blocks_op;
+
+/* Of each loop. */
+typedef struct phi__session_blocks_loop {
+    size_t said, said_count; /* of its messages, the first: they stand together */
+    size_t item, item_count; /* of the view's items */
+    size_t messages;         /* of it in the log, in all lanes */
+    bool compacted, broken;  /* broken: its messages do not stand together */
+    int64_t at_ms;           /* the latest compaction of it */
+    phi_compaction_block *block;
+} phi__session_blocks_loop;
+
+typedef struct phi__session_blocks {
+    const phi_thread *thread;
+    phi__session_box *box;
+    phi_arena scratch;
+    phi__session_blocks_lane *lanes;
+    size_t lane_count;
+    phi__session_blocks_op *ops;
+    size_t op_count;
+    phi__session_blocks_said *said;
+    size_t said_count;
+    phi__session_blocks_loop *loops;
+    const phi_view_item *items;
+    size_t *owners; /* of each item: the loop in whose block it is; SIZE_MAX: none */
+    size_t item_count;
+} phi__session_blocks;
+
+/* ---- the lane ---- */
+
+static bool phi__session_blocks_is_here(const phi__session_blocks *s, const phi_entry *entry) {
+    size_t i;
+    for (i = 0; i < s->lane_count; i++)
+        if (phi_str_equal(s->lanes[i].name, entry->lane)) return entry->seq <= s->lanes[i].upto;
+    return false;
+}
+
+/* The parent of a lane begins before it in the log, so one way back finds them all. */
+static phi_status phi__session_blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
+    phi_thread_info info = phi_thread_get_info(s->thread);
+    size_t most = phi__max(info.lane_count, 1);
+    phi_entry entry;
+    phi_status status = PHI_OK;
+    s->lanes =
+        (phi__session_blocks_lane *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->lanes));
+    if (s->lanes == NULL) return PHI_NO_MEMORY;
+    s->lanes[0].name = info.lane;
+    s->lanes[0].upto = UINT64_MAX;
+    s->lane_count = 1;
+    while (count-- > info.first && s->lane_count < most) {
+        phi__session_blocks_lane *last = &s->lanes[s->lane_count - 1];
+        status = phi_thread_entry(s->thread, count, &entry);
+        if (status != PHI_OK) return status;
+        if (entry.kind != PHI_ENTRY_LANE || !phi_str_equal(entry.lane, last->name)) continue;
+        if (entry.parent_lane.len == 0) break;
+        s->lanes[s->lane_count].name = entry.parent_lane;
+        s->lanes[s->lane_count++].upto = last->upto < entry.fork_seq ? last->upto : entry.fork_seq;
+    }
+    return status;
+}
+
+/* ---- the log's messages ---- */
+
+static void phi__session_blocks_revoke(phi__session_blocks *s, const char *op_id) {
+    size_t i = s->op_count;
+    while (i-- > 0)
+        if (s->ops[i].rewrite != NULL && strcmp(s->ops[i].rewrite->op_id, op_id) == 0) {
+            s->ops[i].rewrite = NULL;
+            return;
+        }
+}
+
+static void phi__session_blocks_op_of(phi__session_blocks *s, const phi_entry *entry) {
+    const phi_rewrite *rewrite = entry->rewrite;
+    if (rewrite->revoke != NULL) {
+        phi__session_blocks_revoke(s, rewrite->revoke);
+        return;
+    }
+    if (rewrite->reason != PHI_REWRITE_COMPACTION) return;
+    s->ops[s->op_count].rewrite = rewrite;
+    s->ops[s->op_count++].at_ms = entry->at_ms;
+}
+
+/* The latest loop of that id; SIZE_MAX: none. */
+static size_t phi__session_blocks_loop_of(const phi__session_blocks *s, phi_str loop_id) {
+    size_t i = s->box->pub.loop_count;
+    while (i-- > 0)
+        if (phi_str_equal(s->box->pub.loops[i]->loop_id, loop_id)) return i;
+    return SIZE_MAX;
+}
+
+static void phi__session_blocks_say(phi__session_blocks *s, const phi_entry *entry) {
+    size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop : SIZE_MAX;
+    phi__session_blocks_loop *loop;
+    if (at == SIZE_MAX || !phi_str_equal(s->box->pub.loops[at]->loop_id, entry->loop_id))
+        at = entry->loop_id.len > 0 ? phi__session_blocks_loop_of(s, entry->loop_id) : SIZE_MAX;
+    if (at == SIZE_MAX) return;
+    loop = &s->loops[at];
+    loop->messages++;
+    if (!phi__session_blocks_is_here(s, entry)) return;
+    if (loop->said_count == 0)
+        loop->said = s->said_count;
+    else if (loop->said + loop->said_count != s->said_count)
+        loop->broken = true;
+    loop->said_count++;
+    s->said[s->said_count].seq = entry->seq;
+    s->said[s->said_count++].loop = at;
+}
+
+static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t count) {
+    uint64_t seq, messages = 0, ops = 0;
+    phi_entry entry;
+    phi_status status = PHI_OK;
+    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
+        status = phi_thread_entry(s->thread, seq, &entry);
+        messages += status == PHI_OK && entry.kind == PHI_ENTRY_MESSAGE;
+        ops += status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE;
+    }
+    if (status != PHI_OK || ops == 0) return status;
+    if (messages >= SIZE_MAX || ops >= SIZE_MAX) return PHI_NO_MEMORY;
+    s->said = (phi__session_blocks_said *)phi__arena_zero(
+        &s->scratch, phi__mul((size_t)messages + 1, sizeof *s->said));
+    s->ops = (phi__session_blocks_op *)phi__arena_zero(&s->scratch,
+                                                       phi__mul((size_t)ops, sizeof *s->ops));
+    if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
+    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
+        status = phi_thread_entry(s->thread, seq, &entry);
+        if (status != PHI_OK) break;
+        if (entry.kind == PHI_ENTRY_MESSAGE) phi__session_blocks_say(s, &entry);
+        if (entry.kind == PHI_ENTRY_REWRITE && phi__session_blocks_is_here(s, &entry))
+            phi__session_blocks_op_of(s, &entry);
+    }
+    return status;
+}
+
+/* The first message at `seq` or after it. */
+static size_t phi__session_blocks_at(const phi__session_blocks *s, uint64_t seq) {
+    size_t low = 0, high = s->said_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s->said[mid].seq >= seq)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+static bool phi__session_blocks_touch(phi__session_blocks *s) {
+    bool any = false;
+    size_t i, j, k;
+    for (i = 0; i < s->op_count; i++)
+        for (j = 0; s->ops[i].rewrite != NULL && j < s->ops[i].rewrite->span_count; j++) {
+            const phi_span *span = &s->ops[i].rewrite->spans[j];
+            for (k = phi__session_blocks_at(s, span->from);
+                 k < s->said_count && s->said[k].seq <= span->to; k++) {
+                phi__session_blocks_loop *loop = &s->loops[s->said[k].loop];
+                s->said[k].flags |= PHI__SESSION_BLOCKS_COMPACTED;
+                loop->compacted = any = true;
+                if (s->ops[i].at_ms > loop->at_ms) loop->at_ms = s->ops[i].at_ms;
+            }
+        }
+    return any;
+}
+
+/* ---- the view ---- */
+
+/* Messages that stand for the same entries. */
+static size_t phi__session_blocks_same(const phi__session_blocks *s, size_t at) {
+    size_t end = at + 1;
+    while (end < s->item_count && s->items[end].from == s->items[at].from &&
+           s->items[end].to == s->items[at].to)
+        end++;
+    return end;
+}
+
+/* The loop whose block gets the items from `at` up to `end`: the last loop that they stand for, if
+   no other item of the view is of it. SIZE_MAX: none. */
+static size_t phi__session_blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
+    const phi_view_item *item = &s->items[at];
+    size_t first = phi__session_blocks_at(s, item->from), last = first;
+    if (first == s->said_count || s->said[first].seq > item->to) return SIZE_MAX;
+    if (end == s->item_count || s->items[end].from > item->to)
+        while (last + 1 < s->said_count && s->said[last + 1].seq <= item->to) last++;
+    return s->said[last].loop;
+}
+
+static void phi__session_blocks_mark(phi__session_blocks *s, const phi_view_item *item) {
+    size_t at = phi__session_blocks_at(s, item->from);
+    if (item->from != item->to || at == s->said_count || s->said[at].seq != item->from) return;
+    if ((item->flags & PHI_ITEM_SYNTHETIC) == 0)
+        s->said[at].flags |= PHI__SESSION_BLOCKS_PROJECTED;
+    else if (item->message->role == PHI_ROLE_TOOL_RESULT)
+        s->said[at].flags |= PHI__SESSION_BLOCKS_REPLACED;
+}
+
+static bool phi__session_blocks_share_out(phi__session_blocks *s) {
+    size_t at, end;
+    s->owners = (size_t *)phi_arena_alloc(&s->scratch,
+                                          phi__mul(phi__max(s->item_count, 1), sizeof *s->owners));
+    if (s->owners == NULL) return false;
+    for (at = 0; at < s->item_count; at = end) {
+        size_t owner, i;
+        phi__session_blocks_loop *loop;
+        end = phi__session_blocks_same(s, at);
+        owner = phi__session_blocks_owner(s, at, end);
+        for (i = at; i < end; i++) s->owners[i] = owner;
+        if (owner == SIZE_MAX) continue;
+        phi__session_blocks_mark(s, &s->items[at]);
+        loop = &s->loops[owner];
+        if (loop->item_count == 0) loop->item = at;
+        loop->item_count = end - loop->item;
+    }
+    return true;
+}
+
+/* ---- blocks ---- */
+
+/* Items of a loop that stand for entries from `from` up to `to`, both included. */
+static phi_status phi__session_blocks_keep(phi__session_blocks *s, size_t at, uint64_t from,
+                                           uint64_t to, phi_block_section *out) {
+    const phi__session_blocks_loop *loop = &s->loops[at];
+    phi_message *list = (phi_message *)phi_arena_alloc(
+        &s->scratch, phi__mul(phi__max(loop->item_count, 1), sizeof *list));
+    size_t i, n = 0;
+    if (list == NULL) return PHI_NO_MEMORY;
+    for (i = loop->item; i < loop->item + loop->item_count; i++)
+        if (s->items[i].from >= from && s->items[i].from <= to && s->owners[i] == at)
+            list[n++] = *s->items[i].message;
+    out->present = true;
+    out->message_count = n;
+    return phi__session_keep_messages(s->box, list, n, &out->messages) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static size_t phi__session_blocks_turn_end(const phi_loop_record *loop, size_t at) {
+    do at++;
+    while (at < loop->message_count &&
+           phi__session_context_same_turn(&loop->messages[at - 1], &loop->messages[at]));
+    return at;
+}
+
+/* How many of its messages are in view as they are, before any other item of it. */
+static size_t phi__session_blocks_plain(const phi__session_blocks *s, size_t at) {
+    const phi__session_blocks_loop *loop = &s->loops[at];
+    size_t i, n = 0;
+    for (i = loop->item; i < loop->item + loop->item_count && n < loop->said_count; i++) {
+        if (s->owners[i] != at) continue;
+        if ((s->items[i].flags & PHI_ITEM_SYNTHETIC) != 0 ||
+            s->items[i].from != s->said[loop->said + n].seq)
+            break;
+        n++;
+    }
+    return n;
+}
+
+/* Whole turns of them, and where the next one begins. */
+static size_t phi__session_blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
+    const phi_loop_record *record = s->box->pub.loops[at];
+    size_t plain = phi__session_blocks_plain(s, at), turns = 0, next;
+    for (*end = 0; *end < record->message_count; *end = next, turns++) {
+        next = phi__session_blocks_turn_end(record, *end);
+        if (next > plain) break;
+    }
+    return turns;
+}
+
+/* The turns behind the last one of which a compaction took something, and the messages before
+   them. */
+static size_t phi__session_blocks_tail(const phi__session_blocks *s, const phi_loop_record *record,
+                                       const phi__session_blocks_loop *loop, size_t *begin,
+                                       size_t *turns) {
+    size_t n = 0, tail = 0, at, next, i;
+    *begin = 0;
+    for (at = 0; at < record->message_count; at = next) {
+        next = phi__session_blocks_turn_end(record, at);
+        n++;
+        for (i = at; i < next; i++) {
+            uint32_t flags = s->said[loop->said + i].flags;
+            if ((flags & PHI__SESSION_BLOCKS_COMPACTED) == 0 ||
+                (flags & (PHI__SESSION_BLOCKS_PROJECTED | PHI__SESSION_BLOCKS_REPLACED)) != 0)
+                continue;
+            tail = n;
+            *begin = next;
+            break;
+        }
+    }
+    *turns = n;
+    return tail;
+}
+
+static void phi__session_blocks_turns(phi_block_section *section, size_t from, size_t end) {
+    section->present = true;
+    section->from = (uint32_t)phi__min(from, UINT32_MAX);
+    section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
+}
+
+/* All items of it in view. */
+static phi_status phi__session_blocks_earlier(phi__session_blocks *s, size_t at, size_t turns,
+                                              phi_compaction_block *block) {
+    phi__session_blocks_turns(&block->keep_compacted, 0, turns);
+    return phi__session_blocks_keep(s, at, 0, UINT64_MAX, &block->keep_compacted);
+}
+
+static phi_status phi__session_blocks_current(phi__session_blocks *s, size_t at,
+                                              phi_compaction_block *block) {
+    const phi_loop_record *record = s->box->pub.loops[at];
+    const phi__session_blocks_loop *loop = &s->loops[at];
+    const phi__session_blocks_said *said = &s->said[loop->said];
+    size_t first, turns, lead = phi__session_blocks_lead(s, at, &first), begin;
+    size_t tail = phi__session_blocks_tail(s, record, loop, &begin, &turns);
+    uint64_t from = first < loop->said_count ? said[first].seq : UINT64_MAX, to = UINT64_MAX;
+    phi_status status = PHI_OK;
+    if (tail < lead) {
+        tail = lead;
+        begin = first;
+    }
+    if (begin < loop->said_count) to = said[begin].seq - 1;
+    if (lead > 0) phi__session_blocks_turns(&block->keep_first, 0, lead);
+    if (lead < tail) {
+        phi__session_blocks_turns(&block->keep_compacted, lead, tail);
+        status = phi__session_blocks_keep(s, at, lead > 0 ? from : 0, to, &block->keep_compacted);
+    }
+    if (status != PHI_OK || tail == turns) return status;
+    phi__session_blocks_turns(&block->keep_recent, tail, turns);
+    return phi__session_blocks_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
+}
+
+/* Whether a block can describe the view: the log and the record have the same messages, and the
+   lane has them all. */
+static bool phi__session_blocks_fits(const phi__session_blocks *s, size_t at) {
+    const phi__session_blocks_loop *loop = &s->loops[at];
+    return !loop->broken && loop->said_count > 0 &&
+           loop->messages == s->box->pub.loops[at]->message_count;
+}
+
+static size_t phi__session_blocks_count_turns(const phi_loop_record *record) {
+    size_t n = 0, at;
+    for (at = 0; at < record->message_count; n++) at = phi__session_blocks_turn_end(record, at);
+    return n;
+}
+
+static bool phi__session_blocks_all_projected(const phi__session_blocks *s, size_t at) {
+    const phi__session_blocks_loop *loop = &s->loops[at];
+    size_t i;
+    for (i = 0; i < loop->said_count; i++)
+        if ((s->said[loop->said + i].flags & PHI__SESSION_BLOCKS_PROJECTED) == 0) return false;
+    return true;
+}
+
+static phi_status phi__session_blocks_make(phi__session_blocks *s, size_t at, bool is_current,
+                                           int64_t at_ms) {
+    phi__session_blocks_loop *loop = &s->loops[at];
+    loop->block = (phi_compaction_block *)phi__arena_zero(&s->box->arena, sizeof *loop->block);
+    if (loop->block == NULL) return PHI_NO_MEMORY;
+    loop->block->created_ms = loop->compacted ? loop->at_ms : at_ms;
+    if (is_current && loop->messages == loop->said_count)
+        return phi__session_blocks_current(s, at, loop->block);
+    return phi__session_blocks_earlier(
+        s, at, phi__session_blocks_count_turns(s->box->pub.loops[at]), loop->block);
+}
+
+/* From the newest to the oldest: once one has a block, those before it have one as well. */
+static phi_status phi__session_blocks_make_all(phi__session_blocks *s) {
+    size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop + 1 : 0;
+    size_t current = at > 0 ? at - 1 : 0;
+    phi_status status = PHI_OK;
+    int64_t at_ms = 0;
+    bool any = false;
+    while (at-- > 0 && status == PHI_OK) {
+        const phi__session_blocks_loop *loop = &s->loops[at];
+        if (!phi__session_blocks_fits(s, at) ||
+            (!any && (!loop->compacted || phi__session_blocks_all_projected(s, at))))
+            continue;
+        status = phi__session_blocks_make(s, at, at == current, at_ms);
+        at_ms = s->loops[at].block != NULL ? s->loops[at].block->created_ms : at_ms;
+        any = true;
+    }
+    for (at = 0; at < s->box->pub.loop_count && status == PHI_OK; at++)
+        if (s->loops[at].block != NULL) s->box->pub.loops[at]->block = s->loops[at].block;
+    return status;
+}
+
+static phi_status phi__session_blocks_go(phi__session_blocks *s) {
+    uint64_t count = phi_thread_count(s->thread);
+    size_t loops = s->box->pub.loop_count;
+    phi_status status;
+    if (loops == 0) return PHI_OK;
+    s->loops =
+        (phi__session_blocks_loop *)phi__arena_zero(&s->scratch, phi__mul(loops, sizeof *s->loops));
+    if (s->loops == NULL) return PHI_NO_MEMORY;
+    status = phi__session_blocks_find_lanes(s, count);
+    if (status == PHI_OK) status = phi__session_blocks_read(s, count);
+    if (status != PHI_OK || !phi__session_blocks_touch(s)) return status;
+    status = phi_thread_view(s->thread, NULL, UINT64_MAX, &s->scratch, &s->items, &s->item_count);
+    if (status != PHI_OK) return status;
+    return phi__session_blocks_share_out(s) ? phi__session_blocks_make_all(s) : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread) {
+    phi__session_blocks s;
+    phi_status status;
+    if (session == NULL || thread == NULL) return PHI_BAD_ARG;
+    memset(&s, 0, sizeof s);
+    s.thread = thread;
+    s.box = phi__session_of(session);
+    phi_arena_init(&s.scratch, &s.box->memory, 0);
+    status = phi__session_blocks_go(&s);
+    phi_arena_free(&s.scratch);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compact_desc *desc,
+                                       size_t *made, char *words, size_t words_size) {
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (made != NULL) *made = 0;
+    if (session == NULL) return PHI_BAD_ARG;
+    if (desc != NULL && desc->thread != NULL) return phi__session_blocks_add(session, desc->thread);
+    return phi__session_context_compact(session, desc, made, words, words_size);
+}
+
+/* ======== Makes a session of a thread's log: loops, turns, usage, spawned runs. */
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {

@@ -6,11 +6,281 @@
    beside each other take other turns. The next step begins when all of them were used. */
 #include "base/utf8_in.h"
 #include "io/clock_in.h"
-#include "loop/results_in.h"
+#include "loop/cap_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
 #include <limits.h>
+#include <stdio.h>
+
+/* ======== Finds a run's requests and results on the tape, and describes differences. */
+
+/* ---- divergence ---- */
+
+static phi_str phi__tape_match_keep(phi__tape *tape, phi_str words) {
+    phi_str kept = phi__str("", 0);
+    (void)phi__arena_str(&tape->parted.words, words, &kept);
+    return kept;
+}
+
+PHI__FN void phi__tape_match_diverge(phi__tape *tape, size_t line, const char *what,
+                                     phi_str recorded, phi_str actual) {
+    phi_tape_divergence *d = &tape->parted.where;
+    tape->off = true;
+    if (tape->parted.yes) return;
+    tape->parted.yes = true;
+    d->line = line + 1;
+    d->step = tape->step;
+    d->what = phi__tape_match_keep(tape, phi_str_of(what));
+    d->recorded = phi__tape_match_keep(tape, recorded);
+    d->actual = phi__tape_match_keep(tape, actual);
+}
+
+PHI__FN void phi__tape_match_no_memory(phi__tape *tape) {
+    tape->failed = PHI_NO_MEMORY;
+    tape->off = true;
+}
+
+/* ---- requests ---- */
+
+PHI__FN phi__tape_line *phi__tape_match_next(phi__tape *tape, phi__tape_kind kind,
+                                             phi__tape_line *from) {
+    size_t i = from != NULL ? (size_t)(from - tape->index.lines) + 1 : tape->index.at;
+    for (; i < tape->index.count; i++) {
+        phi__tape_line *line = &tape->index.lines[i];
+        if (line->kind == PHI__TAPE_T && !line->more) return NULL;
+        if (line->kind == kind && !line->used) return line;
+    }
+    return NULL;
+}
+
+/* The members of a recorded request that are compared. */
+static bool phi__tape_match_same(const phi_json *then, const phi_json *now, const char **what) {
+    static const char *const members[] = {"method", "url", "headers", "length", "sha256"};
+    static const char *const words[] = {"the method", "the URL", "the headers", "the body",
+                                        "the body"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(members); i++) {
+        *what = words[i];
+        if (!phi__json_get_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
+            return false;
+    }
+    return true;
+}
+
+/* Where two bodies differ, if both are whole: quoted from a little before that place. */
+static phi_str phi__tape_match_from(phi_str body, size_t at) {
+    size_t from = at > 40 ? at - 40 : 0, n;
+    phi_str cut;
+    if (from >= body.len) return phi__str("", 0);
+    cut = phi__str(body.at + from, body.len - from);
+    n = phi__utf8_cut(cut, PHI__TAPE_PLAY_WORDS);
+    return phi__str(cut.at, n);
+}
+
+static size_t phi__tape_match_apart(phi_str a, phi_str b) {
+    size_t i = 0;
+    while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
+    return i;
+}
+
+static phi_str phi__tape_match_member(phi_arena *arena, const phi_json *root, const char *what) {
+    const char *name = strcmp(what, "the method") == 0    ? "method"
+                       : strcmp(what, "the URL") == 0     ? "url"
+                       : strcmp(what, "the headers") == 0 ? "headers"
+                                                          : "sha256";
+    phi_str out = phi__str("", 0);
+    (void)phi_json_write(arena, phi_json_get(root, name), 0, &out);
+    return out;
+}
+
+static void phi__tape_match_other(phi__tape *tape, const phi__tape_line *line, const phi_json *then,
+                                  const phi_json *now, const char *what) {
+    char words[100];
+    phi_str a = phi_json_str(phi_json_get(then, "body"), "");
+    phi_str b = phi_json_str(phi_json_get(now, "body"), "");
+    (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)line->x, what);
+    if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
+        size_t at = phi__tape_match_apart(a, b);
+        a = phi__tape_match_from(a, at);
+        b = phi__tape_match_from(b, at);
+    } else {
+        a = phi__tape_match_member(&tape->arena, then, what);
+        b = phi__tape_match_member(&tape->arena, now, what);
+    }
+    phi__tape_match_diverge(tape, (size_t)(line - tape->index.lines), words, a, b);
+}
+
+PHI__FN const phi_json *phi__tape_match_request(phi__tape *tape, phi_arena *arena,
+                                                const phi_request *request) {
+    phi_json *root = NULL;
+    phi__buf *line = phi__tape_line_begin(tape, "request");
+    phi__tape_secret_put_request(tape, line, request, true);
+    phi__buf_char(line, '}');
+    if (line->failed) return NULL;
+    (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
+    return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
+}
+
+PHI__FN phi__tape_line *phi__tape_match_find(phi__tape *tape, const phi_json *now) {
+    phi__tape_line *first = phi__tape_match_next(tape, PHI__TAPE_REQUEST, NULL), *line;
+    const char *what = NULL;
+    for (line = first; line != NULL; line = phi__tape_match_next(tape, PHI__TAPE_REQUEST, line)) {
+        const phi_json *then = phi__tape_read_tree(tape, line);
+        if (then == NULL) {
+            phi__tape_match_no_memory(tape);
+            return NULL;
+        }
+        if (phi__tape_match_same(then, now, &what)) return line;
+    }
+    if (first == NULL) {
+        phi__tape_match_diverge(tape, tape->index.at, "a request that was not recorded",
+                                phi_str_of("nothing"), phi_json_str(phi_json_get(now, "url"), ""));
+        return NULL;
+    }
+    {
+        const phi_json *then = phi__tape_read_tree(tape, first);
+        if (then == NULL)
+            phi__tape_match_no_memory(tape);
+        else if (!phi__tape_match_same(then, now, &what))
+            phi__tape_match_other(tape, first, then, now, what);
+    }
+    return NULL;
+}
+
+/* A result as the tape writes it, for a comparison and for words. */
+static phi_str phi__tape_match_words_of(phi__tape *tape, phi__buf *out, const phi__toolcall *call,
+                                        const phi_message *result) {
+    phi_message plain = *result;
+    plain.timestamp_ms = 0;
+    phi__tape_result_put(tape, out, call, &plain);
+    return phi__buf_str(out);
+}
+
+/* Compares a tool's result with the recorded one. */
+PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
+                                     const phi_message *recorded) {
+    phi__buf then, now;
+    char what[120];
+    phi_str a, b;
+    phi__buf_init(&then, &tape->memory);
+    phi__buf_init(&now, &tape->memory);
+    a = phi__tape_match_words_of(tape, &then, call, recorded);
+    b = phi__tape_match_words_of(tape, &now, call, call->held);
+    (void)snprintf(what, sizeof what, "the result of tool %.*s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at);
+    if (then.failed || now.failed)
+        phi__tape_match_no_memory(tape);
+    else if (!phi_str_equal(a, b))
+        phi__tape_match_diverge(tape, line, what, a, b);
+    phi__buf_free(&then);
+    phi__buf_free(&now);
+}
+
+/* ======== Playing: the run's requests, which are compared with the tape's, and their
+   answers. */
+
+static phi__tape_flow *phi__tape_request_flow(phi__tape *tape, uint64_t x) {
+    size_t i;
+    for (i = 0; i < tape->flows.count; i++)
+        if (tape->flows.at[i].live && tape->flows.at[i].x == x) return &tape->flows.at[i];
+    return NULL;
+}
+
+static phi__played phi__tape_request_bytes(phi__tape *tape, phi__tape_flow *flow,
+                                           const phi_json *root) {
+    if (!phi__tape_read_bytes(tape, root)) {
+        phi__tape_match_no_memory(tape);
+        return PHI__TAPE_PLAY_STOP;
+    }
+    return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
+               ? PHI__TAPE_PLAY_LATER
+               : PHI__PLAYED;
+}
+
+PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_line *line,
+                                             const phi_json *root) {
+    phi__tape_flow *flow = phi__tape_request_flow(tape, line->x);
+    phi_str text;
+    if (flow == NULL) {
+        phi__tape_match_diverge(
+            tape, (size_t)(line - tape->index.lines), "the answer to a request",
+            phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
+            phi_str_of("that request is not waiting for an answer"));
+        return PHI__TAPE_PLAY_STOP;
+    }
+    if (line->kind == PHI__TAPE_BYTES) return phi__tape_request_bytes(tape, flow, root);
+    if (line->kind == PHI__TAPE_STAGE) {
+        int64_t stage = phi_json_int(phi_json_get(root, "stage"), 1);
+        (void)phi__transfer_stage_now(flow->transfer,
+                                      stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
+    } else if (line->kind == PHI__TAPE_ANSWER) {
+        text = phi_json_str(phi_json_get(root, "headers"), "");
+        (void)phi__transfer_head_now(
+            flow->transfer, (int)(phi__json_get_uint(phi_json_get(root, "status"), 0) % 1000),
+            text.at, text.len);
+    } else {
+        int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
+        flow->live = false;
+        text = phi_json_str(phi_json_get(root, "words"), "");
+        (void)phi__transfer_end_now(
+            flow->transfer,
+            (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK), text.at);
+    }
+    return PHI__PLAYED;
+}
+
+/* ---- requests of the run ---- */
+
+static phi_status phi__tape_request_open(void *user_data, phi_transfer transfer,
+                                         const phi_request *request) {
+    phi__tape *tape = (phi__tape *)user_data;
+    phi__tape_line *line = NULL;
+    const phi_json *now;
+    phi_arena arena;
+    int64_t status = PHI_OK;
+    if (tape->off) return PHI_REFUSED;
+    phi_arena_init(&arena, &tape->memory, 0);
+    now = phi__tape_match_request(tape, &arena, request);
+    if (now == NULL)
+        phi__tape_match_no_memory(tape);
+    else
+        line = phi__tape_match_find(tape, now);
+    phi_arena_free(&arena);
+    if (line == NULL) return tape->parted.yes ? PHI_REFUSED : PHI_NO_MEMORY;
+    line->used = true;
+    now = phi__tape_read_tree(tape, line);
+    if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);
+    if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, transfer, line->x) == NULL)) {
+        phi__tape_match_no_memory(tape);
+        return PHI_NO_MEMORY;
+    }
+    return (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_REFUSED);
+}
+
+static void phi__tape_request_resume(void *user_data, phi_transfer transfer) {
+    (void)user_data; /* the line that found no room is tried again in every step */
+    (void)transfer;
+}
+
+static void phi__tape_request_cancel(void *user_data, phi_transfer transfer) {
+    phi__tape_flow *flow = phi__tape_flow_of((phi__tape *)user_data, transfer);
+    if (flow != NULL) flow->live = false;
+}
+
+PHI__FN void phi__tape_request_init(phi__tape *tape) {
+    tape->base.transport.open = phi__tape_request_open;
+    tape->base.transport.resume = phi__tape_request_resume;
+    tape->base.transport.cancel = phi__tape_request_cancel;
+    tape->base.transport.user_data = tape;
+}
+
+/* ======== Playing: feeds the tape's inputs to the run, step by step, and compares its
+   requests.
+
+   The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
+   given at once. Outputs are looked up within the step in any order: with another budget, runs
+   beside each other take other turns. The next step begins when all of them were used. */
 
 static phi__tape *phi__tape_play_of(void *base) { return (phi__tape *)base; }
 

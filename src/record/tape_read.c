@@ -1,11 +1,243 @@
 /* tape_read.c - checks and indexes a tape's lines, and reads a line when its turn comes. */
-#include "base/base64_in.h"
-#include "base/crc32_in.h"
+#include "base/sha256_in.h"
+#include "loop/cap_in.h"
 #include "model/message_in.h"
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
 #include <stdio.h>
+
+/* ======== The transfers of a tape that is recorded or played. */
+
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
+    size_t i;
+    for (i = 0; i < tape->flows.count; i++) {
+        phi__tape_flow *flow = &tape->flows.at[i];
+        if (flow->live && flow->transfer.index == transfer.index &&
+            flow->transfer.gen == transfer.gen)
+            return flow;
+    }
+    return NULL;
+}
+
+static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
+    void *grown;
+    size_t i;
+    for (i = 0; i < tape->flows.count; i++)
+        if (!tape->flows.at[i].live) return &tape->flows.at[i];
+    grown = phi__grow(&tape->memory, tape->flows.at, &tape->flows.cap, tape->flows.count + 1,
+                      sizeof *tape->flows.at);
+    if (grown == NULL) return NULL;
+    tape->flows.at = (phi__tape_flow *)grown;
+    memset(&tape->flows.at[tape->flows.count], 0, sizeof *tape->flows.at);
+    phi__buf_init(&tape->flows.at[tape->flows.count].head, &tape->memory);
+    phi__buf_init(&tape->flows.at[tape->flows.count].carry, &tape->memory);
+    return &tape->flows.at[tape->flows.count++];
+}
+
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x) {
+    phi__tape_flow *flow = phi__tape_flow_place(tape);
+    if (flow == NULL) return NULL;
+    flow->transfer = transfer;
+    flow->x = x;
+    flow->live = true;
+    flow->has_head = flow->held_head = flow->has_end = flow->refused = false;
+    flow->stage = 0;
+    phi__buf_clear(&flow->head);
+    phi__buf_clear(&flow->carry);
+    return flow;
+}
+
+/* ======== The clock and the random source of a runtime that has a tape. */
+
+PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
+    if (us > tape->us) tape->us = us;
+    if (tape->rt == NULL || !tape->rt->in_step) return;
+    tape->rt->step.began_us = tape->us;
+    tape->rt->step.wall_ms = (int64_t)(tape->us / 1000);
+}
+
+/* Blocks of a hash over the seed and a counter: the same on every machine. */
+PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len) {
+    phi__tape *tape = (phi__tape *)user_data;
+    unsigned char block[40], hash[32];
+    char *to = (char *)out;
+    while (len > 0) {
+        size_t n = phi__min(len, sizeof hash), i;
+        memcpy(block, tape->seed, 32);
+        for (i = 0; i < 8; i++) block[32 + i] = (unsigned char)(tape->drawn >> (8 * i));
+        tape->drawn++;
+        phi__sha256_of(phi__str((const char *)block, sizeof block), hash);
+        memcpy(to, hash, n);
+        to += n;
+        len -= n;
+    }
+}
+
+static void phi__tape_sources_watch(void *user_data, intptr_t fd, int want) {
+    phi__tape *tape = (phi__tape *)user_data;
+    tape->sources.watch_fn(tape->sources.user_data, fd, want);
+}
+
+PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources) {
+    phi__tape *tape = (phi__tape *)base;
+    if (tape->taken) return PHI_MISUSE;
+    tape->taken = true;
+    tape->sources = *sources;
+    base->watch_fn = sources->watch_fn != NULL ? phi__tape_sources_watch : NULL;
+    return PHI_OK;
+}
+
+/* ======== Writes the lines of a tape. */
+
+PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind) {
+    phi__buf_clear(&tape->line);
+    phi__buf_text(&tape->line, "{\"k\":\"");
+    phi__buf_text(&tape->line, kind);
+    phi__buf_char(&tape->line, '"');
+    return &tape->line;
+}
+
+PHI__FN void phi__tape_line_end(phi__tape *tape) {
+    phi__buf *line = &tape->line;
+    if (tape->failed != PHI_OK || tape->over) return;
+    if (!line->failed)
+        (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
+    if (!line->failed) tape->sum = phi__crc32(tape->sum, line->at, line->len);
+    phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n", (unsigned long)tape->sum);
+    if (line->failed)
+        tape->failed = PHI_NO_MEMORY;
+    else
+        tape->failed = tape->desc.write_fn(tape->desc.user_data, line->at, line->len);
+    tape->lines++;
+}
+
+/* ======== Keeps keys off a tape: in headers, URLs, and wherever else their text appears.
+
+   Asterisks of the same length stand for a secret in all that comes after it was sent: in answers
+   that repeat it, and in results of tools (io/secret_in.h). */
+
+/* Better no recording than one with a key in it. */
+static void phi__tape_secret_kept(phi__tape *tape) {
+    if (tape->secrets.failed || tape->secrets.count > PHI__TAPE_SECRETS_MOST)
+        tape->failed = PHI_NO_MEMORY;
+}
+
+PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets) {
+    for (; secrets != NULL && *secrets != NULL; secrets++)
+        phi__secret_add(&tape->secrets, phi_str_of(*secrets));
+    phi__tape_secret_kept(tape);
+}
+
+PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http) {
+    phi__http_words_proxy(http, &tape->secrets);
+    phi__tape_secret_kept(tape);
+}
+
+static void phi__tape_secret_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
+    phi__buf_clear(&tape->bytes);
+    phi__secret_add_url(&tape->secrets, url);
+    phi__tape_secret_kept(tape);
+    phi__secret_put_url(&tape->bytes, url);
+    phi__records_str(line, "url", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
+static void phi__tape_secret_put_headers(phi__tape *tape, phi__buf *line,
+                                         const phi_request *request) {
+    phi_request_info info = phi_request_get_info(request);
+    size_t i;
+    phi__records_raw(line, "headers", "{");
+    for (i = 0; i < info.header_count; i++) {
+        phi_str name = info.headers[i].name, value = info.headers[i].value;
+        phi__json_write_key(line, name);
+        if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
+        phi__json_write_str(line, value);
+    }
+    phi__buf_char(line, '}');
+    phi__tape_secret_kept(tape);
+}
+
+static void phi__tape_secret_drop_cookies(phi__buf *out, phi_str headers) {
+    while (headers.len > 0) {
+        size_t end = phi__str_find(headers, 0, "\n");
+        size_t n = end < headers.len ? end + 1 : headers.len;
+        phi_str one = phi__str(headers.at, n);
+        size_t colon = phi__min(phi__str_find(one, 0, ":"), n);
+        if (phi__str_find_nocase(phi__str(one.at, colon), 0, "cookie") != SIZE_MAX) {
+            phi__buf_add(out, one.at, colon);
+            phi__buf_text(out, ": [redacted]\r\n");
+        } else
+            phi__buf_add_str(out, one);
+        headers = phi__str(headers.at + n, headers.len - n);
+    }
+}
+
+PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
+    phi__buf_clear(&tape->bytes);
+    phi__tape_secret_drop_cookies(&tape->bytes, headers);
+    phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
+/* Its hash, and the whole of it where that is wanted. */
+static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi_request *request,
+                                      bool whole) {
+    char piece[4096];
+    unsigned char hash[32];
+    char hex[PHI__SHA256_HEX];
+    phi__sha256 sha;
+    uint64_t at = 0;
+    size_t n;
+    phi__sha256_begin(&sha);
+    phi__buf_clear(&tape->bytes);
+    while ((n = phi_request_read(request, at, piece, sizeof piece)) > 0) {
+        phi__sha256_add(&sha, piece, n);
+        if (whole) phi__buf_add(&tape->bytes, piece, n);
+        at += n;
+    }
+    phi__sha256_end(&sha, hash);
+    phi__sha256_hex(hash, hex);
+    phi__records_u64(line, "length", at);
+    phi__records_str(line, "sha256", phi__str(hex, sizeof hex));
+    if (whole) phi__records_str(line, "body", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
+PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
+                                          const phi_request *request, bool whole) {
+    phi__records_str(line, "method", phi_request_get_info(request).method);
+    phi__tape_secret_put_url(tape, line, phi_request_get_info(request).url);
+    phi__tape_secret_put_headers(tape, line, request);
+    phi__tape_secret_put_body(tape, line, request, whole);
+}
+
+/* ======== Results of tools: given to calls, and written. */
+
+PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
+    phi_tool_result result = phi__results_given(message);
+    call->held = NULL;
+    return phi__call_take(call, &result);
+}
+
+PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
+                                  const phi_message *result) {
+    phi_arena scratch;
+    phi_message plain = *result;
+    phi_arena_init(&scratch, &tape->memory, 0);
+    phi__records_u64(line, "agent", call->run->agent->handle.index);
+    phi__records_str(line, "id", call->block->id);
+    phi__records_true(line, "start", call->starting);
+    phi__records_some(line, "details", result->details);
+    phi__records_some(line, "child", result->loop_id);
+    phi__records_some(line, "effects", result->extension_data);
+    plain.loop_id = plain.extension_data = phi__str(NULL, 0);
+    phi__json_write_key(line, phi_str_of("result"));
+    phi__message_put(line, &plain, &scratch);
+    phi_arena_free(&scratch);
+}
+
+/* ======== Checks and indexes a tape's lines, and reads a line when its turn comes. */
 
 enum { PHI__TAPE_SUM_BYTES = 18 }; /* ,"sum":"01234567"} */
 

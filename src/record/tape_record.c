@@ -3,10 +3,10 @@
 
    A step first lets input in (tape->letting). Events of a transport at any other time are held back
    until the next step: a head and an end are kept, bytes are refused as if the buffer were full. */
-#include "base/base64_in.h"
+#include "base/sha256_in.h"
 #include "base/utf8_in.h"
 #include "io/clock_in.h"
-#include "loop/results_in.h"
+#include "loop/cap_in.h"
 #include "record/replay_in.h"
 #include "text/records_in.h"
 

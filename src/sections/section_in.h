@@ -69,7 +69,7 @@ typedef struct phi__section_mcp_oauth_taken {
     bool web_application, no_offline_access, allow_private, no_legacy;
 } phi__section_mcp_oauth_taken;
 
-/* section_mcp_table.c */
+/* section_mcp.c */
 PHI__FN const phi__config_table *phi__section_mcp_table_instance(void);
 PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void);
 PHI__FN const phi__config_choice *phi__section_mcp_table_answers(void);

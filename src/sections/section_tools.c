@@ -1,7 +1,7 @@
 /* section_tools.c - built-in tools by their names, and their settings. */
 #include "sections/section_in.h"
 
-#include "tools/registry_in.h"
+#include "tools/tools_in.h"
 
 typedef struct phi__section_tools_taken {
     uint64_t set;

@@ -9,7 +9,7 @@
 #ifndef PHI_SERVE_HTTP_HEAD_IN_H
 #define PHI_SERVE_HTTP_HEAD_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "io/request_in.h"
 
 #ifndef PHI_NO_LISTEN

@@ -1,10 +1,356 @@
-/* serve.c - serve_in.h: requests come in, answers go out, over the connections of connection.c. */
+/* serve.c - serve_in.h: requests come in, answers go out, over the connections of serve.c. */
 #include "serve/serve_in.h"
 
 #ifndef PHI_NO_LISTEN
+typedef enum phi__serve_words_body {
+    PHI__SERVE_WORDS_LENGTH, /* `length` bytes follow */
+    PHI__SERVE_WORDS_CHUNKS, /* chunks follow */
+    PHI__SERVE_WORDS_TO_END, /* it ends with the connection */
+    PHI__SERVE_WORDS_NO_BODY /* the status has none */
+} phi__serve_words_body;
 
-#include "serve/connection_in.h"
-#include "serve/serve_words_in.h"
+typedef struct phi__serve_words_head {
+    int http_status;
+    const phi__header *headers;
+    size_t header_count;
+    phi__serve_words_body body;
+    size_t length;
+    bool http_1_0, keep_alive;
+    int64_t wall_ms; /* for Date */
+} phi__serve_words_head;
+
+#endif
+
+/* ======== The head of an answer as text. Pure. */
+
+#ifndef PHI_NO_LISTEN
+
+#include "base/utf8_in.h"
+
+/* "Not Found" of 404; "Unknown" where there is no name. Static. */
+static const char *phi__serve_words_reason(int http_status) {
+    static const struct {
+        int status;
+        const char *text;
+    } reasons[] = {{200, "OK"},
+                   {201, "Created"},
+                   {202, "Accepted"},
+                   {204, "No Content"},
+                   {302, "Found"},
+                   {303, "See Other"},
+                   {304, "Not Modified"},
+                   {400, "Bad Request"},
+                   {401, "Unauthorized"},
+                   {403, "Forbidden"},
+                   {404, "Not Found"},
+                   {405, "Method Not Allowed"},
+                   {406, "Not Acceptable"},
+                   {408, "Request Timeout"},
+                   {409, "Conflict"},
+                   {410, "Gone"},
+                   {411, "Length Required"},
+                   {413, "Content Too Large"},
+                   {414, "URI Too Long"},
+                   {415, "Unsupported Media Type"},
+                   {417, "Expectation Failed"},
+                   {421, "Misdirected Request"},
+                   {429, "Too Many Requests"},
+                   {431, "Request Header Fields Too Large"},
+                   {500, "Internal Server Error"},
+                   {501, "Not Implemented"},
+                   {502, "Bad Gateway"},
+                   {503, "Service Unavailable"},
+                   {504, "Gateway Timeout"},
+                   {505, "HTTP Version Not Supported"}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(reasons); i++)
+        if (reasons[i].status == http_status) return reasons[i].text;
+    return "Unknown";
+}
+
+static bool phi__serve_words_is_token(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+}
+
+static bool phi__serve_words_fits(const phi__header *header) {
+    static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
+    size_t i;
+    for (i = 0; i < header->name.len; i++)
+        if (!phi__serve_words_is_token(header->name.at[i])) return false;
+    for (i = 0; i < header->value.len; i++) {
+        unsigned char c = (unsigned char)header->value.at[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7F) return false;
+    }
+    for (i = 0; i < PHI__COUNT(own); i++)
+        if (phi__str_is_nocase(header->name, own[i])) return false;
+    return header->name.len > 0;
+}
+
+/* Whether the headers can be sent: names are tokens, no control character is in a value, and none
+   of them is the server's own. */
+static bool phi__serve_words_fit(const phi__header *headers, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (!phi__serve_words_fits(&headers[i])) return false;
+    return true;
+}
+
+/* "Date: Thu, 01 Jan 1970 00:00:00 GMT" */
+static void phi__serve_words_date(phi__buf *out, int64_t ms) {
+    static const char days[] = "ThuFriSatSunMonTueWed"; /* 1970 began with a Thursday */
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    char iso[PHI__DATE_BYTES];
+    size_t day, month;
+    if (ms < 0) ms = 0;
+    (void)phi__date_put(ms, iso);
+    day = (size_t)(ms / 86400000 % 7) * 3;
+    month = (size_t)((iso[5] - '0') * 10 + iso[6] - '0' - 1) * 3;
+    phi__buf_printf(out, "Date: %.3s, %.2s %.3s %.4s %.8s GMT\r\n", days + day, iso + 8,
+                    months + month, iso, iso + 11);
+}
+
+static void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *head) {
+    size_t i;
+    phi__buf_printf(out, "HTTP/1.1 %d %s\r\n", head->http_status,
+                    phi__serve_words_reason(head->http_status));
+    phi__serve_words_date(out, head->wall_ms);
+    for (i = 0; i < head->header_count; i++) {
+        phi__buf_add_str(out, head->headers[i].name);
+        phi__buf_text(out, ": ");
+        phi__buf_add_str(out, head->headers[i].value);
+        phi__buf_text(out, "\r\n");
+    }
+    if (head->body == PHI__SERVE_WORDS_LENGTH) {
+        phi__buf_text(out, "Content-Length: ");
+        phi__buf_u64(out, head->length);
+        phi__buf_text(out, "\r\n");
+    }
+    if (head->body == PHI__SERVE_WORDS_CHUNKS) phi__buf_text(out, "Transfer-Encoding: chunked\r\n");
+    if (!head->keep_alive)
+        phi__buf_text(out, "Connection: close\r\n");
+    else if (head->http_1_0)
+        phi__buf_text(out, "Connection: keep-alive\r\n");
+    phi__buf_text(out, "\r\n");
+}
+
+#endif
+
+/* ======== A connection of serve.c: its descriptor, its buffers, its watch and timer.
+
+   A connection reads (`in_state`): a head, a body, then nothing until its answer is complete; or it
+   lingers: it drops incoming bytes, so that the peer can read the last answer before the connection
+   closes under it. Beside that its exchange has an answer (`out_state`): none, open, streamed or
+   ended.
+
+   Every entry from the pump goes through enter and leave: what dies in between, connections and the
+   server, is freed by the last leave. So `fd` can be looked at after any callback. */
+
+#ifndef PHI_NO_LISTEN
+static inline size_t phi__connection_waiting(const phi__serve_exchange *c) {
+    return c->out.len - c->out_at;
+}
+
+static inline size_t phi__connection_unread(const phi__serve_exchange *c) {
+    return c->in.len - c->in_at;
+}
+
+#endif
+
+#ifndef PHI_NO_LISTEN
+
+#include "io/posix_in.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum {
+    PHI__CONNECTION_IN_BYTES = 16384,      /* read in one turn, and kept of a peer that is ahead */
+    PHI__CONNECTION_WRITE_BYTES = 65536,   /* written in one turn */
+    PHI__CONNECTION_PROGRESS_BYTES = 4096, /* renew the deadline of writing */
+    PHI__CONNECTION_LINGER_BYTES = 262144, /* read while it lingers */
+    PHI__CONNECTION_RETRY_MS = 10          /* a watch found no memory */
+};
+
+static phi__serve_exchange *phi__connection_of(phi__link *link) {
+    return PHI__OWNER(link, phi__serve_exchange, link);
+}
+
+static uint64_t phi__connection_in_ms(const phi__serve *s, uint32_t ms) {
+    return phi__io_now_us(s->io) + (uint64_t)ms * 1000;
+}
+
+/* ---- entering and leaving ---- */
+
+static void phi__connection_enter(phi__serve *s) { s->busy++; }
+
+/* the server may be gone after it */
+static void phi__connection_leave(phi__serve *s) {
+    phi_memory *memory = phi__io_memory(s->io);
+    if (--s->busy > 0) return;
+    while (s->dead.first != NULL) {
+        phi__serve_exchange *c = phi__connection_of(s->dead.first);
+        phi__list_take(&s->dead, &c->link);
+        phi__http_head_free(&c->head); /* a callback may have borrowed from it, and from `in` */
+        phi__buf_free(&c->in);
+        phi__buf_free(&c->out);
+        phi__free(memory, c, sizeof *c);
+    }
+    if (s->freed) phi__free(memory, s, sizeof *s);
+}
+
+/* The callee's part in the exchange is over. */
+static void phi__connection_release(phi__serve_exchange *c) {
+    memset(&c->calls, 0, sizeof c->calls);
+    c->kept = c->stopped = c->wants_room = false;
+}
+
+/* `gone`, once */
+static void phi__connection_tell_gone(phi__serve_exchange *c) {
+    void (*gone)(void *) = c->calls.gone;
+    bool live = c->out_state == PHI__CONNECTION_OPEN || c->out_state == PHI__CONNECTION_STREAM;
+    phi__connection_release(c);
+    if (live && gone != NULL) gone(c->ctx);
+}
+
+/* inside of enter and leave */
+static void phi__connection_close(phi__serve_exchange *c) {
+    phi__serve *s = c->serve;
+    if (c->fd < 0) return;
+    (void)phi__io_watch(s->io, &c->watch, c->fd, 0);
+    (void)close(c->fd);
+    c->fd = -1;
+    phi__io_timer_clear(s->io, &c->timer);
+    phi__list_take(&s->live, &c->link);
+    phi__list_push(&s->dead, &c->link);
+    s->count--;
+    phi__listen_closed(s->listen);
+    phi__connection_tell_gone(c);
+}
+
+/* ---- watch and timer ---- */
+
+/* watch and timer */
+static void phi__connection_settle(phi__serve_exchange *c) {
+    phi__serve *s = c->serve;
+    uint64_t at = c->soon ? phi__io_now_us(s->io)
+                          : (c->read_by_us < c->write_by_us ? c->read_by_us : c->write_by_us);
+    int want = 0;
+    if (!c->eof && !c->stopped && phi__connection_unread(c) < PHI__CONNECTION_IN_BYTES)
+        want |= PHI__READ;
+    if (phi__connection_waiting(c) > 0 || c->wants_room) want |= PHI__WRITE;
+    if (phi__io_watch(s->io, &c->watch, c->fd, want) != PHI_OK) {
+        c->soon = true;
+        at = phi__connection_in_ms(s, PHI__CONNECTION_RETRY_MS);
+    }
+    (void)phi__io_timer_set(s->io, &c->timer, at); /* it keeps its place: cannot fail */
+}
+
+/* The pump comes back to it in its next turn. */
+static void phi__connection_poke(phi__serve_exchange *c) {
+    c->soon = true;
+    (void)phi__io_timer_set(c->serve->io, &c->timer, phi__io_now_us(c->serve->io));
+}
+
+/* ---- bytes in and out ---- */
+
+/* bytes were put into `out` */
+static void phi__connection_queued(phi__serve_exchange *c) {
+    if (c->write_by_us == UINT64_MAX) {
+        c->write_by_us = phi__connection_in_ms(c->serve, c->serve->desc.write_ms);
+        c->progress = 0;
+    }
+}
+
+/* Takes back what a failed append left, and returns PHI_NO_MEMORY. */
+static phi_status phi__connection_undo(phi__serve_exchange *c, size_t len) {
+    c->out.len = len;
+    c->out.failed = false;
+    return PHI_NO_MEMORY;
+}
+
+/* sends; may close */
+static void phi__connection_flush(phi__serve_exchange *c) {
+    size_t wrote;
+    int error;
+    if (phi__connection_waiting(c) == 0) return;
+    error =
+        phi__posix_write(c->fd, c->out.at + c->out_at,
+                         phi__min(phi__connection_waiting(c), PHI__CONNECTION_WRITE_BYTES), &wrote);
+    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) {
+        phi__connection_close(c);
+        return;
+    }
+    c->out_at += wrote;
+    c->progress += wrote;
+    if (c->progress >= PHI__CONNECTION_PROGRESS_BYTES) {
+        c->write_by_us = phi__connection_in_ms(c->serve, c->serve->desc.write_ms);
+        c->progress = 0;
+    }
+    if (c->out_at == c->out.len) {
+        phi__buf_clear(&c->out);
+        if (c->out.cap > PHI__CONNECTION_IN_BYTES) phi__buf_free(&c->out);
+        c->out_at = 0;
+        c->write_by_us = UINT64_MAX;
+    } else if (c->out_at >= c->out.len / 2) {
+        phi__buf_drop(&c->out, c->out_at);
+        c->out_at = 0;
+    }
+}
+
+static void phi__connection_on_eof(phi__serve_exchange *c, bool reset) {
+    c->eof = true;
+    if (reset || c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) == 0)
+        phi__connection_close(c);
+    else {
+        c->keep_alive = false;
+        c->in_state = PHI__CONNECTION_LINGER;
+    }
+}
+
+/* reads; may close */
+static void phi__connection_fill(phi__serve_exchange *c) {
+    size_t most =
+        PHI__CONNECTION_IN_BYTES - phi__min(phi__connection_unread(c), PHI__CONNECTION_IN_BYTES);
+    char *to;
+    ssize_t n;
+    if (most == 0 || c->stopped || c->eof) return;
+    to = phi__buf_reserve(&c->in, most);
+    if (to == NULL) {
+        phi__connection_close(c);
+        return;
+    }
+    do n = read(c->fd, to, most);
+    while (n < 0 && errno == EINTR);
+    if (n > 0) {
+        phi__buf_add_len(&c->in, (size_t)n);
+        if (c->in_state != PHI__CONNECTION_LINGER) return;
+        c->dropped += (size_t)n;
+        if (c->dropped > PHI__CONNECTION_LINGER_BYTES) phi__connection_close(c);
+    } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+        phi__connection_on_eof(c, n < 0);
+}
+
+#endif
+
+/* ======== An HTTP/1.1 server in the pump: bounded connections that answer one request after
+   another.
+
+   `request` is called when a head has come, with an exchange. The callee answers it there or
+   later: whole (phi__serve_reply), refused in words (phi__serve_refuse), or as a stream
+   (phi__serve_begin, phi__serve_write, phi__serve_end). An exchange lives until its answer is
+   complete, phi__serve_drop, or `gone`: do not use it after any of these. A peer that closes its
+   sending side counts as gone.
+
+   Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
+   When all connections are in use, the idle ones are closed in favour of new ones.
+
+   Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
+   Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
+   calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
+   Threads: the pumping thread. */
+
+#ifndef PHI_NO_LISTEN
 
 #include <stdio.h>
 #include <sys/socket.h>

@@ -17,13 +17,31 @@
 #ifndef PHI_SERVE_SERVE_IN_H
 #define PHI_SERVE_SERVE_IN_H
 
-#include "serve/http_head_in.h"
+#include "base/arena_in.h"
+#include "base/list_in.h"
 #include "io/io_in.h"
+#include "io/request_in.h"
+#include "serve/http_head_in.h"
+#include "serve/listen_in.h"
 
 #ifndef PHI_NO_LISTEN
-
 typedef struct phi__serve phi__serve;
+
 typedef struct phi__serve_exchange phi__serve_exchange;
+
+typedef enum phi__connection_in {
+    PHI__CONNECTION_HEAD,
+    PHI__CONNECTION_BODY,
+    PHI__CONNECTION_REST, /* the request is read; later bytes wait */
+    PHI__CONNECTION_LINGER
+} phi__connection_in;
+
+typedef enum phi__connection_out {
+    PHI__CONNECTION_NONE, /* no exchange */
+    PHI__CONNECTION_OPEN, /* no answer yet */
+    PHI__CONNECTION_STREAM,
+    PHI__CONNECTION_ENDED /* the answer is complete, and perhaps not sent */
+} phi__connection_out;
 
 /* Each may be NULL. */
 typedef struct phi__serve_calls {
@@ -37,6 +55,34 @@ typedef struct phi__serve_calls {
        a limit, or the server ends. The exchange is dead. */
     void (*gone)(void *ctx);
 } phi__serve_calls;
+
+struct phi__serve_exchange {
+    phi__link link; /* in the server's list of live or dead */
+    phi__serve *serve;
+    int fd; /* -1: dead */
+    phi__watch watch;
+    phi__timer timer;
+    phi__connection_in in_state;
+    phi__connection_out out_state;
+    phi__http_head head;
+    phi__http_head_body body;
+    uint64_t body_bytes;
+    phi__buf in, out;
+    size_t in_at, out_at;             /* used, sent */
+    size_t progress;                  /* sent since write_by_us was set */
+    size_t dropped;                   /* while lingering */
+    uint64_t read_by_us, write_by_us; /* deadlines; UINT64_MAX: none */
+    phi__serve_calls calls;
+    void *ctx;
+    bool keep_alive, http_1_0, no_body; /* of the exchange; no_body: its method is HEAD */
+    bool expects_continue;              /* not answered yet */
+    bool stopped;                       /* the body waits for phi__serve_resume */
+    bool chunked;                       /* the answer */
+    bool wants_room;                    /* a write was refused */
+    bool kept;                          /* calls are set */
+    bool soon;                          /* the timer is for now, not for a deadline */
+    bool eof, shut;                     /* of the peer's side, of ours */
+};
 
 typedef struct phi__serve_desc {
     const char *address; /* as in phi__listen_desc: address, any_address, port, max_connections */
@@ -56,11 +102,22 @@ typedef struct phi__serve_desc {
     void *ctx;
 } phi__serve_desc;
 
+struct phi__serve {
+    phi__io *io;
+    phi__serve_desc desc;
+    phi__listen *listen;
+    phi__list live, dead;
+    size_t count; /* of live */
+    uint32_t busy;
+    bool freed;
+};
+
 /* Fails as phi__listen_new does. */
 PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
                                   char *message, size_t message_size);
 PHI__FN uint16_t phi__serve_port(const phi__serve *serve);
 PHI__FN size_t phi__serve_connections(const phi__serve *serve);
+
 /* Ends all exchanges (`gone`), closes all connections and the port. NULL is harmless. */
 PHI__FN void phi__serve_free(phi__serve *serve);
 
@@ -74,6 +131,7 @@ PHI__FN void phi__serve_resume(phi__serve_exchange *exchange); /* not stopped: h
    below 200, an answer that has begun). PHI_NO_MEMORY: the connection was closed. */
 PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body);
+
 /* The same with a plain text of the status and a message (NULL: none). */
 PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
 
@@ -81,11 +139,12 @@ PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, c
    above; PHI_NO_MEMORY: nothing was sent. */
 PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count);
+
 /* Takes all of the bytes, copied, while fewer than max_queue_bytes wait; else PHI_FULL, and
    `drained` follows. PHI_NO_MEMORY: none was taken. PHI_BAD_ARG: the answer has not begun. */
 PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes);
 PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is complete */
 PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
-
 #endif
+
 #endif

@@ -10,7 +10,6 @@
 #ifndef PHI_NO_FILES
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "system/files_in.h"
 #include "text/json_in.h"
 
@@ -37,7 +36,7 @@ struct phi_skills {
     uint32_t unlabelled; /* loads so far without a label */
 };
 
-/* ---- skills_list.c ---- */
+/* ---- skills.c ---- */
 
 /* Puts a skill of the arena into its place, over one of the same name. */
 PHI__FN phi_status phi__skills_list_put(phi_skills *skills, phi_skill *skill);
@@ -48,12 +47,12 @@ PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
 PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_problem *problem);
 
-/* ---- skills_load.c ---- */
+/* ---- skills.c ---- */
 
 /* The skill of this directory. */
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
 
-/* ---- front_matter.c: the text of a SKILL.md ---- */
+/* ---- skills.c: the text of a SKILL.md ---- */
 
 /* Where the parts of a SKILL.md are; offsets into its text. */
 typedef struct phi__front_matter {
@@ -73,7 +72,7 @@ PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line);
 /* Without a YAML reader: the value behind "key:" of a line, quotes removed; empty: none. */
 PHI__FN phi_str phi__front_matter_value(phi_str yaml, const char *key);
 
-/* ---- skill_rules.c: what the standard asks of a SKILL.md ---- */
+/* ---- skills.c: what the standard asks of a SKILL.md ---- */
 
 typedef struct phi__skill_rules {
     const phi_json *root; /* the front matter, an object */
@@ -84,7 +83,7 @@ typedef struct phi__skill_rules {
 } phi__skill_rules;
 PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules);
 
-/* ---- skill_file.c: one directory with a SKILL.md ---- */
+/* ---- skills.c: one directory with a SKILL.md ---- */
 
 /* Loads the skill of a directory, which may be a link. PHI_NOT_FOUND: there is none; PHI_PARSE: it
    has a problem, and was not loaded; PHI_NO_MEMORY, PHI_TOO_BIG: the whole load ends. */

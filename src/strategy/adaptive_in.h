@@ -16,12 +16,8 @@ typedef struct phi__adaptive_choice {
 PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *options,
                                                   phi_str prompt, bool has_tools);
 PHI__FN double phi__adaptive_choose_complexity(const phi_adaptive_options *options, phi_str prompt);
+
 /* True when some prompt leads to this strategy. */
 PHI__FN bool phi__adaptive_choose_may(const phi_adaptive_options *options, const char *name);
-/* The program's own string for a reason that was saved. */
-PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
-
-/* "react" as a machine: one call. Options: phi_adaptive_options. */
-PHI__FN const phi_strategy *phi__adaptive_react(void);
 
 #endif

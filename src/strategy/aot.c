@@ -1,7 +1,6 @@
 /* aot.c - Algorithm-of-Thoughts: the prompt, the parser, the machine of one call. */
 #include "strategy/aot_in.h"
 
-#include "strategy/machine_in.h"
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 

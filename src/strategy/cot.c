@@ -1,7 +1,6 @@
 /* cot.c - Chain-of-Thought and Chain-of-Draft: the machine of one call, and its parser. */
 #include "strategy/cot_in.h"
 
-#include "strategy/machine_in.h"
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 

@@ -1,10 +1,469 @@
 /* got.c - Graph-of-Thoughts: the machine. */
 #include "strategy/got_in.h"
 
+#include "model/message_in.h"
 #include "strategy/parse_in.h"
 #include "strategy/tot_in.h"
 #include "text/records_in.h"
-#include "model/message_in.h"
+
+enum {
+    PHI__GOT_IDLE,
+    PHI__GOT_GENERATING,
+    PHI__GOT_CONNECTING,
+    PHI__GOT_VOTING,
+    PHI__GOT_WEIGHING,
+    PHI__GOT_AGGREGATING,
+    PHI__GOT_OVER
+};
+
+/* ======== What Graph-of-Thoughts reads in answers, beside thoughts (parse.c). */
+
+static phi_str phi__got_parse_from(phi_str text, size_t at) {
+    return phi__str(text.at + at, text.len - at);
+}
+
+/* "[12]", or "12". *rest begins behind it. */
+static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
+    uint32_t n = 0;
+    size_t i = 0, from;
+    bool bracket;
+    text = phi__parse_plain(text);
+    bracket = text.len > 0 && text.at[0] == '[';
+    from = i = bracket ? 1 : 0;
+    for (; i < text.len && text.at[i] >= '0' && text.at[i] <= '9'; i++)
+        n = n < 100000000u ? n * 10u + (uint32_t)(text.at[i] - '0') : n;
+    if (i == from) return false;
+    if (bracket && (i == text.len || text.at[i++] != ']')) return false;
+    *id = n;
+    *rest = phi__got_parse_from(text, i);
+    return true;
+}
+
+/* "->", "=>", or U+2192. */
+static bool phi__got_parse_arrow(phi_str text, phi_str *rest) {
+    text = phi__parse_plain(text);
+    if (phi__str_starts(text, "->") || phi__str_starts(text, "=>"))
+        *rest = phi__got_parse_from(text, 2);
+    else if (phi__str_starts(text, "\xE2\x86\x92"))
+        *rest = phi__got_parse_from(text, 3);
+    else
+        return false;
+    return true;
+}
+
+/* The next line that begins with the word and a colon; *rest: the text behind it. */
+static bool phi__got_parse_line(phi_str text, size_t *at, const char *word, phi_str *rest) {
+    phi_str line, body;
+    while (phi__parse_full_line(text, at, &line)) {
+        if (phi__parse_bullet(line, &body)) line = body;
+        line = phi__parse_plain(line);
+        if (phi__parse_word(line, word, &body) && phi__parse_colon(body, rest)) return true;
+    }
+    return false;
+}
+
+/* "contradicts: ..." */
+static phi__got_kind phi__got_parse_kind(phi_str text) {
+    static const char *const against[] = {"contradicts", "contradict", "conflicts",
+                                          "refutes",     "opposes",    "disproves"};
+    static const char *const again[] = {"repeats", "duplicates", "same"};
+    phi_str rest;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(against); i++)
+        if (phi__parse_word(text, against[i], &rest)) return PHI__GOT_CONTRADICTS;
+    for (i = 0; i < PHI__COUNT(again); i++)
+        if (phi__parse_word(text, again[i], &rest)) return PHI__GOT_REPEATS;
+    return PHI__GOT_SUPPORTS;
+}
+
+PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *out) {
+    phi_str rest;
+    while (phi__got_parse_line(text, at, "connection", &rest)) {
+        if (!phi__got_parse_id(rest, &out->from, &rest) || !phi__got_parse_arrow(rest, &rest) ||
+            !phi__got_parse_id(rest, &out->to, &rest))
+            continue;
+        (void)phi__parse_colon(rest, &rest);
+        out->text = phi__parse_plain(rest);
+        out->kind = phi__got_parse_kind(out->text);
+        return true;
+    }
+    return false;
+}
+
+PHI__FN bool phi__got_parse_weight(phi_str text, size_t *at, uint32_t *node, double *out) {
+    phi_str rest;
+    while (phi__got_parse_line(text, at, "weight", &rest)) {
+        if (!phi__got_parse_id(rest, node, &rest) || !phi__parse_colon(rest, &rest) ||
+            !phi__parse_number(rest, out, &rest))
+            continue;
+        if (!(*out > 0.0)) *out = 0.0;
+        if (*out > 1.0) *out = 1.0;
+        return true;
+    }
+    return false;
+}
+
+PHI__FN uint32_t phi__got_parse_vote(phi_str text) {
+    uint32_t vote = 0, id;
+    size_t at = 0;
+    phi_str rest;
+    while (phi__got_parse_line(text, &at, "vote", &rest))
+        if (phi__got_parse_id(rest, &id, &rest)) vote = id;
+    for (at = text.len; vote == 0 && at-- > 0;)
+        if (text.at[at] == '[' &&
+            phi__got_parse_id(phi__str(text.at + at, phi__min(text.len - at, 12)), &id, &rest))
+            vote = id;
+    return vote;
+}
+
+/* ======== The prompts of Graph-of-Thoughts. */
+
+static phi_str phi__got_prompt_own(uint32_t phase) {
+    static const char generation[] =
+        "You propose thoughts for a graph: partial or whole solutions of a problem. Thoughts of "
+        "one answer differ materially from each other, and each is short and concrete. A thought "
+        "that solves the problem states the whole solution. Write them as numbered lines and "
+        "nothing else:\n1. ...\n2. ...";
+    static const char connection[] =
+        "You look for connections between thoughts about a problem: one supports another, "
+        "contradicts it, completes it, or repeats it. Write a line for each connection that "
+        "matters, and nothing else, with one of the words supports, contradicts, completes or "
+        "repeats; without any, write NONE.\n"
+        "CONNECTION: [1] -> [2] : supports: how the first one bears on the second";
+    static const char voting[] =
+        "You choose the thought that solves a problem best. Check each of them, the facts and the "
+        "arithmetic too. End with a line that names your choice:\nVOTE: [1]";
+    static const char weighing[] =
+        "You weigh thoughts about a problem from 0.0 to 1.0: 1.0 is correct and solves it, 0.0 is "
+        "wrong or leads nowhere. Check each of them. Write a line for each and nothing else:\n"
+        "WEIGHT: [1] : 0.8";
+    static const char aggregation[] =
+        "You compose one answer to a problem out of thoughts about it. Take what is right and "
+        "fits together, settle contradictions, leave out what is wrong. Write the whole answer "
+        "and nothing about the thoughts.";
+    switch (phase) {
+    case PHI__GOT_CONNECTING: return PHI__LIT(connection);
+    case PHI__GOT_VOTING: return PHI__LIT(voting);
+    case PHI__GOT_WEIGHING: return PHI__LIT(weighing);
+    case PHI__GOT_AGGREGATING: return PHI__LIT(aggregation);
+    default: return PHI__LIT(generation);
+    }
+}
+
+static phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options *o) {
+    const char *given = o->generation_prompt;
+    if (g->phase == PHI__GOT_CONNECTING) given = o->connection_prompt;
+    if (g->phase == PHI__GOT_VOTING) given = o->voting_prompt;
+    if (g->phase == PHI__GOT_WEIGHING) given = o->weighing_prompt;
+    if (g->phase == PHI__GOT_AGGREGATING) given = o->aggregation_prompt;
+    return given != NULL ? phi_str_of(given) : phi__got_prompt_own(g->phase);
+}
+
+/* New thoughts that this generation may have. */
+static uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o) {
+    uint32_t used = g->graph.count + 1; /* the answer's */
+    uint32_t left = o->max_nodes > used ? o->max_nodes - used : 0;
+    return left < o->branching_factor ? left : o->branching_factor;
+}
+
+static void phi__got_prompt_put_node(const phi__got *g, uint32_t i, phi__buf *out) {
+    const phi__got_node *node = &g->graph.nodes[i];
+    phi__buf_printf(out, "\n[%lu]", (unsigned long)i);
+    if (node->parent != 0) phi__buf_printf(out, " (from [%lu])", (unsigned long)node->parent);
+    if (node->has_weight && g->phase == PHI__GOT_AGGREGATING)
+        phi__buf_printf(out, " (weight %.2f)", node->weight);
+    phi__buf_char(out, ' ');
+    phi__buf_add_str(out, node->content);
+}
+
+static bool phi__got_prompt_heavier(const phi__got_graph *graph, uint32_t a, uint32_t b) {
+    const phi__got_node *x = &graph->nodes[a], *y = &graph->nodes[b];
+    return x->weight > y->weight || (!(x->weight < y->weight) && a < b);
+}
+
+/* The heaviest first, without those of weight 0. Quadratic: at most 1,000 nodes, and only here. */
+static void phi__got_prompt_put_weighed(const phi__got *g, phi__buf *out) {
+    const phi__got_graph *graph = &g->graph;
+    uint32_t last = 0, next, i;
+    for (;;) {
+        next = 0;
+        for (i = 1; i < graph->count; i++) {
+            if (!graph->nodes[i].kept || !(graph->nodes[i].weight > 0.0)) continue;
+            if (last != 0 && !phi__got_prompt_heavier(graph, last, i)) continue;
+            if (next == 0 || phi__got_prompt_heavier(graph, i, next)) next = i;
+        }
+        if (next == 0) return;
+        phi__got_prompt_put_node(g, next, out);
+        last = next;
+    }
+}
+
+static bool phi__got_prompt_weighed(const phi__got *g) {
+    uint32_t i;
+    for (i = 1; g->phase == PHI__GOT_AGGREGATING && i < g->graph.count; i++)
+        if (g->graph.nodes[i].kept && g->graph.nodes[i].weight > 0.0) return true;
+    return false;
+}
+
+/* The aggregation is shown the thoughts that were kept, and their connections. */
+static bool phi__got_prompt_shown(const phi__got *g, uint32_t i) {
+    return g->phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
+}
+
+static void phi__got_prompt_put_graph(const phi__got *g, phi__buf *out) {
+    const phi__got_graph *graph = &g->graph;
+    bool any = false;
+    uint32_t i;
+    if (graph->count > 1) phi__buf_text(out, "\n\nThoughts:");
+    if (phi__got_prompt_weighed(g))
+        phi__got_prompt_put_weighed(g, out);
+    else
+        for (i = 1; i < graph->count; i++)
+            if (phi__got_prompt_shown(g, i)) phi__got_prompt_put_node(g, i, out);
+    for (i = 0; i < graph->edge_count; i++) {
+        if (!phi__got_prompt_shown(g, graph->edges[i].from) ||
+            !phi__got_prompt_shown(g, graph->edges[i].to))
+            continue;
+        if (!any) phi__buf_text(out, "\n\nConnections:");
+        any = true;
+        phi__buf_printf(out, "\n[%lu] -> [%lu]: ", (unsigned long)graph->edges[i].from,
+                        (unsigned long)graph->edges[i].to);
+        phi__buf_add_str(out, graph->edges[i].text);
+    }
+}
+
+static void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out) {
+    unsigned long wanted = phi__got_prompt_wanted(g, o);
+    phi__buf_text(out, "Problem: ");
+    phi__buf_add_str(out, g->graph.nodes[0].content);
+    phi__got_prompt_put_graph(g, out);
+    switch (g->phase) {
+    case PHI__GOT_CONNECTING: phi__buf_text(out, "\n\nName the connections."); break;
+    case PHI__GOT_VOTING: phi__buf_text(out, "\n\nWhich thought solves the problem best?"); break;
+    case PHI__GOT_WEIGHING: phi__buf_text(out, "\n\nWeigh each thought."); break;
+    case PHI__GOT_AGGREGATING: phi__buf_text(out, "\n\nCompose the answer."); break;
+    default:
+        if (g->at == 0)
+            phi__buf_printf(out, "\n\nPropose %lu different approaches.", wanted);
+        else
+            phi__buf_printf(out, "\n\nPropose %lu different thoughts that refine thought [%lu].",
+                            wanted, (unsigned long)g->at);
+        break;
+    }
+}
+
+/* ======== The graph of Graph-of-Thoughts. */
+
+/* Room for one more; the old array stays in the arena. NULL: no memory. */
+static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
+                                 size_t size) {
+    uint32_t more = *cap < 8 ? 8 : *cap * 2;
+    void *grown;
+    if (count < *cap) return items;
+    grown = phi_arena_alloc(arena, phi__mul(more, size));
+    if (grown == NULL) return NULL;
+    if (count > 0) memcpy(grown, items, count * size);
+    *cap = more;
+    return grown;
+}
+
+/* False, here and below: no memory. */
+static bool phi__got_graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t parent,
+                               phi_str content) {
+    phi__got_node *node;
+    void *grown =
+        phi__got_graph_grow(arena, graph->nodes, graph->count, &graph->cap, sizeof(phi__got_node));
+    if (grown == NULL) return false;
+    graph->nodes = (phi__got_node *)grown;
+    node = &graph->nodes[graph->count];
+    memset(node, 0, sizeof *node);
+    if (!phi__arena_str(arena, content, &node->content)) return false;
+    if (graph->count++ == 0) return true;
+    node->parent = parent;
+    node->depth = graph->nodes[parent].depth + 1;
+    graph->nodes[parent].children++;
+    return true;
+}
+
+/* A connection that is there already, or that leads nowhere, is left out. */
+static bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena,
+                                   const phi__got_edge *edge) {
+    uint32_t i, from = edge->from, to = edge->to;
+    void *grown;
+    if (from == to || from == 0 || to == 0 || from >= graph->count || to >= graph->count)
+        return true;
+    for (i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].from == from && graph->edges[i].to == to) return true;
+    grown = phi__got_graph_grow(arena, graph->edges, graph->edge_count, &graph->edge_cap,
+                                sizeof(phi__got_edge));
+    if (grown == NULL) return false;
+    graph->edges = (phi__got_edge *)grown;
+    graph->edges[graph->edge_count] = *edge;
+    if (!phi__arena_str(arena, edge->text, &graph->edges[graph->edge_count].text)) return false;
+    graph->edge_count++;
+    if (edge->kind == PHI__GOT_AGGREGATES) return true;
+    graph->nodes[from].links++;
+    graph->nodes[to].links++;
+    if (edge->kind == PHI__GOT_SUPPORTS) graph->nodes[to].support++;
+    if (edge->kind == PHI__GOT_CONTRADICTS) graph->nodes[to].support--;
+    return true;
+}
+
+/* The leaf above max_depth with most support, then the oldest; 0: none. */
+static uint32_t phi__got_graph_next(const phi__got_graph *graph, uint32_t max_depth) {
+    uint32_t i, found = 0;
+    for (i = 1; i < graph->count; i++) {
+        const phi__got_node *node = &graph->nodes[i];
+        if (node->children > 0 || node->depth >= max_depth) continue;
+        if (found == 0 || node->support > graph->nodes[found].support) found = i;
+    }
+    return found;
+}
+
+static bool phi__got_graph_before(const phi__got_node *a, const phi__got_node *b) {
+    if (a->votes != b->votes) return a->votes > b->votes;
+    if (a->weight > b->weight || a->weight < b->weight) return a->weight > b->weight;
+    if (a->support != b->support) return a->support > b->support;
+    return a->depth > b->depth;
+}
+
+/* The answer, else the node with most votes, the heaviest, the one with most support, the deepest,
+   the oldest, in this order; 0: no thought yet. */
+static uint32_t phi__got_graph_best(const phi__got_graph *graph) {
+    uint32_t i, best = graph->count > 1 ? 1 : 0;
+    if (graph->answer != 0) return graph->answer;
+    for (i = 2; i < graph->count; i++)
+        if (phi__got_graph_before(&graph->nodes[i], &graph->nodes[best])) best = i;
+    return best;
+}
+
+/* Marks the thoughts with most support, then the deepest, the oldest. */
+/* So many times as are kept over at most 1,000 nodes, once in a run. */
+static void phi__got_graph_keep(phi__got_graph *graph, uint32_t most) {
+    uint32_t kept, i, found;
+    for (i = 1; i < graph->count; i++) graph->nodes[i].kept = false;
+    for (kept = 0; kept < most; kept++) {
+        found = 0;
+        for (i = 1; i < graph->count; i++) {
+            const phi__got_node *node = &graph->nodes[i], *best = &graph->nodes[found];
+            if (node->kept) continue;
+            if (found == 0 || node->support > best->support ||
+                (node->support == best->support && node->depth > best->depth))
+                found = i;
+        }
+        if (found == 0 || (kept > 0 && graph->nodes[found].support < 0)) return;
+        graph->nodes[found].kept = true;
+    }
+}
+
+/* Edges to the answer from the thoughts that it was composed of. */
+static bool phi__got_graph_aggregate(phi__got_graph *graph, phi_arena *arena) {
+    bool weighed = false;
+    uint32_t i;
+    for (i = 1; i < graph->count; i++) weighed = weighed || graph->nodes[i].weight > 0.0;
+    for (i = 1; i < graph->count; i++) {
+        phi__got_edge edge;
+        if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0))) continue;
+        memset(&edge, 0, sizeof edge);
+        edge.from = i;
+        edge.to = graph->answer;
+        edge.kind = PHI__GOT_AGGREGATES;
+        if (!phi__got_graph_connect(graph, arena, &edge)) return false;
+    }
+    return true;
+}
+
+/* ---- as JSON ---- */
+
+static const char *const phi__got_graph_kinds[] = {"supports", "contradicts", "repeats",
+                                                   "aggregates"};
+
+static phi__got_kind phi__got_graph_kind(phi_str name) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__got_graph_kinds); i++)
+        if (phi__str_is(name, phi__got_graph_kinds[i])) return (phi__got_kind)i;
+    return PHI__GOT_SUPPORTS;
+}
+
+static void phi__got_graph_put_node(const phi__got_node *node, phi__buf *out) {
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_u64(out, "parent", node->parent);
+    phi__records_u64(out, "depth", node->depth);
+    phi__records_str(out, "content", node->content);
+    phi__records_u64(out, "connections", node->links);
+    phi__records_i64(out, "support", node->support);
+    if (node->votes > 0) phi__records_u64(out, "votes", node->votes);
+    if (node->has_weight) phi__records_double(out, "weight", node->weight);
+    if (node->stop_reason > PHI_STOP_REASON_STOP)
+        phi__records_u64(out, "stop_reason", node->stop_reason);
+    phi__buf_char(out, '}');
+}
+
+static void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out) {
+    uint32_t i;
+    phi__records_raw(out, "nodes", "[");
+    for (i = 0; i < graph->count; i++) phi__got_graph_put_node(&graph->nodes[i], out);
+    phi__buf_char(out, ']');
+    phi__records_raw(out, "connections", "[");
+    for (i = 0; i < graph->edge_count; i++) {
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_u64(out, "from", graph->edges[i].from);
+        phi__records_u64(out, "to", graph->edges[i].to);
+        phi__records_str(out, "kind", phi_str_of(phi__got_graph_kinds[graph->edges[i].kind]));
+        phi__records_some(out, "text", graph->edges[i].text);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+    if (graph->answer != 0) phi__records_u64(out, "answer_node_id", graph->answer);
+}
+
+static phi_status phi__got_graph_get_node(phi__got_graph *graph, phi_arena *arena,
+                                          const phi_json *item) {
+    uint64_t parent = phi__json_get_uint(phi_json_get(item, "parent"), UINT64_MAX);
+    const phi_json *weight = phi_json_get(item, "weight");
+    phi__got_node *node;
+    if (graph->count == 0 ? parent != 0 : parent >= graph->count) return PHI_PARSE;
+    if (!phi__got_graph_add(graph, arena, (uint32_t)parent, phi__records_get_str(item, "content")))
+        return PHI_NO_MEMORY;
+    node = &graph->nodes[graph->count - 1];
+    node->votes = phi__records_get_u32(item, "votes");
+    node->has_weight = weight != NULL;
+    node->weight = phi_json_num(weight, 0.0);
+    node->stop_reason = (phi_stop_reason)phi__records_get_u32(item, "stop_reason");
+    return node->weight >= 0.0 && node->weight <= 1.0 ? PHI_OK : PHI_PARSE;
+}
+
+/* PHI_PARSE: no graph of phi's. */
+static phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
+                                     const phi_json *saved) {
+    phi_json_iter nodes = phi_json_each(phi_json_get(saved, "nodes"));
+    phi_json_iter edges = phi_json_each(phi_json_get(saved, "connections"));
+    const phi_json *item;
+    uint32_t answer = phi__records_get_u32(saved, "answer_node_id");
+    while ((item = phi_json_next(&nodes)) != NULL) {
+        phi_status status = phi__got_graph_get_node(graph, arena, item);
+        if (status != PHI_OK) return status;
+    }
+    while ((item = phi_json_next(&edges)) != NULL) {
+        phi__got_edge edge;
+        edge.from = phi__records_get_u32(item, "from");
+        edge.to = phi__records_get_u32(item, "to");
+        edge.kind = phi__got_graph_kind(phi__records_get_str(item, "kind"));
+        edge.text = phi__records_get_str(item, "text");
+        if (!phi__got_graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
+    }
+    if (answer != 0 && answer >= graph->count) return PHI_PARSE;
+    graph->answer = answer;
+    return PHI_OK;
+}
+
+/* ======== The graph of Graph-of-Thoughts, and what it reads in answers.
+
+   Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
+   parent is "generates" below the problem and "refines" below a thought; connections are kept as
+   edges of their own. All memory is the machine's arena's. */
 
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */

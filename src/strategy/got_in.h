@@ -7,9 +7,9 @@
 #define PHI_STRATEGY_GOT_IN_H
 
 #include "strategy/got.h"
-#include "strategy/machine_in.h"
+#include "strategy/parse_in.h"
 
-/* ---- the graph: got_graph.c ---- */
+/* ---- the graph: got.c ---- */
 
 typedef struct phi__got_node {
     uint32_t parent, depth, children, links, votes; /* links: connections to or from it */
@@ -41,47 +41,19 @@ typedef struct phi__got_graph {
     uint32_t answer; /* the node that the aggregation made; 0: none */
 } phi__got_graph;
 
-/* False, here and below: no memory. */
-PHI__FN bool phi__got_graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t parent,
-                                phi_str content);
-/* A connection that is there already, or that leads nowhere, is left out. */
-PHI__FN bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena,
-                                    const phi__got_edge *edge);
-/* Marks the thoughts with most support, then the deepest, the oldest. */
-PHI__FN void phi__got_graph_keep(phi__got_graph *graph, uint32_t most);
-/* Edges to the answer from the thoughts that it was composed of. */
-PHI__FN bool phi__got_graph_aggregate(phi__got_graph *graph, phi_arena *arena);
-/* The leaf above max_depth with most support, then the oldest; 0: none. */
-PHI__FN uint32_t phi__got_graph_next(const phi__got_graph *graph, uint32_t max_depth);
-/* The answer, else the node with most votes, the heaviest, the one with most support, the deepest,
-   the oldest, in this order; 0: no thought yet. */
-PHI__FN uint32_t phi__got_graph_best(const phi__got_graph *graph);
-PHI__FN void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out);
-/* PHI_PARSE: no graph of phi's. */
-PHI__FN phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
-                                      const phi_json *saved);
-
-/* ---- answers: got_parse.c ---- */
+/* ---- answers: got.c ---- */
 
 /* The next line "CONNECTION: [1] -> [2]: text" from *at on, its kind by the text's first word.
    False: there is none. */
 PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *out);
+
 /* The next line "WEIGHT: [1]: 0.8" from *at on, its weight clamped. False: there is none. */
 PHI__FN bool phi__got_parse_weight(phi_str text, size_t *at, uint32_t *node, double *out);
+
 /* The last line "VOTE: [1]"; else the last "[1]". 0: none. */
 PHI__FN uint32_t phi__got_parse_vote(phi_str text);
 
 /* ---- the machine: got.c ---- */
-
-enum {
-    PHI__GOT_IDLE,
-    PHI__GOT_GENERATING,
-    PHI__GOT_CONNECTING,
-    PHI__GOT_VOTING,
-    PHI__GOT_WEIGHING,
-    PHI__GOT_AGGREGATING,
-    PHI__GOT_OVER
-};
 
 typedef struct phi__got {
     phi__got_graph graph;
@@ -92,12 +64,5 @@ typedef struct phi__got {
 
 /* Defaults filled in. */
 PHI__FN phi_got_options phi__got_options_of(const void *options);
-
-/* ---- prompts: got_prompt.c ---- */
-
-PHI__FN phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options *o);
-/* New thoughts that this generation may have. */
-PHI__FN uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o);
-PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out);
 
 #endif

@@ -1,7 +1,106 @@
 /* parse.c - what strategies read out of a model's text. */
 #include "strategy/parse_in.h"
 
+#include "strategy/tot_in.h"
 #include "text/json_in.h"
+#include "text/records_in.h"
+
+/* ======== For phi's own machines: texts and JSON into an arena. */
+
+PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
+    bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
+    phi__buf_free(buf);
+    return done;
+}
+
+PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena) {
+    phi_json *root = NULL;
+    if (!buf->failed) (void)phi_json_parse(arena, phi__buf_str(buf), 0, &root, NULL);
+    phi__buf_free(buf);
+    return root;
+}
+
+static const phi__field phi__machine_usage_fields[] = {
+    PHI__FIELD(phi_usage, input, "input", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, output, "output", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, reasoning, "reasoning", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, cache_read, "cache_read", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, cache_write, "cache_write", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_usage, total_tokens, "total_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage) {
+    phi__records_raw(out, "usage", "{");
+    phi__records_put(out, phi__machine_usage_fields, PHI__COUNT(phi__machine_usage_fields), usage);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
+    (void)phi__records_get(phi_json_get(node, "usage"), phi__machine_usage_fields,
+                           PHI__COUNT(phi__machine_usage_fields), out, NULL);
+}
+
+PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, const char *status,
+                                          uint64_t duration_ms, bool open) {
+    phi__records_raw(out, "termination", "{");
+    phi__records_str(out, "reason", phi_str_of(reason));
+    phi__records_str(out, "status", phi_str_of(status));
+    phi__records_u64(out, "duration_ms", duration_ms);
+    if (!open) phi__buf_char(out, '}');
+}
+
+static phi_status phi__machine_end(const phi_strategy_env *env, phi_strategy_commands *out,
+                                   phi_strategy_command_kind kind, phi_str text, phi__buf *result) {
+    phi_strategy_command *command = phi_strategy_add(out, kind);
+    phi_str json = {NULL, 0}, kept = {NULL, 0};
+    phi__buf_char(result, '}');
+    if (!phi__machine_text(result, env->scratch, &json)) return PHI_NO_MEMORY;
+    if (!phi__arena_str(env->scratch, text, &kept)) return PHI_NO_MEMORY;
+    if (command == NULL) return PHI_FULL;
+    command->text = kept;
+    command->result = json;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__machine_done(const phi_strategy_env *env, phi_strategy_commands *out,
+                                     phi_str answer, phi_stop_reason reason, phi__buf *result) {
+    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_DONE, answer, result);
+    if (made == PHI_OK) out->at[out->count - 1].stop_reason = reason;
+    return made;
+}
+
+PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_commands *out,
+                                     phi_status status, phi_str message, phi__buf *result) {
+    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_FAIL, message, result);
+    if (made == PHI_OK) out->at[out->count - 1].status = status;
+    return made;
+}
+
+PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase) {
+    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_EMIT);
+    if (command == NULL) return PHI_FULL;
+    command->phase = phi_str_of(phase);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
+                                               phi_strategy_command_kind kind) {
+    phi_strategy_command *command;
+    if (commands->count >= PHI_STRATEGY_COMMANDS) return NULL;
+    command = &commands->at[commands->count++];
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    return command;
+}
+
+/* ======== What strategies read out of a model's text. Nothing fails: any bytes are a text.
+
+   Results are parts of the text that was given. */
+
+/* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
+   tokens. */
+enum { PHI__PARSE_MOST = 262144 };
 
 static phi_str phi__parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -175,7 +274,9 @@ static phi_str phi__parse_braces(phi_str text) {
     return to > from ? phi__str(text.at + from, to - from) : phi__str(text.at, 0);
 }
 
-PHI__FN phi_str phi__parse_payload(phi_str text) {
+/* JSON in a text: the content of the first fenced block that holds an object, else all of it from
+   the first brace to the last, else all of it. */
+static phi_str phi__parse_payload(phi_str text) {
     size_t at = 0;
     phi_str line, inside;
     const char *from = NULL;
@@ -194,7 +295,9 @@ PHI__FN phi_str phi__parse_payload(phi_str text) {
     return inside.len > 0 ? inside : phi__str_trim(text);
 }
 
-PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory) {
+/* The payload as an object, in the arena; NULL: it is none. *no_memory is set where there is
+   none. */
+static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory) {
     phi_json *root = NULL;
     phi_str payload = phi__parse_payload(text);
     phi_status status =
@@ -202,4 +305,136 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
                          : phi_json_parse(arena, payload, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_NO_MEMORY) *no_memory = true;
     return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
+}
+
+/* ======== What Tree-of-Thoughts reads in answers. */
+
+/* ---- thoughts ---- */
+
+/* False: no memory. */
+static bool phi__tot_parse_keep(phi_str text, phi_arena *arena, phi_str *out, phi__tot_read *read) {
+    text = phi__str_trim(text);
+    if (text.len == 0) return true;
+    if (!phi__arena_str(arena, text, &out[read->count])) return false;
+    read->count++;
+    return true;
+}
+
+static bool phi__tot_parse_items(const phi_json *items, phi_arena *arena, phi_str *out, size_t most,
+                                 phi__tot_read *read) {
+    phi_json_iter it = phi_json_each(items);
+    const phi_json *item;
+    while (read->count < most && (item = phi_json_next(&it)) != NULL) {
+        const phi_json *content =
+            phi_json_is(item, PHI_JSON_OBJECT) ? phi_json_get(item, "content") : item;
+        if (!phi_json_is(content, PHI_JSON_STRING)) continue;
+        if (!phi__tot_parse_keep(phi_json_str(content, ""), arena, out, read)) return false;
+    }
+    return true;
+}
+
+/* "1. text", up to the next such line. */
+static bool phi__tot_parse_lines(phi_str text, phi_arena *arena, phi_str *out, size_t most,
+                                 phi__tot_read *read) {
+    phi_str line, rest, open = {NULL, 0};
+    size_t at = 0;
+    uint32_t number;
+    while (phi__parse_line(text, &at, &line)) {
+        if (!phi__parse_numbered(line, &number, &rest)) {
+            if (open.at != NULL) open.len = (size_t)(line.at + line.len - open.at);
+            continue;
+        }
+        if (open.at != NULL && !phi__tot_parse_keep(open, arena, out, read)) return false;
+        if (read->count >= most) return true;
+        open = phi__str(rest.at, (size_t)(line.at + line.len - rest.at));
+    }
+    return open.at == NULL || phi__tot_parse_keep(open, arena, out, read);
+}
+
+PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, phi_str *out,
+                                              size_t most) {
+    phi__tot_read read;
+    const phi_json *items;
+    memset(&read, 0, sizeof read);
+    if (most == 0) return read;
+    text = phi__parse_tail(text);
+    items = phi_json_get(phi__parse_object(text, arena, &read.no_memory), "thoughts");
+    if (!phi__tot_parse_items(items, arena, out, most, &read)) read.no_memory = true;
+    read.json = read.count > 0;
+    if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
+        read.no_memory = true;
+    read.none = read.count == 0 && phi_json_is(items, PHI_JSON_ARRAY) && phi_json_count(items) == 0;
+    return read;
+}
+
+/* ---- scores ---- */
+
+static double phi__tot_parse_clamp(double score) {
+    if (!(score > 0.0)) return 0.0;
+    return score < 1.0 ? score : 1.0;
+}
+
+static bool phi__tot_parse_value(const phi_json *node, double *out) {
+    phi_str text = phi_json_str(node, ""), rest;
+    if (phi_json_is(node, PHI_JSON_NUMBER)) {
+        *out = phi_json_num(node, 0.5);
+        return true;
+    }
+    return phi_json_is(node, PHI_JSON_STRING) && phi__parse_number(text, out, &rest) &&
+           phi__parse_plain(rest).len == 0;
+}
+
+/* By id, then by number, then by content. */
+static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_str content,
+                                    double *out) {
+    char key[24] = "t";
+    size_t len = 1, digits = index + 1, left;
+    for (left = digits; left > 0; left /= 10) len++;
+    for (left = len - 1; left > 0; left--, digits /= 10) key[left] = (char)('0' + digits % 10);
+    return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, content), out);
+}
+
+static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen, double *out) {
+    phi_str line, rest;
+    size_t at = 0, found = 0;
+    uint32_t number;
+    double score;
+    while (phi__parse_line(text, &at, &line)) {
+        if (!phi__parse_numbered(line, &number, &rest) || number == 0 || number > count) continue;
+        if (!phi__parse_number(rest, &score, &rest)) continue;
+        out[number - 1] = phi__tot_parse_clamp(score);
+        found += !seen[number - 1];
+        seen[number - 1] = true;
+    }
+    return found;
+}
+
+PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
+                                            const phi_str *thoughts, size_t count, double *out) {
+    phi__tot_read read;
+    const phi_json *scores;
+    bool *seen;
+    size_t i;
+    double score;
+    memset(&read, 0, sizeof read);
+    text = phi__parse_tail(text);
+    scores = phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
+    for (i = 0; i < count; i++) {
+        out[i] = 0.5;
+        if (!phi_json_is(scores, PHI_JSON_OBJECT) ||
+            !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
+            continue;
+        out[i] = phi__tot_parse_clamp(score);
+        read.count++;
+    }
+    read.json = read.count > 0;
+    if (read.json || read.no_memory) return read;
+    seen = (bool *)phi__arena_zero(scratch, phi__max(count, 1));
+    if (seen == NULL)
+        read.no_memory = true;
+    else
+        read.count = phi__tot_parse_score_lines(text, count, seen, out);
+    return read;
 }

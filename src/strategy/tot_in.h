@@ -5,10 +5,10 @@
 #ifndef PHI_STRATEGY_TOT_IN_H
 #define PHI_STRATEGY_TOT_IN_H
 
-#include "strategy/machine_in.h"
+#include "strategy/parse_in.h"
 #include "strategy/tot.h"
 
-/* ---- answers: tot_parse.c ---- */
+/* ---- answers: parse.c ---- */
 
 typedef struct phi__tot_read {
     size_t count; /* of thoughts; of scores that the answer really has */
@@ -20,11 +20,12 @@ typedef struct phi__tot_read {
 /* The first `most` thoughts of an answer, trimmed, blank ones left out; strings in the arena. */
 PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, phi_str *out,
                                               size_t most);
+
 /* The scores of thoughts t1, t2...: 0 to 1, and 0.5 for those that the answer leaves out. */
 PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
                                             const phi_str *thoughts, size_t count, double *out);
 
-/* ---- the tree: tot_tree.c ---- */
+/* ---- the tree: tot.c ---- */
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;
@@ -42,28 +43,7 @@ typedef struct phi__tot_tree {
     uint32_t deepest;
 } phi__tot_tree;
 
-/* False, here and below: no memory. */
-PHI__FN bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t parent, double score,
-                               phi_str content, const phi_tot_options *options);
-/* Puts the newest `added` nodes that may be expanded into the frontier. */
-PHI__FN bool phi__tot_tree_wait(phi__tot_tree *tree, phi_arena *arena, uint32_t added,
-                                const phi_tot_options *options);
-/* The next node; 0: none waits. */
-PHI__FN uint32_t phi__tot_tree_next(phi__tot_tree *tree);
-/* Node a comes before node b: finished, then higher score, then deeper, then older. */
-PHI__FN bool phi__tot_tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b);
-/* The nodes from the first thought to this one; `out` has room for its depth. */
-PHI__FN void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out);
-/* The best leaves, and the best node, in order; returns how many. `out` has room for `most`. */
-PHI__FN uint32_t phi__tot_tree_candidates(const phi__tot_tree *tree, uint32_t *out, uint32_t most);
-PHI__FN void phi__tot_tree_put(const phi__tot_tree *tree, phi__buf *out);
-/* PHI_PARSE: no tree of phi's. */
-PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved,
-                                     const phi_tot_options *options);
-
 /* ---- the machine: tot.c ---- */
-
-enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
 
 typedef struct phi__tot_rounds {
     uint32_t call_id, rounds;
@@ -91,22 +71,5 @@ typedef struct phi__tot {
 
 /* Defaults filled in. */
 PHI__FN phi_tot_options phi__tot_options_of(const void *options);
-
-/* ---- the result, and the machine as JSON: tot_result.c ---- */
-
-/* An object but for its last brace. `error`: empty, or a message; `phase`, `why`: of an answer that
-   could not be read, else NULL. */
-typedef struct phi__tot_ending {
-    const char *reason;
-    bool good;
-    phi_str error;
-    const char *phase, *why;
-} phi__tot_ending;
-PHI__FN void phi__tot_result_put(const phi__tot *t, const phi_tot_options *options,
-                                 const phi__tot_ending *ending, uint64_t duration_ms,
-                                 phi_arena *scratch, phi__buf *out);
-PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
-PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
-                                        const phi_tot_options *options);
 
 #endif

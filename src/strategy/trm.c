@@ -2,7 +2,6 @@
 #include "strategy/trm_in.h"
 
 #include "strategy/cot_in.h"
-#include "strategy/machine_in.h"
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 #include "model/message_in.h"

@@ -3,7 +3,7 @@
 
 #ifndef PHI_NO_PROCESS
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "io/posix_in.h"
 
 #include <errno.h>

@@ -2,8 +2,336 @@
 #include "system/files_in.h"
 
 #ifndef PHI_NO_FILES
+static void phi__exact_leave(phi__way *way);
+#endif
 
-#include "system/exact_in.h"
+/* ======== Resolves paths, part by part.
+
+   realpath refuses a path whose end does not exist yet, as that of a file about to be written, and
+   a check of the text alone is fooled by links. */
+
+#ifndef PHI_NO_FILES
+
+#include "io/posix_in.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PHI__PATH_LINKS = 40 }; /* followed in one path; as Linux */
+
+static int phi__path_prepend(phi__resolve *p, const char *text, size_t n) {
+    if (n > p->at) return ENAMETOOLONG;
+    p->at -= n;
+    memcpy(p->rest + p->at, text, n);
+    return 0;
+}
+
+static void phi__path_up(phi__resolve *p) {
+    while (p->len > 0 && p->out[--p->len] != '/') continue;
+    p->out[p->len] = '\0';
+}
+
+static int phi__path_link(phi__resolve *p) {
+    char target[PHI__PATH_BYTES];
+    ssize_t n = readlink(p->out, target, sizeof target);
+    int error;
+    if (n < 0) return errno;
+    if (n == 0) return ENOENT;
+    if ((size_t)n == sizeof target) return ENAMETOOLONG;
+    if (++p->links > PHI__PATH_LINKS) return ELOOP;
+    if (target[0] == '/')
+        p->len = 0;
+    else
+        phi__path_up(p);
+    error = phi__path_prepend(p, "/", 1);
+    return error != 0 ? error : phi__path_prepend(p, target, (size_t)n);
+}
+
+static bool phi__path_more(const phi__resolve *p) {
+    size_t i;
+    for (i = p->at; i < sizeof p->rest; i++)
+        if (p->rest[i] != '/') return true;
+    return false;
+}
+
+/* One part of n bytes, at p->at. */
+static int phi__path_part(phi__resolve *p, size_t n) {
+    const char *part = p->rest + p->at;
+    struct stat info;
+    p->at += n;
+    if (n == 1 && part[0] == '.') return 0;
+    if (n == 2 && part[0] == '.' && part[1] == '.') {
+        phi__path_up(p);
+        return 0;
+    }
+    if (p->len + n + 2 > sizeof p->out) return ENAMETOOLONG;
+    p->out[p->len] = '/';
+    memcpy(p->out + p->len + 1, part, n);
+    p->len += n + 1;
+    p->out[p->len] = '\0';
+    if (lstat(p->out, &info) != 0) return errno == ENOENT ? 0 : errno;
+    if (S_ISLNK(info.st_mode)) return phi__path_link(p);
+    return !S_ISDIR(info.st_mode) && phi__path_more(p) ? ENOTDIR : 0;
+}
+
+static int phi__path_begin(phi__resolve *p, const char *base, const char *path) {
+    char here[PHI__PATH_BYTES];
+    int error;
+    p->at = sizeof p->rest;
+    if (path[0] == '\0') return ENOENT;
+    error = phi__path_prepend(p, path, strlen(path));
+    if (error == 0 && path[0] != '/' && base != NULL) {
+        error = phi__path_prepend(p, "/", 1);
+        if (error == 0) error = phi__path_prepend(p, base, strlen(base));
+    }
+    if (error == 0 && p->rest[p->at] != '/') {
+        if (getcwd(here, sizeof here) == NULL) return errno;
+        error = phi__path_prepend(p, "/", 1);
+        if (error == 0) error = phi__path_prepend(p, here, strlen(here));
+    }
+    return error;
+}
+
+/* ---- for other modules ---- */
+
+static phi_status phi__path_refused(int error, phi__words *words) {
+    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+    return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
+}
+
+PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
+                                           phi__words *words) {
+    int error;
+    r->len = 0;
+    r->links = 0;
+    r->out[0] = '\0';
+    error = phi__path_begin(r, base, path);
+    return error == 0 ? PHI_OK : phi__path_refused(error, words);
+}
+
+PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words) {
+    while (r->at < sizeof r->rest) {
+        size_t n = 0;
+        int error;
+        while (r->at + n < sizeof r->rest && r->rest[r->at + n] != '/') n++;
+        if (n == 0) {
+            r->at++;
+            continue;
+        }
+        if (*units == 0) return PHI_BUSY;
+        *units -= phi__min(*units, 1 + r->len / 64);
+        error = phi__path_part(r, n);
+        if (error != 0) return phi__path_refused(error, words);
+    }
+    if (r->len == 0) memcpy(r->out, "/", 2);
+    return PHI_OK;
+}
+
+PHI__FN bool phi__path_inside(const char *directory, const char *path) {
+    size_t n = strlen(directory);
+    if (n == 1) return true; /* the root */
+    return strncmp(directory, path, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+#endif
+
+/* ======== Opens a checked path: what opens lies where the text says.
+
+   The path is absolute and resolved, so that no part of it is a link. Each part is opened in the
+   directory that the part before has opened, and a part that has become a link since the check is
+   refused. Another process that swaps a directory and a link leads nowhere else. On Linux
+   one system call does it (openat2, since 5.6); elsewhere a walk from the root does. The
+   directories on the way must be searchable; where the system has neither O_PATH nor O_SEARCH,
+   also readable.
+
+   All return an errno value, or PHI__EXACT_LINK. */
+
+#ifndef PHI_NO_FILES
+
+#include "io/os_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(PHI__OS_LINUX)
+#include <sys/syscall.h>
+#endif
+
+/* To pass through a directory. */
+#if defined(O_PATH)
+#define PHI__EXACT_PASS O_PATH
+#elif defined(O_SEARCH)
+#define PHI__EXACT_PASS O_SEARCH
+#else
+#define PHI__EXACT_PASS O_RDONLY
+#endif
+
+enum {
+    PHI__EXACT_PASS_FLAGS = PHI__EXACT_PASS | O_DIRECTORY | O_CLOEXEC,
+    PHI__EXACT_PART = 256, /* bytes of a part, with the terminator */
+    PHI__EXACT_UNITS = 2   /* of a part: files_in.h */
+};
+
+static int phi__exact_open_at(int dir, const char *name, int flags, int *out) {
+    do *out = openat(dir, name, flags);
+    while (*out < 0 && errno == EINTR);
+    return *out >= 0 ? 0 : errno;
+}
+
+/* ---- the walk ---- */
+
+/* Opens one part. Systems refuse a link by different errors: ELOOP, ENOTDIR, EMLINK, EFTYPE. */
+static int phi__exact_part(int dir, const char *name, int flags, int *out) {
+    struct stat info;
+    int error = phi__exact_open_at(dir, name, flags | O_NOFOLLOW, out);
+    if (error == 0 || error == ENOENT || error == EACCES) return error;
+    if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return error;
+    if (S_ISLNK(info.st_mode) || error == ELOOP) return PHI__EXACT_LINK;
+    return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK : error; /* it was */
+}
+
+/* Replaces the way's directory by the next one. */
+static int phi__exact_enter(phi__way *way, const char *name, bool make) {
+    int next, error = phi__exact_part(way->dir, name, PHI__EXACT_PASS_FLAGS, &next);
+    if (error == ENOENT && make) {
+        error = mkdirat(way->dir, name, 0777) == 0 || errno == EEXIST ? 0 : errno;
+        if (error == 0) error = phi__exact_part(way->dir, name, PHI__EXACT_PASS_FLAGS, &next);
+    }
+    if (error != 0) return error;
+    (void)close(way->dir);
+    way->dir = next;
+    return 0;
+}
+
+/* Enters all directories but the last part, which begins at way->at. */
+static int phi__exact_descend(phi__way *way, bool make, size_t *units) {
+    int error = 0;
+    if (!way->open) {
+        error = phi__exact_open_at(AT_FDCWD, "/", PHI__EXACT_PASS_FLAGS, &way->dir);
+        if (error != 0) return error;
+        way->open = true;
+        way->at = 1;
+    }
+    for (;;) {
+        const char *part = way->path + way->at, *slash = strchr(part, '/');
+        size_t n = slash != NULL ? (size_t)(slash - part) : strlen(part);
+        char name[PHI__EXACT_PART];
+        if (n >= sizeof name) return ENAMETOOLONG;
+        if (slash == NULL) return 0;
+        if (*units == 0) return EAGAIN;
+        *units -= phi__min(*units, PHI__EXACT_UNITS);
+        memcpy(name, part, n);
+        name[n] = '\0';
+        error = phi__exact_enter(way, name, make);
+        if (error != 0) return error;
+        way->at += n + 1;
+    }
+}
+
+static const char *phi__exact_last(const phi__way *way) {
+    const char *name = way->path + way->at;
+    return *name != '\0' ? name : ".";
+}
+
+/* ---- openat2 ---- */
+
+#if defined(SYS_openat2) && !defined(PHI__EXACT_PLAIN)
+
+enum { PHI__EXACT_NO_SYMLINKS = 0x04 }; /* as the kernel's linux/openat2.h, not on every system */
+
+typedef struct phi__exact_how {
+    uint64_t flags, mode, resolve;
+} phi__exact_how;
+
+/* False: there is no such call, or a filter of system calls forbids it, which may say EPERM. */
+static bool phi__exact_at_once(const char *path, int flags, int *out, int *error) {
+    phi__exact_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = (uint64_t)(unsigned)flags;
+    how.resolve = PHI__EXACT_NO_SYMLINKS;
+    do *out = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    while (*out < 0 && (errno == EINTR || errno == EAGAIN));
+    *error = *out >= 0 ? 0 : errno == ELOOP ? (int)PHI__EXACT_LINK : errno;
+    return *error != ENOSYS && *error != EPERM;
+}
+
+#else
+
+static bool phi__exact_at_once(const char *path, int flags, int *out, int *error) {
+    (void)path;
+    (void)flags;
+    (void)out;
+    (void)error;
+    return false;
+}
+
+#endif
+
+/* ---- for other modules ---- */
+
+PHI__FN int phi__exact_walk(const char *path, int flags, int *out) {
+    size_t units = SIZE_MAX;
+    phi__way way;
+    int error;
+    memset(&way, 0, sizeof way);
+    way.path = path;
+    *out = -1;
+    error = phi__exact_descend(&way, false, &units);
+    if (error == 0) error = phi__exact_part(way.dir, phi__exact_last(&way), flags | O_CLOEXEC, out);
+    phi__exact_leave(&way);
+    return error;
+}
+
+PHI__FN int phi__exact_open(const char *path, int flags, int *out) {
+    int error;
+    if (phi__exact_at_once(path, flags | O_CLOEXEC, out, &error)) return error;
+    return phi__exact_walk(path, flags, out);
+}
+
+PHI__FN int phi__exact_parent(const char *path, int *out, const char **name) {
+    char parent[PHI__PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    size_t n = (size_t)(slash - path);
+    *out = -1;
+    *name = slash[1] != '\0' ? slash + 1 : ".";
+    if (n >= sizeof parent) return ENAMETOOLONG;
+    memcpy(parent, path, n);
+    if (n == 0) parent[n++] = '/';
+    parent[n] = '\0';
+    return phi__exact_open(parent, PHI__EXACT_PASS_FLAGS, out);
+}
+
+/* Enters the directories of the path, all but the last part, and makes those that are missing. A
+   step costs 2 of *units; EAGAIN: they are used up, come again. way: zeroed at first, with the
+   path; phi__exact_leave ends it. */
+static int phi__exact_make(phi__way *way, size_t *units) {
+    return phi__exact_descend(way, true, units);
+}
+
+static void phi__exact_leave(phi__way *way) {
+    if (way->open) (void)close(way->dir);
+    way->open = false;
+}
+
+#endif
+
+/* ======== Reads and replaces files in slices: the caller's size bounds the disk time of a
+   step.
+
+   What io/files_in.h says about words, paths and descriptors holds here, too.
+
+   Another process may change a path between a check and its use. So a path that was resolved and
+   compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
+   (PHI_IO, "It has become a symbolic link since it was checked").
+
+   Memory is the budget's, except that of the C library's opendir while a directory is read.
+   Threads: one at a time. */
+
+#ifndef PHI_NO_FILES
+
 #include "io/posix_in.h"
 
 #include <errno.h>

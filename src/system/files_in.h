@@ -15,8 +15,17 @@
 #include "io/files_in.h"
 
 #ifndef PHI_NO_FILES
-
 typedef struct phi__walk phi__walk;
+
+/* flags: of open; O_CLOEXEC is added. */
+PHI__FN int phi__exact_open(const char *path, int flags, int *out);
+
+/* The directory that holds the last part, to be used for that part alone, and the part: *name, in
+   the path; "." for the root. */
+PHI__FN int phi__exact_parent(const char *path, int *out, const char **name);
+
+/* The walk alone, as where there is no openat2. */
+PHI__FN int phi__exact_walk(const char *path, int flags, int *out);
 
 typedef enum phi__file_kind {
     PHI__FILE_NONE,
@@ -61,8 +70,6 @@ PHI__FN void phi__files_private(phi__file *file);
 /* Up to n bytes; *got 0 at the end. */
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
                                    phi__words *words);
-/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, about the
-   system's own cost. PHI_BUSY: they are used up, come again. */
 
 /* Makes the directories that a resolved path lies in, in slices, as with PHI__LINKS_REFUSE. Zeroed
    at first, with the path; phi__files_leave ends it. */
@@ -72,6 +79,7 @@ typedef struct phi__way {
     int dir;          /* holds that part */
     bool open;
 } phi__way;
+
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
 PHI__FN void phi__files_leave(phi__way *way); /* twice is harmless */
 
@@ -85,6 +93,7 @@ typedef struct phi__resolve {
     size_t len, at;
     int links;
 } phi__resolve;
+
 PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
                                            phi__words *words);
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
@@ -103,15 +112,18 @@ typedef struct phi__walk_entry {
     /* with PHI_BUSY: the directory `path` was opened; its slash is in the path */
     bool entered;
 } phi__walk_entry;
+
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words);
+
 /* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or
    closed: come again; PHI_NOT_FOUND: the end. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
+
 /* The descriptor of the directory that was entered last, until the next call; -1: it has none. */
 PHI__FN int phi__walk_at(const phi__walk *walk);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
-
 #endif
+
 #endif

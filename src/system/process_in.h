@@ -22,11 +22,21 @@
 #ifndef PHI_SYSTEM_PROCESS_IN_H
 #define PHI_SYSTEM_PROCESS_IN_H
 
+#include "base/base_in.h"
 #include "io/io_in.h"
 
 #ifndef PHI_NO_PROCESS
-
 typedef struct phi__process phi__process;
+
+typedef struct phi__spawn {
+    const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
+    const char *cwd;
+    bool hide_keys, env_only;
+    int fds[3]; /* become 0, 1 and 2; each is 3 or more; -1: /dev/null */
+} phi__spawn;
+
+/* 0 and *pid, or an errno value. `memory` holds the environment until it returns. */
+PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *pid);
 
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
@@ -60,7 +70,6 @@ typedef struct phi__process_desc {
    Words of the system's go to `words`, terminated; may be NULL with size 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
-
 PHI__FN void phi__process_resume(phi__process *process);
 
 /* With keep_input: queues bytes for the child's stdin, copied, and writes what fits at once. Never
@@ -68,15 +77,16 @@ PHI__FN void phi__process_resume(phi__process *process);
    closed, by phi__process_end_input, by the child or by its end. PHI_NO_MEMORY: none was taken. */
 PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
                                       size_t *taken);
+
 /* Closes stdin once the child has read the queued bytes. Harmless when it is closed. */
 PHI__FN void phi__process_end_input(phi__process *process);
+
 /* Sends SIGTERM to the child's group. Harmless when it has exited. */
 PHI__FN void phi__process_terminate(phi__process *process);
-
 PHI__FN int phi__process_id(const phi__process *process); /* the system's number of it */
 
 /* Kills if alive; no callback after it. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
-
 #endif
+
 #endif

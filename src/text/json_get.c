@@ -1,5 +1,8 @@
 /* json_get.c - looking at a tree: types, values, members, paths, equality. */
-#include "text/json_in.h"
+#include "text/json_get_in.h"
+
+#include <errno.h>
+#include <stdio.h>
 
 PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
     if (n->kind == PHI__JSON_INT) {
@@ -310,4 +313,534 @@ static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned de
 
 PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b) {
     return phi__json_get_same(a, b, PHI_JSON_MAX_DEPTH + 1);
+}
+
+/* ======== Building and changing a tree. */
+
+static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
+    phi_json *node = arena != NULL ? (phi_json *)phi_arena_alloc(arena, sizeof *node) : NULL;
+    if (node == NULL) return NULL;
+    memset(node, 0, sizeof *node);
+    node->meta = kind;
+    return node;
+}
+
+/* A value may be put into a container: PHI_OK, or what to answer. */
+static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t kind,
+                                          const phi_json *value) {
+    if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
+    if (value == NULL) return PHI_NO_MEMORY;
+    if (value == container || value->next != NULL) return PHI_MISUSE;
+    if (phi__json_form_of(value) == PHI__JSON_DOCUMENT) return PHI_MISUSE;
+    if (container->len == UINT32_MAX) return PHI_TOO_BIG;
+    return PHI_OK;
+}
+
+/* Takes `child`, which follows `before`, out of the ring (json_get.c). */
+static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
+    before->next = child->next;
+    if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
+    container->len--;
+    child->next = NULL;
+}
+
+static bool phi__json_edit_named(const phi_json *child, phi_str key) {
+    return phi__json_key_len(child) == key.len &&
+           (key.len == 0 || memcmp(child->key, key.at, key.len) == 0);
+}
+
+/* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
+static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
+    phi_json *before = object->v.last, *found = NULL;
+    uint32_t left = object->len;
+    for (; left > 0; left--) {
+        phi_json *child = before->next;
+        if (phi__json_edit_named(child, key)) {
+            found = child;
+            if (child != keep) {
+                phi__json_edit_unlink(object, before, child);
+                continue;
+            }
+        }
+        before = child;
+    }
+    return found;
+}
+
+/* ---- new nodes ---- */
+
+PHI__FN phi_json *phi__json_edit_null(phi_arena *arena) {
+    return phi__json_edit_make(arena, PHI__JSON_NULL);
+}
+
+PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value) {
+    return phi__json_edit_make(arena, value ? PHI__JSON_TRUE : PHI__JSON_FALSE);
+}
+
+PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value) {
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_INT);
+    if (node != NULL) node->v.i = value;
+    return node;
+}
+
+PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value) {
+    phi_json *node =
+        phi__json_edit_make(arena, value > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT);
+    if (node != NULL) node->v.u = value;
+    return node;
+}
+
+PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value) {
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_DOUBLE);
+    if (node != NULL) node->v.d = value;
+    return node;
+}
+
+PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
+    phi_json *node;
+    phi_str copy;
+    if (value.len > UINT32_MAX - 1) return NULL;
+    node = phi__json_edit_make(arena, PHI__JSON_STRING);
+    if (node == NULL || !phi__arena_str(arena, value, &copy)) return NULL;
+    node->v.str = copy.at;
+    node->len = (uint32_t)copy.len;
+    return node;
+}
+
+PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value) {
+    return phi_json_new_str(arena, phi_str_of(value));
+}
+
+PHI_API phi_json *phi_json_new_array(phi_arena *arena) {
+    return phi__json_edit_make(arena, PHI__JSON_ARRAY);
+}
+
+PHI_API phi_json *phi_json_new_object(phi_arena *arena) {
+    return phi__json_edit_make(arena, PHI__JSON_OBJECT);
+}
+
+/* ---- copying ---- */
+
+static bool phi__json_edit_copy_key(phi_arena *arena, const phi_json *from, phi_json *to) {
+    phi_str key = phi__str(from->key, phi__json_key_len(from));
+    if (from->key == NULL) {
+        to->key = NULL;
+        return true;
+    }
+    if (!phi__arena_str(arena, key, &key)) return false;
+    to->key = key.at;
+    to->meta = from->meta;
+    return true;
+}
+
+static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, unsigned depth) {
+    phi_json *to = phi__json_edit_make(arena, from->meta & 0xffu), *child;
+    phi_json_iter it;
+    phi_str text;
+    if (to == NULL) return NULL;
+    switch (phi__json_kind_of(from)) {
+    case PHI__JSON_STRING:
+        if (!phi__arena_str(arena, phi__str(from->v.str, from->len), &text)) return NULL;
+        to->v.str = text.at;
+        to->len = from->len;
+        return to;
+    case PHI__JSON_ARRAY:
+    case PHI__JSON_OBJECT:
+        if (depth == 0) return NULL;
+        it = phi_json_each(from);
+        while (phi_json_next(&it) != NULL) {
+            child = phi__json_edit_copy_at(arena, it.at, depth - 1);
+            if (child == NULL || !phi__json_edit_copy_key(arena, it.at, child)) return NULL;
+            phi__json_append(to, child);
+        }
+        return to;
+    default: to->v = from->v; return to;
+    }
+}
+
+PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
+    phi_json *copy;
+    if (node == NULL) return NULL;
+    copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    if (copy != NULL && phi__json_form_of(copy) == PHI__JSON_DOCUMENT) copy->meta &= 0xfu;
+    return copy;
+}
+
+/* ---- changing ---- */
+
+PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
+                                      phi_json *value) {
+    phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
+    phi_json *old, *before;
+    phi_str copy;
+    if (status != PHI_OK) return status;
+    if (key.len > 0xffffffu) return PHI_TOO_BIG;
+    if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
+    value->key = copy.at;
+    value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
+    old = phi__json_get_n(object, copy);
+    if (old == NULL) {
+        phi__json_append(object, value);
+        return PHI_OK;
+    }
+    (void)phi__json_edit_unlink_named(object, copy, old);
+    before = old;
+    while (before->next != old) before = before->next;
+    value->next = before == old ? value : old->next; /* alone in the ring, or not */
+    if (before != old) before->next = value;
+    if (object->v.last == old) object->v.last = value;
+    old->next = NULL;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
+                                phi_json *value) {
+    if (key == NULL) return PHI_BAD_ARG;
+    return phi__json_edit_set(arena, object, phi_str_of(key), value);
+}
+
+PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
+    phi_status status = phi__json_edit_may_hold(array, PHI__JSON_ARRAY, value);
+    if (status != PHI_OK) return status;
+    value->key = NULL;
+    value->meta &= 0xffu;
+    phi__json_append(array, value);
+    return PHI_OK;
+}
+
+PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
+    if (key == NULL || !phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
+    return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
+}
+
+PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
+    phi_json *before, *child;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
+    before = array->v.last;
+    for (; index > 0; index--) before = before->next;
+    child = before->next;
+    phi__json_edit_unlink(array, before, child);
+    return child;
+}
+
+/* ======== A whole JSON text into an arena, or into a document that owns its memory. */
+
+typedef struct phi__json_load_document {
+    phi_memory own;     /* where the caller gave none */
+    phi_memory *memory; /* own, or the caller's */
+    phi_arena arena;
+    phi_json root; /* what the caller holds */
+} phi__json_load_document;
+
+static bool phi__json_load_is(const phi_json *node) {
+    return node != NULL && phi__json_form_of(node) == PHI__JSON_DOCUMENT;
+}
+
+static phi__json_load_document *phi__json_load_of(phi_json *root) {
+    return PHI__OWNER(root, phi__json_load_document, root);
+}
+
+static phi_json *phi__json_load_fail(phi_parse_error *error, phi_status status, const char *what,
+                                     const char *name) {
+    if (error == NULL) return NULL;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    (void)snprintf(error->message, sizeof error->message, "%s%.100s", what, name);
+    return NULL;
+}
+
+/* An empty document. It is not moved while it lives. */
+static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
+    phi__json_load_document *d;
+    phi_memory own;
+    phi_memory_init(&own, NULL, 0);
+    d = (phi__json_load_document *)phi__alloc(memory != NULL ? memory : &own, sizeof *d);
+    if (d == NULL) return NULL;
+    d->own = own;
+    d->memory = memory != NULL ? memory : &d->own;
+    phi_arena_init(&d->arena, d->memory, 0);
+    return d;
+}
+
+static void phi__json_load_free(phi__json_load_document *d) {
+    phi_memory own;
+    phi_arena_free(&d->arena);
+    own = d->own;
+    phi__free(d->memory == &d->own ? &own : d->memory, d, sizeof *d);
+}
+
+#ifndef PHI_NO_FILES
+
+/* Why the file was not read. */
+static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path, int code) {
+    if (code == ENOENT) return phi__json_load_fail(error, PHI_NOT_FOUND, "there is no file ", path);
+    if (code == EISDIR) return phi__json_load_fail(error, PHI_IO, "a directory: ", path);
+    if (code == EACCES) return phi__json_load_fail(error, PHI_IO, "no permission to read ", path);
+    return phi__json_load_fail(error, PHI_IO, "the file cannot be read: ", path);
+}
+
+/* A file to its end. False: *error says why. */
+static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
+                                phi_parse_error *error) {
+    for (;;) {
+        size_t left = (size_t)PHI_JSON_MAX_FILE_BYTES + 1 - text->len;
+        size_t room = phi__min(phi__max(text->len, 4096), left), got;
+        char *to = phi__buf_reserve(text, room);
+        if (to == NULL) {
+            (void)phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the file ", path);
+            return false;
+        }
+        errno = 0;
+        got = fread(to, 1, room, file);
+        phi__buf_add_len(text, got);
+        if (got < room && ferror(file) == 0) return true;
+        if (got < room) (void)phi__json_load_trouble(error, path, errno);
+        if (got == room && got < left) continue;
+        if (got == room)
+            (void)phi__json_load_fail(error, PHI_TOO_BIG, "a file of more than 64 MiB: ", path);
+        return false;
+    }
+}
+
+#endif
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
+                                  phi_parse_error *error) {
+    phi__json_reader reader;
+    phi_arena_mark mark;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    mark = phi_arena_save(arena);
+    phi__json_read_begin(&reader, arena, text, flags, 0);
+    while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__json_read_result(&reader, out, error);
+    if (status != PHI_OK) phi_arena_reset(arena, mark);
+    return status;
+}
+
+PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
+                                phi_parse_error *error) {
+    phi__json_load_document *d = phi__json_load_new(memory);
+    phi_json *root;
+    if (d == NULL) return phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the tree", "");
+    if (phi_json_parse(&d->arena, text, flags, &root, error) != PHI_OK) {
+        phi__json_load_free(d);
+        return NULL;
+    }
+    d->root = *root;
+    d->root.meta |= (uint32_t)PHI__JSON_DOCUMENT << 4;
+    return &d->root;
+}
+
+PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
+                                     phi_parse_error *error) {
+#ifdef PHI_NO_FILES
+    (void)path;
+    (void)flags;
+    (void)memory;
+    return phi__json_load_fail(error, PHI_UNSUPPORTED, "built with PHI_NO_FILES", "");
+#else
+    phi_json *root = NULL;
+    phi_memory own;
+    phi__buf text;
+    FILE *file;
+    if (path == NULL) return phi__json_load_fail(error, PHI_BAD_ARG, "the path is NULL", "");
+    errno = 0;
+    file = fopen(path, "rb");
+    if (file == NULL) return phi__json_load_trouble(error, path, errno);
+    phi_memory_init(&own, NULL, 0);
+    phi__buf_init(&text, memory != NULL ? memory : &own);
+    if (phi__json_load_read(file, path, &text, error))
+        root =
+            phi_json_load(phi__buf_str(&text), flags & ~(uint32_t)PHI_JSON_BORROW, memory, error);
+    phi__buf_free(&text);
+    (void)fclose(file);
+    return root;
+#endif
+}
+
+PHI_API void phi_json_unload(phi_json *root) {
+    if (phi__json_load_is(root)) phi__json_load_free(phi__json_load_of(root));
+}
+
+PHI_API phi_arena *phi_json_arena(phi_json *root) {
+    return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
+}
+
+/* ======== The members of a tree's objects by their names: a change takes the same time
+   however many members its object has.
+
+   phi__json_index_init(&index, memory, arena);
+       if (phi__json_index_get(&index, object, key, &member)) ...
+       if (phi__json_index_set(&index, object, key, value)) ...
+       phi__json_index_free(&index);
+
+   The first use of an object walks its members once. From then on until the end, only this index
+   may add, replace and remove members of that object; other objects are free. A name that an object
+   has twice is then there once, with its last value.
+   Ownership: the table from `memory`, its entries and the names of new members from the arena of
+   the tree. */
+
+typedef struct phi__json_index_entry {
+    phi_json *object, *before, *node;
+} phi__json_index_entry;
+
+static uint64_t phi__json_index_hash(const phi__json_index *index, const phi_json *object,
+                                     phi_str key) {
+    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
+    return phi__map_hash((uint64_t)(uintptr_t)index ^ of ^ of >> 32, key);
+}
+
+static phi_str phi__json_index_key(const phi_json *member) {
+    return phi__str(member->key, phi__json_key_len(member));
+}
+
+static bool phi__json_index_named(const phi_json *member, phi_str key) {
+    return phi__json_key_len(member) == key.len &&
+           (key.len == 0 || memcmp(member->key, key.at, key.len) == 0);
+}
+
+static phi__json_index_entry *phi__json_index_look(phi__json_index *index, const phi_json *object,
+                                                   phi_str key, uint64_t hash) {
+    phi__json_index_entry *entry;
+    size_t probe = 0;
+    while ((entry = (phi__json_index_entry *)phi__map_each(&index->map, hash, &probe)) != NULL) {
+        index->walked++;
+        if (entry->object == object && entry->node != object &&
+            phi__json_index_named(entry->node, key))
+            break;
+    }
+    return entry;
+}
+
+/* The entry of a member that is in the table. */
+static phi__json_index_entry *phi__json_index_of(phi__json_index *index, const phi_json *object,
+                                                 const phi_json *member) {
+    phi_str key = phi__json_index_key(member);
+    return phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
+}
+
+static bool phi__json_index_add(phi__json_index *index, phi_json *object, uint64_t hash,
+                                phi_json *before, phi_json *node) {
+    phi__json_index_entry *entry;
+    if (!phi__map_room(&index->map)) return false;
+    entry = (phi__json_index_entry *)phi_arena_alloc(index->arena, sizeof *entry);
+    if (entry == NULL) return false;
+    entry->object = object;
+    entry->before = before;
+    entry->node = node;
+    phi__map_add(&index->map, hash, entry);
+    return true;
+}
+
+/* Removes members that have a later one of their name, and gives each entry the node before its
+   own. */
+static void phi__json_index_link(phi__json_index *index, phi_json *object) {
+    phi_json *before = object->v.last, *child;
+    uint32_t left = object->len;
+    for (; left > 0; left--) {
+        phi__json_index_entry *entry;
+        child = before->next;
+        entry = phi__json_index_of(index, object, child);
+        if (entry->node == child) {
+            entry->before = before;
+            before = child;
+            continue;
+        }
+        phi__json_edit_unlink(object, before, child);
+        index->shed = true;
+    }
+}
+
+/* False: no memory. */
+static bool phi__json_index_know(phi__json_index *index, phi_json *object) {
+    uint64_t mark = phi__json_index_hash(index, object, PHI__LIT(""));
+    phi__json_index_entry *entry;
+    phi_json_iter it = phi_json_each(object);
+    size_t probe = 0;
+    while ((entry = (phi__json_index_entry *)phi__map_each(&index->map, mark, &probe)) != NULL)
+        if (entry->object == object && entry->node == object) return true;
+    while (phi_json_next(&it) != NULL) {
+        phi_json *child = (phi_json *)(uintptr_t)it.at;
+        phi_str key = phi__json_index_key(child);
+        uint64_t hash = phi__json_index_hash(index, object, key);
+        index->walked++;
+        entry = phi__json_index_look(index, object, key, hash);
+        if (entry != NULL)
+            entry->node = child;
+        else if (!phi__json_index_add(index, object, hash, NULL, child))
+            return false;
+    }
+    phi__json_index_link(index, object);
+    return phi__json_index_add(index, object, mark, NULL, object);
+}
+
+static bool phi__json_index_name(phi__json_index *index, phi_json *value, phi_str key) {
+    if (value->key != NULL && phi__json_index_named(value, key)) return true;
+    if (!phi__arena_str(index->arena, key, &key)) return false;
+    value->key = key.at;
+    value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
+    return true;
+}
+
+PHI__FN void phi__json_index_init(phi__json_index *index, phi_memory *memory, phi_arena *arena) {
+    memset(index, 0, sizeof *index);
+    index->arena = arena;
+    phi__map_init(&index->map, memory);
+}
+
+PHI__FN void phi__json_index_free(phi__json_index *index) { phi__map_free(&index->map); }
+
+PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
+                                 phi_json **found) {
+    phi__json_index_entry *entry;
+    if (!phi__json_index_know(index, object)) return false;
+    entry = phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
+    *found = entry != NULL ? entry->node : NULL;
+    return true;
+}
+
+PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
+                                 phi_json *value) {
+    uint64_t hash = phi__json_index_hash(index, object, key);
+    phi__json_index_entry *entry;
+    phi_json *old;
+    if (!phi__json_index_know(index, object) || !phi__json_index_name(index, value, key))
+        return false;
+    entry = phi__json_index_look(index, object, key, hash);
+    if (entry == NULL) {
+        phi_json *last = object->len > 0 ? object->v.last : value;
+        if (!phi__json_index_add(index, object, hash, last, value)) return false;
+        phi__json_append(object, value);
+        phi__json_index_of(index, object, value->next)->before = value;
+        return true;
+    }
+    old = entry->node;
+    if (entry->before == old) entry->before = value; /* alone in the ring */
+    value->next = old->next == old ? value : old->next;
+    entry->before->next = value;
+    entry->node = value;
+    if (object->v.last == old) object->v.last = value;
+    phi__json_index_of(index, object, value->next)->before = value;
+    old->next = NULL;
+    return true;
+}
+
+PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
+                                    phi_json **removed) {
+    uint64_t hash = phi__json_index_hash(index, object, key);
+    phi__json_index_entry *entry;
+    phi_json *next;
+    *removed = NULL;
+    if (!phi__json_index_know(index, object)) return false;
+    entry = phi__json_index_look(index, object, key, hash);
+    if (entry == NULL) return true;
+    *removed = entry->node;
+    next = entry->node->next;
+    phi__json_edit_unlink(object, entry->before, entry->node);
+    if (object->len > 0) phi__json_index_of(index, object, next)->before = entry->before;
+    phi__map_drop(&index->map, hash, entry);
+    return true;
 }

@@ -7,7 +7,6 @@
 #define PHI_TEXT_JSON_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "text/json.h"
 
 #if defined(__SSE2__)

@@ -16,7 +16,7 @@
 #ifndef PHI_TEXT_SSE_IN_H
 #define PHI_TEXT_SSE_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 

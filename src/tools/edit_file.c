@@ -2,12 +2,87 @@
    is there exactly once, and writes the file anew; each in slices.
 
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
+#include "tools/edit_file_in.h"
+
 #include "tools/job_in.h"
+
+/* ======== Finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
+   Pratt). */
+
+PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
+                               phi_str text, size_t most) {
+    phi__finder_end(finder);
+    if (needle.len == 0 || needle.len >= UINT32_MAX / sizeof(uint32_t)) return false;
+    finder->memory = memory;
+    finder->needle = needle;
+    finder->text = text;
+    finder->most = most;
+    if (needle.len > text.len) { /* nothing to build a table for */
+        finder->built = needle.len;
+        finder->at = text.len;
+        return true;
+    }
+    finder->back = (uint32_t *)phi__realloc(memory, NULL, 0, needle.len * sizeof(uint32_t));
+    if (finder->back == NULL) return false;
+    finder->back[0] = 0;
+    finder->built = 1;
+    return true;
+}
+
+/* How far the needle still matches when `c` comes after `matched` bytes of it. */
+static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c) {
+    while (matched > 0 && finder->needle.at[matched] != c) matched = finder->back[matched - 1];
+    return finder->needle.at[matched] == c ? matched + 1 : 0;
+}
+
+static void phi__finder_build(phi__finder *finder, size_t units) {
+    for (; units > 0 && finder->built < finder->needle.len; units--) {
+        finder->matched =
+            phi__finder_next(finder, finder->matched, finder->needle.at[finder->built]);
+        finder->back[finder->built++] = (uint32_t)finder->matched;
+    }
+    if (finder->built == finder->needle.len) finder->matched = 0;
+}
+
+PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units) {
+    size_t end;
+    if (finder->built < finder->needle.len) {
+        phi__finder_build(finder, units);
+        return false;
+    }
+    end = finder->text.len - finder->at > units ? finder->at + units : finder->text.len;
+    while (finder->at < end && finder->found < finder->most) {
+        if (finder->matched == 0) { /* the common case: nothing begun, skip to what may begin */
+            const void *next =
+                memchr(finder->text.at + finder->at, finder->needle.at[0], end - finder->at);
+            if (next == NULL) {
+                finder->at = end;
+                break;
+            }
+            finder->at = (size_t)((const char *)next - finder->text.at);
+        }
+        finder->matched = phi__finder_next(finder, finder->matched, finder->text.at[finder->at++]);
+        if (finder->matched < finder->needle.len) continue;
+        if (finder->found++ == 0) finder->first = finder->at - finder->needle.len;
+        finder->matched = 0;
+    }
+    return finder->at == finder->text.len || finder->found == finder->most;
+}
+
+PHI__FN void phi__finder_end(phi__finder *finder) {
+    if (finder->back != NULL)
+        phi__free(finder->memory, finder->back, finder->needle.len * sizeof(uint32_t));
+    memset(finder, 0, sizeof *finder);
+}
+
+/* ======== The tool that replaces one piece of text: it reads the file, checks that the piece
+   is there exactly once, and writes the file anew; each in slices.
+
+   Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 
 #ifndef PHI_NO_FILES
 
 #include "base/utf8_in.h"
-#include "tools/finder_in.h"
 
 #include <stdio.h>
 
@@ -245,6 +320,90 @@ static phi_flow phi__edit_file_go(phi__job *job) {
 PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str arguments) {
     return phi__job_begin(user_data, call, arguments, sizeof(phi__edit), false, phi__edit_file_go,
                           phi__edit_file_drop);
+}
+
+#endif
+
+/* ======== The tool that writes a whole file, a slice a step, and replaces it at the end. */
+
+#ifndef PHI_NO_FILES
+
+typedef struct phi__write {
+    phi__job job;
+    const char *path;
+    phi_str content;
+    phi__way way; /* to the place: its directories are made */
+    size_t at;
+    phi__file *file;
+} phi__write;
+
+static void phi__write_file_drop(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    phi__files_close(write->file);
+    write->file = NULL;
+    phi__files_leave(&write->way);
+}
+
+static phi_flow phi__write_file_done(phi__write *write) {
+    phi__buf details, text;
+    phi__buf_init(&details, write->job.memory);
+    phi__buf_init(&text, write->job.memory);
+    phi__buf_text(&details, "{\"path\":");
+    phi__json_write_str(&details, phi_str_of(write->path));
+    phi__buf_printf(&details, ",\"bytes\":%llu}", (unsigned long long)write->content.len);
+    phi__buf_char(&details, '\0');
+    phi__buf_printf(&text, "Wrote %llu bytes to %s", (unsigned long long)write->content.len,
+                    write->path);
+    if (details.failed || text.failed)
+        (void)phi__job_no_memory(&write->job);
+    else
+        (void)phi__job_done(&write->job, phi__buf_str(&text), details.at);
+    phi__buf_free(&details);
+    phi__buf_free(&text);
+    return PHI_DONE;
+}
+
+static phi_flow phi__write_file_slice(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    size_t n = phi__min(write->content.len - write->at, PHI__JOB_SLICE);
+    phi__words words;
+    phi_status status = PHI_OK;
+    if (n > 0) status = phi__files_write(write->file, write->content.at + write->at, n, &words);
+    write->at += n;
+    if (status == PHI_OK && write->at < write->content.len) return PHI_PENDING;
+    if (status == PHI_OK) status = phi__files_commit(write->file, &words);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    return phi__write_file_done(write);
+}
+
+static phi_flow phi__write_file_open(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    size_t units = PHI__JOB_PATHS;
+    phi__words words;
+    phi_status status;
+    write->way.path = job->place;
+    status = phi__files_make_way(&write->way, &units, &words);
+    if (status == PHI_BUSY) return PHI_PENDING;
+    phi__files_leave(&write->way);
+    if (status == PHI_OK)
+        status = phi__files_open_replace(job->memory, job->place, &write->file, &words);
+    if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
+    if (status != PHI_OK) return phi__job_fail(job, "Cannot write %s: %s", write->path, words.text);
+    job->go = phi__write_file_slice;
+    return phi__write_file_slice(job);
+}
+
+static phi_flow phi__write_file_go(phi__job *job) {
+    phi__write *write = (phi__write *)(void *)job;
+    if (!phi__job_text(job, "path", true, &write->path) ||
+        !phi__job_str(job, "content", &write->content))
+        return PHI_DONE;
+    return phi__job_place(job, write->path, phi__write_file_open);
+}
+
+PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str arguments) {
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__write), false, phi__write_file_go,
+                          phi__write_file_drop);
 }
 
 #endif

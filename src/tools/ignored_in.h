@@ -8,7 +8,7 @@
 #ifndef PHI_TOOLS_IGNORED_IN_H
 #define PHI_TOOLS_IGNORED_IN_H
 
-#include "match/ignore_in.h"
+#include "match/glob_in.h"
 
 #ifndef PHI_NO_FILES
 

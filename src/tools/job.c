@@ -2,7 +2,7 @@
 #include "tools/job_in.h"
 
 #include "base/utf8_in.h"
-#include "base/words_in.h"
+#include "base/base_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>

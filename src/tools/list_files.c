@@ -7,7 +7,7 @@
 #ifndef PHI_NO_FILES
 
 #include "base/utf8_in.h"
-#include "base/words_in.h"
+#include "base/base_in.h"
 #include "match/glob_in.h"
 #include "tools/ignored_in.h"
 

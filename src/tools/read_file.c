@@ -8,7 +8,7 @@
 
 #ifndef PHI_NO_FILES
 
-#include "base/base64_in.h"
+#include "base/sha256_in.h"
 #include "base/utf8_in.h"
 
 #include <stdio.h>

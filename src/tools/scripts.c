@@ -6,11 +6,308 @@
    ends it: after that it must not be touched. */
 #include "tools/scripts_in.h"
 
+/* ======== Splits a command into words, as a shell would, without being one. */
+
+#ifndef PHI_NO_PROCESS
+
+/* Reads one word from *at into `to`, which has room for it. False: a quote is open. */
+static bool phi__script_words_next(const char **at, char **to) {
+    const char *from = *at;
+    char quote = '\0';
+    for (; *from != '\0'; from++) {
+        if (quote == '\0' && (*from == ' ' || *from == '\t' || *from == '\n')) break;
+        if (quote == '\0' && (*from == '"' || *from == '\'')) {
+            quote = *from;
+        } else if (*from == quote && quote != '\0') {
+            quote = '\0';
+        } else if (*from == '\\' && quote != '\'' && from[1] != '\0' &&
+                   (quote == '\0' || from[1] == '"' || from[1] == '\\')) {
+            *(*to)++ = *++from;
+        } else {
+            *(*to)++ = *from;
+        }
+    }
+    *(*to)++ = '\0';
+    *at = from;
+    return quote == '\0';
+}
+
+static bool phi__script_words_ends(const char *word, const char *end) {
+    size_t n = strlen(word), m = strlen(end);
+    return n > m && strcmp(word + n - m, end) == 0;
+}
+
+PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command,
+                                           const char *const **out, const char **fault) {
+    size_t most = strlen(command) / 2 + 3, n = 1; /* the first is for an interpreter */
+    const char **words = (const char **)phi_arena_alloc(arena, most * sizeof *words);
+    char *to = (char *)phi_arena_alloc(arena, strlen(command) + most);
+    if (words == NULL || to == NULL) return PHI_NO_MEMORY;
+    for (;;) {
+        while (*command == ' ' || *command == '\t' || *command == '\n') command++;
+        if (*command == '\0') break;
+        words[n++] = to;
+        if (!phi__script_words_next(&command, &to)) {
+            *fault = "a quote is not closed";
+            return PHI_PARSE;
+        }
+    }
+    words[n] = NULL;
+    if (n == 1 || words[1][0] == '\0') {
+        *fault = "the command is empty";
+        return PHI_PARSE;
+    }
+    words[0] = phi__script_words_ends(words[1], ".py")   ? "python3"
+               : phi__script_words_ends(words[1], ".sh") ? "sh"
+                                                         : NULL;
+    *out = words[0] != NULL ? words : words + 1;
+    return PHI_OK;
+}
+
+#endif
+
+/* ======== The JSON that a script reads, and the answer that it writes. */
+
+#ifndef PHI_NO_PROCESS
+
+#include "text/json_in.h"
+#include "model/event_parts.h"
+
+/* ---- the input ---- */
+
+/* "before_loop"...; NULL: no script can be called there. Static. */
+static const char *phi__script_talk_name(phi_hook_point point) {
+    switch (point) {
+    case PHI_HOOK_BEFORE_LOOP: return "before_loop";
+    case PHI_HOOK_BEFORE_TURN: return "before_turn";
+    case PHI_HOOK_BEFORE_COMPACTION: return "before_compaction_start";
+    case PHI_HOOK_AFTER_COMPACTION: return "after_compaction_end";
+    case PHI_HOOK_BEFORE_TOOL: return "before_tool_execution";
+    case PHI_HOOK_AFTER_TOOL: return "after_tool_execution";
+    case PHI_HOOK_ON_ERROR: return "on_error";
+    case PHI_HOOK_AFTER_TURN: return "after_turn";
+    case PHI_HOOK_STEERING: return "steering";
+    case PHI_HOOK_FOLLOW_UP: return "follow_up";
+    case PHI_HOOK_AFTER_LOOP: return "after_loop";
+    case PHI_HOOK_FILTER: return "filter";
+    case PHI_HOOK_CREDENTIAL: return "credential";
+    case PHI_HOOK_TRANSFORM_CONTEXT:
+    case PHI_HOOK_CONVERT_TO_LLM:
+    case PHI_HOOK_BEFORE_TOOL_UPDATE:
+    case PHI_HOOK_AFTER_TOOL_UPDATE:
+    case PHI_HOOK_QUESTION: break;
+    }
+    return NULL;
+}
+
+static void phi__script_talk_key(phi__buf *out, const char *key) {
+    phi__buf_printf(out, ",\"%s\":", key);
+}
+
+static void phi__script_talk_text(phi__buf *out, const char *key, phi_str text) {
+    phi__script_talk_key(out, key);
+    phi__json_write_str(out, text);
+}
+
+static void phi__script_talk_number(phi__buf *out, const char *key, uint64_t n) {
+    phi__script_talk_key(out, key);
+    phi__buf_u64(out, n);
+}
+
+/* Loop ids are session.config.N. */
+static uint64_t phi__script_talk_loop_index(phi_str loop_id) {
+    size_t at = loop_id.len;
+    uint64_t n = 0;
+    while (at > 0 && loop_id.at[at - 1] != '.') at--;
+    return phi__str_to_u64(phi__str(loop_id.at + at, loop_id.len - at), &n) ? n : 0;
+}
+
+/* As they are where they are JSON, else as a text. */
+static void phi__script_talk_arguments(phi__buf *out, phi_str arguments) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_arena_init(&scratch, out->memory, 0);
+    phi__script_talk_key(out, "arguments");
+    if (phi_json_parse(&scratch, arguments, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
+                       NULL) != PHI_OK ||
+        phi__json_write(out, root, 0) != PHI_OK)
+        phi__json_write_str(out, arguments);
+    phi_arena_free(&scratch);
+}
+
+/* The text blocks of a message, joined by line breaks. */
+static void phi__script_talk_result(phi__buf *out, const phi_message *message) {
+    phi__buf text;
+    size_t i;
+    if (message == NULL) return;
+    phi__buf_init(&text, out->memory);
+    for (i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (text.len > 0) phi__buf_char(&text, '\n');
+        phi__buf_add_str(&text, message->content[i].text);
+    }
+    phi__script_talk_text(out, "result", phi__buf_str(&text));
+    out->failed = out->failed || text.failed;
+    phi__buf_free(&text);
+}
+
+static void phi__script_talk_tool(phi__buf *out, const phi_hook *hook, phi_str arguments) {
+    phi__script_talk_text(out, "tool_name", hook->tool_name);
+    phi__script_talk_text(out, "tool_call_id", hook->tool_call_id);
+    if (hook->point == PHI_HOOK_AFTER_TOOL) {
+        phi__script_talk_key(out, "is_error");
+        phi__json_write_bool(out, hook->is_error);
+        phi__script_talk_result(out, hook->message);
+    } else {
+        phi__script_talk_arguments(out, arguments.len > 0 ? arguments : hook->arguments);
+    }
+}
+
+static void phi__script_talk_compaction(phi__buf *out, const phi_hook *hook) {
+    const phi_compaction *c = hook->compaction;
+    if (c == NULL) return;
+    if (hook->point == PHI_HOOK_BEFORE_COMPACTION) {
+        phi__script_talk_number(out, "estimated_tokens", c->estimated_tokens);
+        phi__script_talk_number(out, "message_count", c->message_count);
+        return;
+    }
+    phi__script_talk_number(out, "messages_before", c->messages_before);
+    phi__script_talk_number(out, "messages_after", c->messages_after);
+    phi__script_talk_number(out, "tokens_before", c->tokens_before);
+    phi__script_talk_number(out, "tokens_after", c->tokens_after);
+}
+
+/* Writes the input of a script. `arguments`: as an earlier script changed them; empty: the
+   hook's */
+static void phi__script_talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
+    phi__buf_text(out, "{\"hook\":\"");
+    phi__buf_text(out, phi__script_talk_name(hook->point));
+    phi__buf_char(out, '"');
+    if (hook->point == PHI_HOOK_BEFORE_LOOP || hook->point == PHI_HOOK_BEFORE_TURN)
+        phi__script_talk_number(out, "message_count", hook->message_count);
+    if (hook->point == PHI_HOOK_BEFORE_LOOP)
+        phi__script_talk_number(out, "loop_index", phi__script_talk_loop_index(hook->loop_id));
+    if (hook->point == PHI_HOOK_BEFORE_TURN)
+        phi__script_talk_number(out, "turn_index", hook->turn_index);
+    if (hook->point == PHI_HOOK_BEFORE_TOOL || hook->point == PHI_HOOK_AFTER_TOOL)
+        phi__script_talk_tool(out, hook, arguments);
+    phi__script_talk_compaction(out, hook);
+    if (hook->point == PHI_HOOK_ON_ERROR) phi__script_talk_text(out, "error", hook->text);
+    if (hook->point == PHI_HOOK_FILTER) phi__script_talk_text(out, "text", hook->text);
+    if (hook->point == PHI_HOOK_CREDENTIAL) {
+        phi__script_talk_key(out, "refused");
+        phi__json_write_bool(out, hook->is_error);
+        phi__script_talk_text(out, "model", phi_str_of(hook->model->id));
+        phi__script_talk_text(out, "provider", phi_str_of(hook->model->provider));
+        phi__script_talk_text(out, "base_url", phi_str_of(hook->model->base_url));
+    }
+    phi__buf_text(out, "}\n");
+}
+
+/* ---- the answer ---- */
+
+static phi__script_says phi__script_talk_broken(phi__buf *reply, const char *fault) {
+    phi__buf_text(reply, "gave an answer that cannot be read: ");
+    phi__buf_text(reply, fault);
+    return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_BROKEN;
+}
+
+/* A member that must be a text where it is there. */
+static bool phi__script_talk_take(const phi_json *root, const char *key, phi_str *out) {
+    const phi_json *node = phi_json_get(root, key);
+    *out = phi_json_str(node, NULL);
+    return node == NULL || phi_json_is(node, PHI_JSON_NULL) || phi_json_is(node, PHI_JSON_STRING);
+}
+
+static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_point point,
+                                              phi__buf *reply) {
+    const phi_json *allow = phi_json_get(root, "allow"), *arguments;
+    bool is_reply =
+        point == PHI_HOOK_STEERING || point == PHI_HOOK_FOLLOW_UP || point == PHI_HOOK_CREDENTIAL;
+    phi_str text;
+    if (allow != NULL && !phi_json_is(allow, PHI_JSON_BOOL))
+        return phi__script_talk_broken(reply, "\"allow\" is neither true nor false");
+    if (!phi_json_bool(allow, true)) {
+        if (!phi__script_talk_take(root, "reason", &text))
+            return phi__script_talk_broken(reply, "\"reason\" is no text");
+        phi__buf_add_str(reply, text);
+        return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_DENIES;
+    }
+    arguments = phi_json_get(root, "arguments");
+    if (point == PHI_HOOK_BEFORE_TOOL && arguments != NULL) {
+        if (!phi_json_is(arguments, PHI_JSON_OBJECT))
+            return phi__script_talk_broken(reply, "\"arguments\" is no object");
+        return phi__json_write(reply, arguments, 0) != PHI_OK || reply->failed ? PHI__SCRIPT_LOST
+                                                                               : PHI__SCRIPT_ALLOWS;
+    }
+    if (!phi__script_talk_take(root, is_reply ? "reply" : "warn", &text))
+        return phi__script_talk_broken(reply,
+                                       is_reply ? "\"reply\" is no text" : "\"warn\" is no text");
+    if (!is_reply && point != PHI_HOOK_FILTER) return PHI__SCRIPT_ALLOWS;
+    phi__buf_add_str(reply, text);
+    if (reply->failed) return PHI__SCRIPT_LOST;
+    return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
+}
+
+/* Whether "allow" stands in it, with `step` bytes a character. */
+static bool phi__script_talk_hides(phi_str output, size_t step) {
+    static const char word[] = "\"allow\"";
+    size_t i, k, n = sizeof word - 1;
+    for (i = 0; i + (n - 1) * step < output.len; i++) {
+        for (k = 0; k < n && output.at[i + k * step] == word[k];) k++;
+        if (k == n) return true;
+    }
+    return false;
+}
+
+PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
+                                                 phi_str output, phi__buf *reply) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi__script_says says;
+    phi_status status;
+    if (phi__str_starts(output, "\xEF\xBB\xBF")) output = phi__str(output.at + 3, output.len - 3);
+    output = phi__str_trim(output);
+    if (output.len == 0) return PHI__SCRIPT_ALLOWS;
+    if (output.at[0] != '{') {
+        /* a denial behind a line for people, or in UTF-16, must not pass */
+        if (phi__script_talk_hides(output, 1) || phi__script_talk_hides(output, 2))
+            return phi__script_talk_broken(reply,
+                                           "\"allow\" stands in it, but it is no JSON object");
+        phi__buf_text(reply, "its output is no JSON object and was ignored");
+        return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_CHATS;
+    }
+    phi_arena_init(&scratch, memory, 0);
+    status = phi_json_parse(&scratch, output, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
+                            &error);
+    if (status == PHI_OK)
+        says = phi__script_talk_read(root, point, reply);
+    else if (status == PHI_NO_MEMORY)
+        says = PHI__SCRIPT_LOST;
+    else {
+        phi__buf_printf(reply, "gave an answer that cannot be read: line %u, column %u: %s",
+                        (unsigned)error.line, (unsigned)error.column, error.message);
+        says = reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_BROKEN;
+    }
+    phi_arena_free(&scratch);
+    return says;
+}
+
+#endif
+
+/* ======== Runs the scripts of a hook, one process after the other, beside the pump.
+
+   A job is the scripts of one decision. It begins inside the hook and ends when the ticket of the
+   decision dies, for whatever reason: then its process is killed and its memory freed. So nothing
+   of a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which
+   ends it: after that it must not be touched. */
+
 #ifndef PHI_NO_PROCESS
 
 #include "agent/agent.h"
 #include "base/utf8_in.h"
-#include "base/words_in.h"
+#include "base/base_in.h"
 #include "system/process_in.h"
 #include "model/model_in.h"
 #include "agent/agent_info.h"
@@ -501,6 +798,153 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
     desc->hook_points |= set->points;
     desc->hook_user_data = set;
     return PHI_OK;
+}
+
+#endif
+
+/* ======== Makes a set of scripts out of its description, or names the fault of that. */
+
+#ifndef PHI_NO_PROCESS
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PHI__SCRIPTS_MS = 30000, PHI__SCRIPTS_OUTPUT_BYTES = 65536, PHI__SCRIPTS_RUNNING = 8 };
+
+static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, const char *format,
+                                     ...) PHI_PRINTF(3, 4);
+
+static bool phi__scripts_make_refuse(phi_parse_error *error, phi_status status, const char *format,
+                                     ...) {
+    va_list args;
+    va_start(args, format);
+    error->status = status;
+    (void)vsnprintf(error->message, sizeof error->message, format, args);
+    va_end(args);
+    return false;
+}
+
+static const char *phi__scripts_make_keep(phi_scripts *set, const char *text) {
+    phi_str kept;
+    return phi__arena_str(&set->arena, phi_str_of(text), &kept) ? kept.at : NULL;
+}
+
+/* A copy of a NULL-ended list; NULL: no memory. */
+static const char *const *phi__scripts_make_list(phi_scripts *set, const char *const *list,
+                                                 size_t *count) {
+    size_t n = 0, i;
+    const char **out;
+    while (list != NULL && list[n] != NULL) n++;
+    out = (const char **)phi_arena_alloc(&set->arena, (n + 1) * sizeof *out);
+    for (i = 0; i < n && out != NULL; i++) {
+        out[i] = phi__scripts_make_keep(set, list[i]);
+        if (out[i] == NULL) return NULL;
+    }
+    if (out != NULL) out[n] = NULL;
+    *count = n;
+    return out;
+}
+
+static bool phi__scripts_make_arguments(phi_scripts *set, phi__scripts_one *one, size_t index,
+                                        phi_parse_error *error) {
+    const char *shell[4] = {"sh", "-c", NULL, NULL};
+    const char *fault = "no memory";
+    size_t n = 1;
+    phi_status status = PHI_OK;
+    shell[2] = one->script.command;
+    if (one->script.argv != NULL)
+        one->argv = phi__scripts_make_list(set, one->script.argv, &n);
+    else if (one->script.shell)
+        one->argv = phi__scripts_make_list(set, shell, &n);
+    else
+        status = phi__script_words_split(&set->arena, one->script.command, &one->argv, &fault);
+    if (status == PHI_OK && one->argv != NULL && n > 0) {
+        one->name = one->script.command != NULL ? phi__scripts_make_keep(set, one->script.command)
+                                                : one->argv[0];
+        return one->name != NULL || phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+    }
+    if (n > 0 && (status == PHI_OK || status == PHI_NO_MEMORY))
+        return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+    return phi__scripts_make_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
+                                    n == 0 ? "argv is empty" : fault);
+}
+
+static bool phi__scripts_make_add(phi_scripts *set, const phi_script *given, size_t index,
+                                  phi_parse_error *error) {
+    const uint32_t all = (uint32_t)PHI_HOOK_CREDENTIAL * 2 - 1;
+    const uint32_t never = (uint32_t)PHI_HOOK_TRANSFORM_CONTEXT | PHI_HOOK_CONVERT_TO_LLM |
+                           PHI_HOOK_BEFORE_TOOL_UPDATE | PHI_HOOK_AFTER_TOOL_UPDATE;
+    phi__scripts_one *one = &set->all[index];
+    one->script = *given;
+    if (given->points == 0 || (given->points & ~all) != 0 || (given->points & never) != 0)
+        return phi__scripts_make_refuse(
+            error, PHI_BAD_ARG,
+            "scripts[%u]: points is 0x%x: expected points of a run at which "
+            "a script can be called",
+            (unsigned)index, (unsigned)given->points);
+    if ((given->command == NULL) == (given->argv == NULL))
+        return phi__scripts_make_refuse(
+            error, PHI_BAD_ARG, "scripts[%u]: expected either command or argv", (unsigned)index);
+    if (given->tool != NULL) {
+        one->script.tool = phi__scripts_make_keep(set, given->tool);
+        if (one->script.tool == NULL)
+            return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+    }
+    if (given->server != NULL) {
+        one->script.server = phi__scripts_make_keep(set, given->server);
+        if (one->script.server == NULL)
+            return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+    }
+    set->points |= given->points;
+    return phi__scripts_make_arguments(set, one, index, error);
+}
+
+static void phi__scripts_make_defaults(phi_scripts_desc *desc) {
+    if (desc->timeout_ms == 0) desc->timeout_ms = PHI__SCRIPTS_MS;
+    if (desc->max_output_bytes == 0) desc->max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
+    if (desc->max_running == 0) desc->max_running = PHI__SCRIPTS_RUNNING;
+}
+
+static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc,
+                                  phi_parse_error *error) {
+    size_t i;
+    set->desc = *desc;
+    phi__scripts_make_defaults(&set->desc);
+    set->desc.env = phi__scripts_make_list(set, desc->env, &set->env_count);
+    if (desc->workspace != NULL) set->desc.workspace = phi__scripts_make_keep(set, desc->workspace);
+    set->all = (phi__scripts_one *)phi__arena_zero(&set->arena,
+                                                   phi__mul(desc->count + 1, sizeof *set->all));
+    if (set->all == NULL || set->desc.env == NULL ||
+        (desc->workspace != NULL && set->desc.workspace == NULL))
+        return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+    for (i = 0; i < desc->count; i++)
+        if (!phi__scripts_make_add(set, &desc->scripts[i], i, error)) return false;
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_error *error) {
+    phi_parse_error own;
+    phi_memory memory;
+    phi_scripts *set;
+    if (error == NULL) error = &own;
+    memset(error, 0, sizeof *error);
+    if (desc == NULL || (desc->scripts == NULL && desc->count > 0)) {
+        (void)phi__scripts_make_refuse(error, PHI_BAD_ARG, "desc or its scripts are missing");
+        return NULL;
+    }
+    phi_memory_init(&memory, &desc->allocator, 0);
+    set = (phi_scripts *)phi__alloc(&memory, sizeof *set);
+    if (set == NULL) {
+        (void)phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
+        return NULL;
+    }
+    set->memory = memory;
+    phi_arena_init(&set->arena, &set->memory, 0);
+    if (phi__scripts_make_set(set, desc, error)) return set;
+    phi_scripts_free(set);
+    return NULL;
 }
 
 #endif

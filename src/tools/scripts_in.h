@@ -2,16 +2,13 @@
 #ifndef PHI_TOOLS_SCRIPTS_IN_H
 #define PHI_TOOLS_SCRIPTS_IN_H
 
+#include "base/arena_in.h"
+#include "base/list_in.h"
+#include "loop/loop_in.h"
 #include "tools/scripts.h"
 
 #ifndef PHI_NO_PROCESS
-
-#include "base/arena_in.h"
-#include "base/buf_in.h"
-#include "base/list_in.h"
-#include "loop/loop_in.h"
-
-/* ---- the set: made by scripts_make.c, then changed by scripts.c alone ---- */
+/* ---- the set: made by scripts.c, then changed by scripts.c alone ---- */
 
 typedef struct phi__scripts_one {
     phi_script script;       /* its strings in the set's arena */
@@ -35,20 +32,14 @@ struct phi_scripts {
     uint32_t running; /* jobs that hold one of max_running */
 };
 
-/* ---- script_words.c ---- */
+/* ---- scripts.c ---- */
 
 /* Splits a command into a NULL-ended list in the arena, with the interpreter that its first word
    needs. PHI_PARSE: *fault (static) names the fault; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command,
                                            const char *const **out, const char **fault);
 
-/* ---- script_talk.c ---- */
-
-/* "before_loop"...; NULL: no script can be called there. Static. */
-PHI__FN const char *phi__script_talk_name(phi_hook_point point);
-/* Writes the input of a script. `arguments`: as an earlier script changed them; empty: the
-   hook's */
-PHI__FN void phi__script_talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments);
+/* ---- scripts.c ---- */
 
 typedef enum phi__script_says {
     PHI__SCRIPT_ALLOWS,
@@ -58,10 +49,11 @@ typedef enum phi__script_says {
     PHI__SCRIPT_BROKEN, /* its answer cannot be read: a failure */
     PHI__SCRIPT_LOST    /* no memory */
 } phi__script_says;
+
 /* Reads an answer. `reply`: reason, changed arguments, message, warning; of CHATS and BROKEN, the
    fault. */
 PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_point point,
                                                  phi_str output, phi__buf *reply);
-
 #endif
+
 #endif

@@ -2,12 +2,572 @@
    host wants it.
 
    Lines are read as they come; after the last line to show, the program is killed. */
-#include "tools/search_in.h"
+#include "match/regex_in.h"
+#include "system/process_in.h"
+#include "system/walk_in.h"
+#include "tools/ignored_in.h"
+#include "tools/job_in.h"
+
+#ifndef PHI_NO_FILES
+enum { PHI__SEARCH_LINE_BYTES = 2000 /* bytes listed of one line */ };
+
+struct phi__search_own;
+
+typedef struct phi__search {
+    phi__job job;
+    const char *pattern, *path, *include;
+    bool case_sensitive, placed;
+    phi__timer deadline, tick;
+    phi__buf line, out; /* line: the line being read */
+    size_t line_bytes;  /* of it, listed or not */
+    uint32_t matches;
+    struct phi__search_own *own; /* NULL: a program searches */
+#ifndef PHI_NO_PROCESS
+    phi__process *process;
+    phi__buf words;       /* of the program's stderr */
+    phi__buf last;        /* the name of the last line's file, as the program wrote it */
+    bool use_grep, named; /* named: the name of the line's file is whole */
+#endif
+} phi__search;
+
+/* Comes again in a later step. */
+static inline void phi__search_again(phi__search *search, uint64_t delay_us) {
+    phi__job *job = &search->job;
+    if (phi__io_timer_set(job->io, &search->tick, phi__io_now_us(job->io) + delay_us) != PHI_OK)
+        (void)phi__job_no_memory(job);
+}
+
+#endif
+
+/* ======== The lines that a search lists, and its result. */
 
 #ifndef PHI_NO_FILES
 
 #include "base/utf8_in.h"
-#include "base/words_in.h"
+#include "base/base_in.h"
+
+#include <stdio.h>
+
+static phi_flow phi__search_lines_end(phi__search *search) {
+    char details[40];
+    (void)snprintf(details, sizeof details, "{\"matches\":%u}", (unsigned)search->matches);
+    if (search->matches == 0)
+        phi__buf_printf(&search->out, "No matches found for '%s'", search->pattern);
+    else if (search->matches >= search->job.set->desc.max_matches)
+        phi__buf_printf(&search->out, "\n... (showing first %u matches)",
+                        (unsigned)search->matches);
+    else
+        phi__buf_printf(&search->out, "\n(%u matches)", (unsigned)search->matches);
+    if (search->out.failed) return phi__job_no_memory(&search->job);
+    return phi__job_done(&search->job, phi__buf_str(&search->out), details);
+}
+
+/* search->line is whole. True: it was the last to list, and the job is done. */
+static bool phi__search_lines_add(phi__search *search) {
+    phi_str line = phi__buf_str(&search->line);
+    size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
+    bool cut = search->line_bytes > shown;
+    size_t from;
+    if (!cut && line.len > 0 && line.at[line.len - 1] == '\r') shown--;
+    line.len = shown;
+    if (search->matches > 0) phi__buf_char(&search->out, '\n');
+    from = search->out.len;
+    phi__utf8_repair(&search->out, line);
+    if (!search->out.failed)
+        search->out.len = from + phi__words_clean(search->out.at + from, search->out.len - from);
+    if (cut) phi__buf_text(&search->out, "... (line truncated)");
+    phi__buf_clear(&search->line);
+    search->line_bytes = 0;
+    if (++search->matches < search->job.set->desc.max_matches) return false;
+    (void)phi__search_lines_end(search);
+    return true;
+}
+
+#endif
+
+/* ======== The search without a program: a walk in order, and our own engine over each file.
+
+   Which files are read, and how far, is as with ripgrep: it reads pieces of 64 KiB, and a file ends
+   before the piece that has a NUL in it. The part of a line that the piece before ended with
+   takes its room of the 64 KiB. */
+
+#ifndef PHI_NO_FILES
+
+#include "base/utf8_in.h"
+#include "base/base_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__SEARCH_OWN_PIECE = 65536,
+    PHI__SEARCH_OWN_BUFFER = PHI__SEARCH_OWN_PIECE + 64,
+    PHI__SEARCH_OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
+    PHI__SEARCH_OWN_UNITS = 65536, /* of work at once: a byte of text is one, */
+    PHI__SEARCH_OWN_TURNS = 8,     /* at most so many times in a step */
+    PHI__SEARCH_OWN_ENTRY = 64,    /* units for an entry, */
+    PHI__SEARCH_OWN_OPEN = 4096,   /* for opening and closing a file or a directory, */
+    PHI__SEARCH_OWN_PART = 256     /* and for each part of a directory's path */
+};
+
+typedef enum phi__search_phase {
+    PHI__SEARCH_ABOVE, /* reads the ignore files of the directories above */
+    PHI__SEARCH_WALK,
+    PHI__SEARCH_SCAN
+} phi__search_phase;
+
+typedef struct phi__search_own {
+    phi__search_phase phase;
+    phi__regex *regex;
+    phi__ignore include; /* its rules: what matches is in */
+    phi__ignored ignored;
+    phi__ordered *tree;       /* NULL: the place is one file */
+    phi__ordered_entry entry; /* while the ignore files are asked about it */
+    bool asking;
+    phi__file *file;
+    phi__buf name; /* of the file, as it is listed */
+    phi__words words;
+    phi__buf trouble; /* the first directory or file that could not be read, and why */
+    /* the text of the file */
+    char *text;
+    size_t from, have; /* read and not scanned yet: where it begins, its bytes */
+    size_t piece;      /* of these, in the piece being scanned */
+    size_t at;         /* in the piece */
+    size_t tail;       /* of the piece before: the beginning of a character, not scanned */
+    bool first, whole; /* nothing was scanned yet; all of the file is read */
+    bool found;        /* the line at `at` matches, and its end is looked for */
+    uint64_t line;     /* number of the line that begins at `begin` */
+    size_t begin;      /* of a line in the piece; 0 also for one that began before it */
+    phi__buf head;     /* of a line that began before the piece, its first bytes */
+    size_t head_bytes; /* of that line before the piece */
+} phi__search_own;
+
+/* twice is harmless */
+static void phi__search_own_free(phi__search *search) {
+    phi_memory *memory = search->job.memory;
+    phi__search_own *own = search->own;
+    if (own == NULL) return;
+    search->own = NULL;
+    phi__regex_free(own->regex);
+    phi__ignore_free(&own->include);
+    phi__ignored_free(&own->ignored);
+    phi__ordered_free(own->tree);
+    phi__files_close(own->file);
+    phi__buf_free(&own->name);
+    phi__buf_free(&own->trouble);
+    phi__buf_free(&own->head);
+    phi__free(memory, own->text, PHI__SEARCH_OWN_BUFFER);
+    phi__free(memory, own, sizeof *own);
+}
+
+/* ---- results ---- */
+
+/* Only the first is kept: it is reported where nothing is found. */
+static void phi__search_own_note(phi__search_own *own, const char *path, const char *words) {
+    if (own->trouble.len == 0) phi__buf_printf(&own->trouble, "%s: %s", path, words);
+}
+
+static void phi__search_own_end(phi__search *search) {
+    phi__search_own *own = search->own;
+    phi_str trouble = phi__buf_str(&own->trouble);
+    if (own->trouble.failed)
+        (void)phi__job_no_memory(&search->job);
+    else if (search->matches == 0 && trouble.len > 0)
+        (void)phi__job_fail(&search->job, "Search error: %.*s", (int)trouble.len, trouble.at);
+    else
+        (void)phi__search_lines_end(search);
+}
+
+/* The line from `begin` to `end` in the piece, with its bytes from earlier pieces. True: the job
+   has ended. */
+static bool phi__search_own_emit(phi__search *search, size_t end) {
+    phi__search_own *own = search->own;
+    phi__buf *line = &search->line;
+    const size_t most = PHI__SEARCH_LINE_BYTES + 4;
+    phi__buf_add_str(line, phi__buf_str(&own->name));
+    if (!line->failed) line->len = phi__words_clean_line(line->at, phi__min(line->len, most));
+    phi__buf_printf(line, ":%llu:", (unsigned long long)own->line);
+    search->line_bytes = line->len + own->head_bytes + (end - own->begin);
+    phi__buf_add(line, own->head.at, phi__min(own->head.len, most - phi__min(line->len, most)));
+    phi__buf_add(line, own->text + own->from + own->begin,
+                 phi__min(end - own->begin, most - phi__min(line->len, most)));
+    if (line->failed || own->head.failed) {
+        (void)phi__job_no_memory(&search->job);
+        return true;
+    }
+    if (phi__search_lines_add(search)) return true;
+    if (!search->out.failed) return false;
+    (void)phi__job_no_memory(&search->job);
+    return true;
+}
+
+/* ---- a piece of text ---- */
+
+/* The next line begins at `at`, behind newlines that are counted. */
+static void phi__search_own_line(phi__search_own *own, size_t at) {
+    const char *text = own->text + own->from;
+    size_t i = own->begin;
+    const char *newline;
+    while (i < at && (newline = (const char *)memchr(text + i, '\n', at - i)) != NULL) {
+        i = (size_t)(newline - text) + 1;
+        own->line++;
+        own->begin = i;
+        own->head_bytes = 0;
+        phi__buf_clear(&own->head);
+    }
+}
+
+/* The piece is scanned up to `at`: the rest, of its last line, is kept. */
+static void phi__search_own_keep(phi__search_own *own) {
+    size_t rest;
+    phi__search_own_line(own, own->at);
+    rest = own->at - own->begin;
+    if (own->head.len < PHI__SEARCH_LINE_BYTES + 4)
+        phi__buf_add(&own->head, own->text + own->from + own->begin,
+                     phi__min(rest, PHI__SEARCH_LINE_BYTES + 4 - own->head.len));
+    own->head_bytes += rest;
+    own->tail = own->piece - own->at;
+    own->from += own->at;
+    own->have -= own->at;
+    own->at = own->piece = own->begin = 0;
+}
+
+/* The end of the line that matches. PHI_BUSY: it is not in this piece; PHI_REFUSED: the job has
+   ended. */
+static phi_status phi__search_own_found(phi__search *search) {
+    phi__search_own *own = search->own;
+    const char *text = own->text + own->from, *newline;
+    phi__search_own_line(own, own->at);
+    newline = (const char *)memchr(text + own->at, '\n', own->piece - own->at);
+    if (newline == NULL) {
+        own->at = own->piece;
+        return PHI_BUSY;
+    }
+    if (phi__search_own_emit(search, (size_t)(newline - text))) return PHI_REFUSED;
+    own->at = (size_t)(newline - text) + 1;
+    phi__search_own_line(own, own->at);
+    own->found = false;
+    phi__regex_begin(own->regex);
+    return PHI_OK;
+}
+
+/* Scans the piece. PHI_OK: all of it; PHI_BUSY: the units are used up; PHI_REFUSED: the job has
+   ended. */
+static phi_status phi__search_own_scan(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    for (;;) {
+        phi__regex_found found = PHI__REGEX_MATCH;
+        phi_status status;
+        if (!own->found)
+            found = phi__regex_scan(own->regex, phi__str(own->text + own->from, own->piece),
+                                    own->whole && own->piece == own->have, &own->at, units);
+        if (found == PHI__REGEX_BUSY) return PHI_BUSY;
+        if (found == PHI__REGEX_NO_MEMORY) {
+            (void)phi__job_no_memory(&search->job);
+            return PHI_REFUSED;
+        }
+        if (found == PHI__REGEX_NONE) return PHI_OK;
+        own->found = true;
+        status = phi__search_own_found(search);
+        if (status != PHI_OK) return status == PHI_BUSY ? PHI_OK : status;
+    }
+}
+
+/* ---- a file ---- */
+
+static void phi__search_own_shut(phi__search_own *own) {
+    phi__files_close(own->file);
+    own->file = NULL;
+    own->phase = PHI__SEARCH_WALK;
+}
+
+/* The file is scanned to its end: its last line may have no newline. True: the job has ended. */
+static bool phi__search_own_last(phi__search *search) {
+    phi__search_own *own = search->own;
+    if (own->head_bytes > 0 && !own->found) {
+        phi__regex_found found = phi__regex_finish(own->regex);
+        if (found == PHI__REGEX_NO_MEMORY) {
+            (void)phi__job_no_memory(&search->job);
+            return true;
+        }
+        own->found = found == PHI__REGEX_MATCH;
+    }
+    if (own->head_bytes > 0 && own->found && phi__search_own_emit(search, own->begin)) return true;
+    phi__search_own_shut(own);
+    return false;
+}
+
+/* Reads until the buffer has the next piece. False: the file cannot be read. */
+static bool phi__search_own_fill(phi__search_own *own, size_t want) {
+    size_t got = 1;
+    if (own->from > 0) memmove(own->text, own->text + own->from, own->have);
+    own->from = 0;
+    while (own->have < want && !own->whole) {
+        if (phi__files_read(own->file, own->text + own->have, PHI__SEARCH_OWN_BUFFER - own->have,
+                            &got, &own->words) != PHI_OK)
+            return false;
+        own->have += got;
+        own->whole = got == 0;
+    }
+    own->piece = phi__min(own->have, want);
+    return true;
+}
+
+/* The next piece of the file. False: there is none, the file is shut, or the job has ended. */
+static bool phi__search_own_piece(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    size_t want = own->first ? (size_t)PHI__SEARCH_OWN_MARK : (size_t)PHI__SEARCH_OWN_PIECE;
+    if (own->head_bytes + own->tail < PHI__SEARCH_OWN_PIECE)
+        want -= phi__min(own->head_bytes, want);
+    else
+        want += own->tail;
+    if (!phi__search_own_fill(own, want)) {
+        phi__search_own_note(own, own->name.at, own->words.text);
+        phi__search_own_shut(own);
+        return false;
+    }
+    *units -= phi__min(*units, own->piece / 4);
+    if (own->piece == 0) {
+        (void)phi__search_own_last(search);
+        return false;
+    }
+    if (memchr(own->text, '\0', own->piece) != NULL) { /* it is binary from here on */
+        phi__search_own_shut(own);
+        return false;
+    }
+    if (own->first && phi__str_starts(phi__str(own->text, own->piece), "\xEF\xBB\xBF")) {
+        own->from = 3;
+        own->have -= 3;
+        own->piece = 0;
+    }
+    own->first = false;
+    own->at = 0;
+    return true;
+}
+
+static void phi__search_own_read(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    phi_status status;
+    if (own->at == own->piece && !phi__search_own_piece(search, units)) return;
+    status = phi__search_own_scan(search, units);
+    if (status == PHI_OK) phi__search_own_keep(own);
+}
+
+/* The file is open. */
+static void phi__search_own_start(phi__search_own *own) {
+    own->phase = PHI__SEARCH_SCAN;
+    own->from = own->have = own->piece = own->at = own->begin = own->head_bytes = own->tail = 0;
+    own->first = true;
+    own->whole = own->found = false;
+    own->line = 1;
+    phi__buf_clear(&own->head);
+    phi__regex_begin(own->regex);
+}
+
+/* ---- the walk ---- */
+
+/* A name as `include` sees it: relative to the workspace. */
+static phi_str phi__search_own_relative(const phi__search *search, phi_str name) {
+    const char *workspace = search->job.set->desc.workspace;
+    size_t n = workspace != NULL ? strlen(workspace) : 0;
+    while (phi__str_starts(name, "./")) name = phi__str(name.at + 2, name.len - 2);
+    if (n == 0 || workspace[0] != '/' || !phi__str_starts(name, workspace)) return name;
+    if (workspace[n - 1] != '/' && name.at[n++] != '/') return name;
+    return phi__str(name.at + n, name.len - n);
+}
+
+/* Whether the entry is left out: by `include` first, then by the ignore files, then for being
+   hidden. PHI_BUSY: the units are used up. */
+static phi_status phi__search_own_out(phi__search *search, size_t *units, bool *out) {
+    phi__search_own *own = search->own;
+    const phi__ordered_entry *entry = &own->entry;
+    bool directory = entry->kind == PHI__FILE_DIRECTORY;
+    size_t rules = own->include.count;
+    phi__ignore_said said;
+    phi_status status;
+    if (!own->asking) {
+        phi_str whole = phi__search_own_relative(search, phi__buf_str(&own->name));
+        said = phi__ignore_says(&own->include, whole, directory, &rules, units);
+        *out = said == PHI__IGNORE_IN ||
+               (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory);
+        if (said != PHI__IGNORE_NONE || *out) return PHI_OK;
+    }
+    status = phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, units, &said);
+    own->asking = status == PHI_BUSY;
+    *out = said == PHI__IGNORE_OUT ||
+           (said == PHI__IGNORE_NONE && phi__glob_name(entry->path).at[0] == '.');
+    return status;
+}
+
+/* The name as it is listed: below the path as the model wrote it. */
+static bool phi__search_own_name(phi__search *search, phi_str path) {
+    phi__search_own *own = search->own;
+    size_t n = strlen(search->path);
+    phi__buf_clear(&own->name);
+    if (strcmp(search->path, ".") != 0) {
+        phi__buf_add(&own->name, search->path, n);
+        if (path.len > 0 && search->path[n - 1] != '/') phi__buf_char(&own->name, '/');
+    }
+    phi__buf_add_str(&own->name, path);
+    phi__buf_char(&own->name, '\0');
+    own->name.len -= own->name.failed ? 0 : 1;
+    return !own->name.failed;
+}
+
+static phi_status phi__search_own_entry(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    const phi__ordered_entry *entry = &own->entry;
+    phi_status status;
+    bool out;
+    if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
+    if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
+    status = phi__search_own_out(search, units, &out);
+    if (status != PHI_OK) return status;
+    if (entry->kind == PHI__FILE_DIRECTORY) {
+        if (out) phi__ordered_skip(own->tree);
+        return PHI_OK;
+    }
+    if (out) return PHI_OK;
+    status = phi__files_open_in(search->job.memory, phi__ordered_at(own->tree),
+                                phi__glob_name(entry->path).at, &own->file, &own->words);
+    if (status == PHI_OK) phi__search_own_start(own);
+    if (status == PHI_IO) phi__search_own_note(own, own->name.at, own->words.text);
+    return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* PHI_NOT_FOUND: the end. */
+static phi_status phi__search_own_next(phi__search *search, size_t *units) {
+    phi__search_own *own = search->own;
+    phi__ordered_entry *entry = &own->entry;
+    phi_status status = PHI_OK;
+    size_t cost = PHI__SEARCH_OWN_ENTRY;
+    if (own->tree == NULL) return PHI_NOT_FOUND;
+    if (!own->asking) status = phi__ordered_next(own->tree, entry, &own->words);
+    if (status == PHI_BUSY || status == PHI_IO || entry->entered)
+        cost += PHI__SEARCH_OWN_OPEN + PHI__SEARCH_OWN_PART * (size_t)entry->depth;
+    if (status == PHI_IO) {
+        if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
+        phi__search_own_note(own, own->name.at, own->words.text);
+        status = PHI_OK;
+    } else if (status == PHI_OK && entry->entered) {
+        status = phi__ignored_enter(&own->ignored, entry->depth - 1, phi__ordered_at(own->tree),
+                                    entry->path);
+        cost += own->ignored.spent;
+        own->ignored.spent = 0;
+    } else if (status == PHI_OK) {
+        status = phi__search_own_entry(search, units);
+        if (own->file != NULL) cost += PHI__SEARCH_OWN_OPEN;
+    }
+    *units -= phi__min(*units, cost);
+    return status;
+}
+
+static void phi__search_own_turn(phi__search *search) {
+    size_t units = PHI__SEARCH_OWN_UNITS;
+    while (units > 0 && search->own != NULL) {
+        phi__search_own *own = search->own;
+        phi_status status = PHI_OK;
+        if (own->phase == PHI__SEARCH_SCAN) {
+            phi__search_own_read(search, &units);
+            continue;
+        }
+        if (own->phase == PHI__SEARCH_ABOVE) {
+            status = phi__ignored_above(&own->ignored, search->job.place);
+            if (status == PHI_OK) own->phase = PHI__SEARCH_WALK;
+            units -= phi__min(units, PHI__SEARCH_OWN_OPEN + own->ignored.spent);
+            own->ignored.spent = 0;
+        } else
+            status = phi__search_own_next(search, &units);
+        if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);
+        if (status == PHI_NOT_FOUND) phi__search_own_end(search);
+    }
+}
+
+/* ---- the beginning ---- */
+
+/* Opens the file or the directory. False: the job has ended. */
+static bool phi__search_own_place(phi__search *search) {
+    phi__search_own *own = search->own;
+    phi_memory *memory = search->job.memory;
+    const char *place = search->job.place;
+    phi__file_info info;
+    phi_status status = phi__files_stat(place, PHI__LINKS_REFUSE, &info, &own->words);
+    if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
+        status = phi__ordered_new(memory, place, &own->tree, &own->words);
+    } else if (status == PHI_OK) {
+        status = phi__files_open_read(memory, place, PHI__LINKS_REFUSE, &own->file, &own->words);
+        if (status == PHI_OK) phi__search_own_start(own);
+    }
+    if (status == PHI_NO_MEMORY || !phi__search_own_name(search, phi__str("", 0)))
+        (void)phi__job_no_memory(&search->job);
+    else if (status != PHI_OK)
+        (void)phi__job_fail(&search->job, "Search error: %s: %s", search->path, own->words.text);
+    return search->own != NULL;
+}
+
+/* The pattern and the include. False: the job has ended. */
+static bool phi__search_own_patterns(phi__search *search) {
+    phi__search_own *own = search->own;
+    phi__regex_error error;
+    const char *wrong = NULL;
+    phi_status status = phi__regex_new(search->job.memory, phi_str_of(search->pattern),
+                                       !search->case_sensitive, &own->regex, &error);
+    if (status == PHI_BAD_ARG)
+        (void)phi__job_fail(&search->job, "Search error: pattern, column %u: %s",
+                            (unsigned)error.column, error.message);
+    if (status == PHI_OK && search->include != NULL) {
+        status = phi__ignore_add_line(&own->include, phi_str_of(search->include), &wrong);
+        if (wrong != NULL)
+            (void)phi__job_fail(&search->job, "Search error: include \"%s\": %s", search->include,
+                                wrong);
+    }
+    if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(&search->job);
+    return search->own != NULL;
+}
+
+/* ---- for the other half ---- */
+
+/* Our own search: begins, once the place is known, and continues. Both may end the job. */
+static void phi__search_own_begin(phi__search *search) {
+    phi_memory *memory = search->job.memory;
+    phi__search_own *own = (phi__search_own *)phi__alloc(memory, sizeof *own);
+    search->own = own;
+    if (own == NULL) {
+        (void)phi__job_no_memory(&search->job);
+        return;
+    }
+    phi__ignore_init(&own->include, memory);
+    phi__ignored_init(&own->ignored, memory);
+    phi__buf_init(&own->name, memory);
+    phi__buf_init(&own->trouble, memory);
+    phi__buf_init(&own->head, memory);
+    own->text = (char *)phi__alloc(memory, PHI__SEARCH_OWN_BUFFER);
+    if (own->text == NULL) {
+        (void)phi__job_no_memory(&search->job);
+        return;
+    }
+    if (phi__search_own_patterns(search) && phi__search_own_place(search))
+        phi__search_again(search, 1);
+}
+
+static void phi__search_own_more(phi__search *search) {
+    const phi__slice *slice = &search->job.call.rt->slice;
+    int turns = 0;
+    do phi__search_own_turn(search);
+    while (search->own != NULL && ++turns < PHI__SEARCH_OWN_TURNS && !phi__slice_spent(slice));
+    if (search->own != NULL) phi__search_again(search, 1);
+}
+
+#endif
+
+/* ======== The tool that searches files: rg, without a shell, or our own engine; grep where the
+   host wants it.
+
+   Lines are read as they come; after the last line to show, the program is killed. */
+
+#ifndef PHI_NO_FILES
+
+#include "base/utf8_in.h"
+#include "base/base_in.h"
 
 #include <stdio.h>
 

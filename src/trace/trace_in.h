@@ -1,13 +1,12 @@
 /* trace_in.h - a trace that is being written, for the files of this room.
 
-   trace.c walks the entries of the threads, one after the other, and hands each to trace_entry.c
+   trace.c walks the entries of the threads, one after the other, and hands each to trace.c
    (the page) or trace_spans.c (spans), which append JSON to `text`. trace_out.c gives it to the
    sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
 #ifndef PHI_TRACE_TRACE_IN_H
 #define PHI_TRACE_TRACE_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "base/map_in.h"
 #include "history/project_in.h"
 #include "io/secret_in.h"
@@ -32,10 +31,6 @@ typedef struct phi__trace_view {
     bool requested; /* a turn began whose request was not written */
     uint32_t turn_lane;
 } phi__trace_view;
-
-typedef struct phi__trace_id {
-    unsigned char trace[16], span[8];
-} phi__trace_id;
 
 /* A run as spans name it. */
 typedef struct phi__trace_name {
@@ -117,14 +112,11 @@ struct phi_trace {
     phi__trace_spans spans;
 };
 
-static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) {
-    return i == 0 ? t->main : t->desc.children[i - 1];
-}
-
-/* ---- trace_prompt.c ---- */
+/* ---- trace_spans.c ---- */
 
 /* The walk has come to this entry. */
 PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
+
 /* Where the system prompt of the entry's run stands: LOOP_START has it only where it differs from
    the run before. The entry + 1; 0: it is not known, as of runs out of another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
@@ -134,20 +126,26 @@ PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: emp
 
 /* "key": and a text, its secrets hidden, cut at the limit: then "key of" has its length. */
 PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text);
+
 /* The same, whole. */
 PHI__FN void phi__trace_out_whole(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__trace_out_some(phi_trace *t, const char *key, phi_str text); /* empty: nothing */
+
 /* A text, whole, as a JSON string without a key. */
 PHI__FN void phi__trace_out_value(phi_trace *t, phi_str text);
+
 /* The text, its secrets hidden, cut at the limit: then a note behind it has its length. Valid until
    the text is moved. */
 PHI__FN phi_str phi__trace_out_noted(phi_trace *t, phi_str text);
 PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage);
+
 /* The key and what a model's rates say; nothing where they are not known. */
 PHI__FN void phi__trace_out_cost(phi_trace *t, phi_str model, const phi_usage *usage);
+
 /* Moves `text` to the sink's bytes, so escaped that it can stand in a page's script; and writes
    these where they are many, or `all`. */
 PHI__FN phi_status phi__trace_out_move(phi_trace *t, bool all);
+
 /* Text as it is. */
 PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text);
 
@@ -157,55 +155,54 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text);
 PHI__FN const char *phi__trace_page_head(size_t i);
 PHI__FN const char *phi__trace_page_tail(size_t i);
 
-/* ---- trace_entry.c ---- */
-
-PHI__FN void phi__trace_entry_thread(phi_trace *t); /* up to the list of its entries */
-PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *entry);
-PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
-                                      const phi_turn *turn);
-
 /* ---- trace_view.c ---- */
 
 /* The walk is about to write this entry: whether it has the request of a turn. */
 PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
+
 /* The view as a change of the one before, and what the policy left out beside that prompt. */
 PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt);
+
 /* The entry was written. */
 PHI__FN void phi__trace_view_after(phi_trace *t, phi__entry *entry);
 PHI__FN void phi__trace_view_drop(phi_trace *t); /* the fold; a new one is made when needed */
 PHI__FN void phi__trace_view_free(phi_trace *t);
 
 /* ---- trace_spans.c ---- */
-
 PHI__FN void phi__trace_spans_entry(phi_trace *t, const phi__entry *entry);
 PHI__FN void phi__trace_spans_thread_end(phi_trace *t); /* runs that never ended */
 PHI__FN void phi__trace_spans_free(phi_trace *t);
 
-/* ---- trace_link.c ---- */
+/* ---- trace_spans.c ---- */
 
 /* NULL: the run stands for itself. */
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
+
 /* The first link of a run counts, and one that makes no circle. Without memory the text has
    failed. */
 PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                   phi_str call, phi_str tool);
+
 /* How many runs with these ids this walk has counted before; it counts one more. */
 PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop);
 
-/* ---- trace_span.c: a span as JSON ---- */
+/* ---- trace_spans.c: a span as JSON ---- */
 
 /* Valid while the run's first entry stays in place. */
 PHI__FN phi__trace_name phi__trace_span_run(const phi_trace *t, const phi__trace_run *run);
+
 enum { PHI__TRACE_SPAN_CALL = 48 };
+
 /* The name of a call within its run: where its answer stands in it, and its block. */
 PHI__FN phi_str phi__trace_span_call(const phi__trace_run *run, const phi__trace_call *call,
                                      char out[PHI__TRACE_SPAN_CALL]);
-
 PHI__FN void phi__trace_span_head(phi_trace *t); /* the document, up to the spans */
 PHI__FN void phi__trace_span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end);
+
 /* end: the answer, or the end of a turn or run that has none. */
 PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
                                      const phi__entry *end);
+
 /* end: the result; NULL: there is none. */
 PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
                                      const phi__trace_call *call, const phi__entry *end);

@@ -1,11 +1,112 @@
 /* assembly.c - blocks that grow, and the checks at their end. */
 #include "wire/assembly_in.h"
 
+#include "base/base_in.h"
 #include "base/utf8_in.h"
-#include "base/words_in.h"
 #include "model/model.h"
 #include "wire/hash_in.h"
-#include "wire/opaque_in.h"
+
+/* ======== The JSON text of blocks that phi does not interpret: parts are put into it, and
+   every other byte stays as the wire gave it. Pure functions over text. */
+
+PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
+    phi__json_cursor c;
+    phi__json_text name;
+    bool found = false;
+    phi__json_cursor_init(&c, object);
+    if (!phi__json_cursor_enter_object(&c)) return false;
+    while (phi__json_cursor_next_key(&c, &name)) {
+        if (phi__json_cursor_text_is(name, key))
+            found = phi__json_cursor_take_raw(&c, value);
+        else
+            (void)phi__json_cursor_skip(&c);
+    }
+    return found && phi__json_cursor_done(&c);
+}
+
+/* Appends the object with `value` in the place of the member's value, or with the member at its
+   end. `key` needs no escapes. False: it is no object, and nothing was appended. */
+static bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str value) {
+    phi_str old, inside;
+    size_t head;
+    object = phi__str_trim(object);
+    if (object.len < 2 || object.at[0] != '{' || object.at[object.len - 1] != '}') return false;
+    if (phi__opaque_find(object, key, &old)) {
+        head = (size_t)(old.at - object.at);
+        phi__buf_add(out, object.at, head);
+        phi__buf_add_str(out, value);
+        phi__buf_add(out, old.at + old.len, object.len - head - old.len);
+        return true;
+    }
+    inside = phi__str_trim(phi__str(object.at + 1, object.len - 2));
+    phi__buf_add(out, object.at, object.len - 1);
+    if (inside.len > 0) phi__buf_char(out, ',');
+    phi__buf_char(out, '"');
+    phi__buf_add_str(out, key);
+    phi__buf_text(out, "\":");
+    phi__buf_add_str(out, value);
+    phi__buf_char(out, '}');
+    return true;
+}
+
+PHI__FN void phi__opaque_push(phi__buf *array, phi_str item) {
+    phi_str inside;
+    if (array->len < 2) {
+        phi__buf_clear(array);
+        phi__buf_char(array, '[');
+    } else {
+        inside = phi__str_trim(phi__str(array->at + 1, array->len - 2));
+        array->len--; /* the bracket that closed it */
+        if (inside.len > 0) phi__buf_char(array, ',');
+    }
+    phi__utf8_repair(array, item);
+    phi__buf_char(array, ']');
+}
+
+static bool phi__opaque_knows(const char *const *known, phi__json_text key) {
+    for (; *known != NULL; known++)
+        if (phi__json_cursor_text_is(key, phi_str_of(*known))) return true;
+    return false;
+}
+
+PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *const *known) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str value;
+    size_t from = out->len;
+    phi__json_cursor_init(&c, object);
+    if (!phi__json_cursor_enter_object(&c)) return;
+    while (phi__json_cursor_next_key(&c, &key)) {
+        if (phi__opaque_knows(known, key) || phi__json_cursor_peek(&c) == PHI_JSON_NULL) {
+            (void)phi__json_cursor_skip(&c);
+            continue;
+        }
+        if (!phi__json_cursor_take_raw(&c, &value)) return;
+        phi__buf_text(out, out->len > from ? ",\"" : "\"");
+        phi__utf8_repair(out, phi__str(key.at, key.len));
+        phi__buf_text(out, "\":");
+        phi__utf8_repair(out, value);
+    }
+}
+
+PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known) {
+    size_t from = out->len;
+    phi__buf_char(out, '{');
+    phi__opaque_members(out, object, known);
+    if (out->len > from + 1)
+        phi__buf_char(out, '}');
+    else if (!out->failed)
+        out->len = from;
+}
+
+/* ======== The assembly: builds a message while it arrives; every decoder writes into it.
+
+   Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink gets
+   the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
+   surrogate pair or UTF-8 sequence at the end of a delta waits for the next one. Nothing here knows
+   a protocol or does I/O.
+   Ownership: buffers come from `memory` and are freed with phi__assembly_free. Pointers of the
+   views are valid until the next call that appends. */
 
 #define PHI__ASSEMBLY_NORMAL_STOP(reason)                                                          \
     ((reason) == PHI_STOP_REASON_STOP || (reason) == PHI_STOP_REASON_TOOL_USE)
@@ -64,8 +165,9 @@ static size_t phi__assembly_join(phi__draft *d, phi_str s) {
     return taken;
 }
 
+/* Ends a text whose last character was cut: U+FFFD replaces the bytes that were held back. */
 /* The other half of the held bytes never came. */
-PHI__FN void phi__assembly_flush(phi__draft *d) {
+static void phi__assembly_flush(phi__draft *d) {
     if (d->high != 0 || d->held_len != 0) phi__buf_text(&d->bytes, "\xef\xbf\xbd");
     d->high = 0;
     d->held_len = 0;
@@ -566,4 +668,68 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     out->usage.total_tokens =
         a->usage.input + a->usage.output + a->usage.cache_read + a->usage.cache_write;
     if (a->failure.kind != PHI_FAILURE_NONE) out->error_message = a->failure.message;
+}
+
+/* ======== Blocks that phi does not interpret: their JSON and changes of its members. */
+
+PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
+                                    bool open) {
+    size_t block = phi__assembly_open(a, PHI_CONTENT_OPAQUE, key);
+    if (block == SIZE_MAX) return block;
+    phi__assembly_set(a, &a->drafts[block].name, type);
+    phi__assembly_set(a, &a->drafts[block].replay, json);
+    if (!open) phi__assembly_close(a, block);
+    return block;
+}
+
+/* The buffer's text with another value of a member. */
+static void phi__assembly_opaque_put(phi__assembly *a, phi__buf *json, phi_str key, phi_str value) {
+    phi__buf now;
+    phi__buf_init(&now, a->memory);
+    if (phi__opaque_set(&now, phi__buf_str(json), key, value))
+        phi__assembly_set(a, json, phi__buf_str(&now));
+    if (now.failed) a->no_memory = true;
+    phi__buf_free(&now);
+}
+
+PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
+                                      phi_str value) {
+    phi__buf *json = &a->drafts[block].replay, inner;
+    phi_str inside;
+    if (++a->drafts[block].edits > PHI__ASSEMBLY_EDITS_MOST) {
+        a->drafts[block].incomplete = true;
+        return;
+    }
+    if (outer.len == 0) {
+        phi__assembly_opaque_put(a, json, key, value);
+        return;
+    }
+    if (!phi__opaque_find(phi__buf_str(json), outer, &inside)) return;
+    phi__buf_init(&inner, a->memory);
+    if (phi__opaque_set(&inner, inside, key, value) && !inner.failed)
+        phi__assembly_opaque_put(a, json, outer, phi__buf_str(&inner));
+    if (inner.failed) a->no_memory = true;
+    phi__buf_free(&inner);
+}
+
+PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
+                                        bool text) {
+    phi__draft *d = &a->drafts[block];
+    phi__buf value;
+    if (!d->open) return;
+    phi__assembly_flush(d);
+    if (text) {
+        phi__buf_init(&value, a->memory);
+        phi__json_write_str(&value, phi__buf_str(&d->bytes));
+        if (value.failed) a->no_memory = true;
+        phi__assembly_opaque_set(a, block, outer, key, phi__buf_str(&value));
+        phi__buf_free(&value);
+    } else if (d->bytes.len > 0) {
+        if (!phi__assembly_is_json(a, phi__buf_str(&d->bytes)))
+            d->incomplete = true; /* it was cut; the start's JSON stays */
+        else
+            phi__assembly_opaque_set(a, block, outer, key, phi__buf_str(&d->bytes));
+    }
+    phi__buf_free(&d->bytes);
+    phi__assembly_close(a, block);
 }

@@ -10,11 +10,26 @@
 #define PHI_WIRE_ASSEMBLY_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "io/secret_in.h"
 #include "model/failure.h"
 #include "model/message.h"
 #include "text/json_cursor_in.h"
+
+typedef struct phi__assembly phi__assembly;
+
+/* The value of a member of an object, as a view of its text; the last one of equal names counts.
+   False: there is none, or the object is not whole. */
+PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
+
+/* Appends an item to the array that the buffer holds; an empty buffer becomes an array. */
+PHI__FN void phi__opaque_push(phi__buf *array, phi_str item);
+
+/* Appends each member of an object whose name is not among `known` (NULL ends it) and whose value
+   is not null, verbatim, with commas between. */
+PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *const *known);
+
+/* The same as an object; nothing, if there are none. */
+PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known);
 
 /* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by
    pairs. */
@@ -50,8 +65,6 @@ typedef struct phi__draft {
     phi__buf note; /* tool call: how it was repaired, for people; "": it was not */
     size_t hidden; /* bytes of the id in which no secret stands any more */
 } phi__draft;
-
-typedef struct phi__assembly phi__assembly;
 
 /* The sink's functions, called at once. */
 typedef enum phi__part {
@@ -95,18 +108,20 @@ struct phi__assembly {
 };
 
 PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory);
-PHI__FN void phi__assembly_free(phi__assembly *a); /* twice is harmless */
-
+PHI__FN void phi__assembly_free(phi__assembly *a);  /* twice is harmless */
 PHI__FN void phi__assembly_start(phi__assembly *a); /* once; later calls do nothing */
 
 /* A new block of a kind, open, with the protocol's key; its place, or SIZE_MAX: no memory. */
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key);
+
 /* A hash of a text without its escapes; 0: it is empty. */
 PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
+
 /* For each element of a list of calls or items in one event; *n counts them and begins with 0.
    False: the answer failed, or the list is longer than an answer may be, and the answer fails. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* latest, or SIZE_MAX */
+
 /* The last block if it is of this kind and open, else a new one (protocols without block starts);
    a text or thinking block before it is then whole. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
@@ -115,38 +130,44 @@ PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
    is unescaped on the way. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
+
 static inline void phi__assembly_add_text(phi__assembly *a, size_t block, phi__json_text text) {
     phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
 }
+
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
+
 /* Appends a text to a->held.bytes, unescaped, as phi__assembly_add_text does to a block's. */
 PHI__FN void phi__assembly_hold_text(phi__assembly *a, phi__json_text text);
+
 /* No more text comes to a->held: half a character in it becomes U+FFFD. */
 PHI__FN void phi__assembly_hold_end(phi__assembly *a);
+
 /* Changes the kind of a block whose deltas the sink had already; the sink gets all of them again,
    after PHI__PART_AGAIN. */
 PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
 
-/* Ends a text whose last character was cut: U+FFFD replaces the bytes that were held back. */
-PHI__FN void phi__assembly_flush(phi__draft *d);
-
-/* assembly_opaque.c */
+/* assembly.c */
 /* A block that phi does not interpret: its type and its JSON, byte for byte, in draft->name and
    draft->replay. `open`: more of its JSON follows, so the sink hears of its end later, from
    phi__assembly_close. Its place, or SIZE_MAX: no memory. */
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open);
+
 /* Puts a member into an opaque block's JSON, or replaces its value; `outer`: the member whose
    object holds it, or empty. All other bytes stay. Too many changes make the block incomplete. */
 PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                       phi_str value);
+
 /* Closes an opaque block: the bytes added to it become a member's value; `text`: as a string, else
    they are JSON, and the block is incomplete where they are not. */
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
+
 /* True if a text is one JSON value; beyond a size only strings and brackets are looked at. Where
    memory ends, no_memory is set. */
 PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text);
+
 /* Appends a citation, JSON text, to a text block's array. Broken JSON is left out. Text that is not
    UTF-8 gets U+FFFD. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
@@ -154,13 +175,16 @@ PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation
 /* Arguments that come whole with a call's start, where deltas may take their place: they wait where
    a call keeps nothing else, in `replay`. Appends to the bytes that wait. */
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
+
 /* Closes a call some of whose arguments wait. They count where there were no deltas. */
 PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments);
 
 /* Replaces the text of one of the buffers. */
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
+
 /* The same of a text as it stands in JSON. */
 PHI__FN void phi__assembly_put(phi__assembly *a, phi__buf *buf, phi__json_text text);
+
 /* Appends to a block's signature. */
 PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text text);
 
@@ -168,6 +192,7 @@ PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text t
    failure stays. Words are copied, without control characters. */
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message);
+
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 

@@ -2,7 +2,7 @@
 
    This folder holds what all protocols share. It knows no codec by name: the differences between
    protocols are fields of phi__codec. The codecs are in src/codecs, one pair of files a protocol;
-   registry.c there lists them. No I/O, no clock, no state outside of the arguments: the same input
+   tools.c there lists them. No I/O, no clock, no state outside of the arguments: the same input
    gives the same bytes. A block of a message is rendered once per wire form and kept with the
    message (phi__item.rendered), so that a turn costs the new blocks and a list of pieces, not the
    history.
@@ -131,7 +131,7 @@ typedef struct phi__encoder {
     size_t next_call; /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
-    struct phi__prefix *prefix; /* prefix_in.h; NULL: the target binds no thinking */
+    struct phi__prefix *prefix; /* encoder_in.h; NULL: the target binds no thinking */
     phi__fill fill;
     phi__rendered last; /* of an item that keeps none; form 0: none */
     size_t last_item;
@@ -182,7 +182,7 @@ enum {
     PHI__RULE_GIF = 256         /* with HEIF: takes GIF all the same */
 };
 
-/* How far thinking is bound to the request that it was made under (prefix_in.h). */
+/* How far thinking is bound to the request that it was made under (encoder_in.h). */
 typedef enum phi__binding {
     PHI__BINDS_NOT = 0,
     PHI__BINDS_COUNTED, /* the target does not check; its answers get their prefix all the same */

@@ -7,7 +7,6 @@
 #define PHI_WIRE_FILL_IN_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 
 enum {
     PHI__FILL_LONG = 8192,  /* bytes of a text that leaves a hole */

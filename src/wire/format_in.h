@@ -14,6 +14,7 @@
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size);
 PHI__FN const struct phi__formats *phi__format_ops(void);
+
 /* For codecs: a line more of the system prompt. False: no memory. */
 PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line);
 

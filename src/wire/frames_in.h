@@ -12,7 +12,7 @@
 #ifndef PHI_WIRE_FRAMES_IN_H
 #define PHI_WIRE_FRAMES_IN_H
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 
 typedef struct phi__frame {
     phi_str name;    /* the event's type; of an exception or an error: '!' and its type or code */

@@ -12,6 +12,10 @@
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
+/* The schema that "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL:
+   none. *looked grows by the members visited. */
+PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked);
+
 /* A tool's schema in one form. */
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */

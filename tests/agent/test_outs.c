@@ -10,7 +10,6 @@
 #include "agent/agent_history.h"
 #include "history/policy.h"
 #include "history/prune_in.h"
-#include "history/revert_in.h"
 
 /* An agent that a conversation, facts and a deferred rewrite belong to. */
 typedef struct outs {

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/utf8_in.h"
-#include "base/words_in.h"
+#include "base/base_in.h"
 
 /* Bytes that are cleaned; the result may hold no NUL. */
 static void clean_bytes(const char *bytes, size_t len, bool line, const char *want) {

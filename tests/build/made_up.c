@@ -1,5 +1,5 @@
 /* made_up.c - a protocol that nobody speaks, for test_protocols.py: it is copied to src/codecs of a copy of the sources,
-   gets its line in names_in.h, and no other file knows of it.
+   gets its line in wildcard_in.h, and no other file knows of it.
 
    A request is words: "user: ...\n", "assistant: ...\n". An answer is a stream of events whose data are its words; an
    event "end" ends it. */

@@ -3,7 +3,7 @@
 
    PHI_SEEDS=200000 makes as many answers (20,000); PHI_SEED=7 only that one. */
 #include "codecs/kept_support.h"
-#include "codecs/kept_in.h"
+#include "codecs/openai_in.h"
 
 #define ITEMS_MOST 6
 #define ROOM 4000

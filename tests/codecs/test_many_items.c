@@ -5,7 +5,7 @@
 
 #include "codecs/openai_responses_in.h"
 
-#include "codecs/kept_in.h"
+#include "codecs/openai_in.h"
 #include "wire/hash_in.h"
 
 static size_t read_bytes, compared;
@@ -22,7 +22,7 @@ static bool count_equal(phi_str a, phi_str b) {
 
 #define phi__json_cursor_find count_find
 #define phi_str_equal count_equal
-#include "codecs/openai_responses_stream.c"
+#include "codecs/openai_responses.c"
 #include "wire/assembly.c"
 #undef phi_str_equal
 #undef phi__json_cursor_find

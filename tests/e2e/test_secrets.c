@@ -2,7 +2,7 @@
    in a session file or on a tape, in whatever form it came back. */
 #include "e2e/e2e.h"
 #include "agent/snapshot.h"
-#include "base/base64_in.h"
+#include "base/sha256_in.h"
 #include "record/recorder.h"
 #include "record/replay.h"
 #include "support/store_mem.h"

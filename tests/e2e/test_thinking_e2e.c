@@ -9,7 +9,6 @@
 #include "evaluate/evaluate.h"
 #include "features/failover.h"
 #include "features/facts.h"
-#include "history/prune_in.h"
 #include "codecs/presets.h"
 #include "loop/tool_source.h"
 #include "model/model.h"

@@ -1,7 +1,7 @@
 /* The judge's prompt, its fitting into a window, and the reading of its verdict; selections by
    figures. */
 #include "evaluate/judge_in.h"
-#include "evaluate/select_in.h"
+#include "evaluate/evaluate_in.h"
 #include "support/test.h"
 
 static phi_memory memory;

@@ -4,8 +4,8 @@
    under way; each must end once. The link is the fuzzer's own: it answers the handshake itself. */
 #include "agent/runtime.h"
 #include "loop/state_in.h"
-#include "mcp/mcp_eras_in.h"
-#include "mcp/mcp_open_in.h"
+#include "mcp/mcp_rpc_in.h"
+#include "mcp/mcp_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

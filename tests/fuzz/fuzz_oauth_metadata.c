@@ -1,7 +1,7 @@
 /* fuzz_oauth_metadata.c - what servers say about an authorization, out of any bytes: challenges,
    metadata documents, addresses, redirects and the answers of a token endpoint. Never a crash, and
    no address that an MCP server must not send us to. The first byte says which. */
-#include "mcp/mcp_oauth_form_in.h"
+#include "mcp/mcp_oauth_client_in.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
    What must hold: it ends; the verdict is the same twice; rules of "always" allow the line; nothing
    is left allocated. */
 #include "permissions/permit.h"
-#include "permissions/check_in.h"
+#include "permissions/permissions_in.h"
 #include "base/utf8_in.h"
 #include "text/json_in.h"
 

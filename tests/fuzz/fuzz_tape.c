@@ -2,8 +2,8 @@
 
    Sums are put right first, or nothing would ever be looked at: each line of the input is an object without its end. */
 #include "agent/agent.h"
-#include "base/buf_in.h"
-#include "base/crc32_in.h"
+#include "base/arena_in.h"
+#include "base/sha256_in.h"
 #include "record/replay.h"
 #include "agent/agent_history.h"
 #include "codecs/presets.h"

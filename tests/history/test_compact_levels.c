@@ -8,7 +8,7 @@ static size_t looked;
 #include "base/utf8_in.h"
 #include "history/history_in.h"
 #define PHI_ROLE_TOOL_RESULT (looked++, PHI_ROLE_TOOL_RESULT)
-#include "history/compact_levels.c"
+#include "history/compact.c"
 #undef PHI_ROLE_TOOL_RESULT
 
 enum { MESSAGES = 2000 };

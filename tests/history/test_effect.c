@@ -1,7 +1,6 @@
 /* test_effect.c - effects on a large tool state: their work grows with what they change. */
-#include "history/effect_in.h"
-#include "history/thread_in.h"
 #include "history/tool_state_in.h"
+#include "history/thread_in.h"
 #include "support/test.h"
 
 static phi_memory memory;

@@ -17,7 +17,6 @@ static bool count_equal(phi_str a, phi_str b) {
 }
 
 #define phi_str_equal count_equal
-#include "history/groups.c"
 #include "history/append.c"
 #include "history/lane.c"
 #include "model/event_parts.h"

@@ -9,7 +9,7 @@
 static size_t looked;
 
 #define PHI_ROLE_EXTENSION (looked++, PHI_ROLE_EXTENSION)
-#include "history/rewrite_check.c"
+#include "history/rewrite.c"
 #undef PHI_ROLE_EXTENSION
 
 enum { NOTES = 2000 };

@@ -7,10 +7,10 @@
 
 static size_t looked;
 
-#include "history/plan_in.h"
+#include "history/prune_in.h"
 #include "history/projecting_in.h"
 #define PHI_REWRITE_COMPACTION (looked++, PHI_REWRITE_COMPACTION)
-#include "history/truncate.c"
+#include "history/prune.c"
 #undef PHI_REWRITE_COMPACTION
 
 enum { MESSAGES = 1000 };

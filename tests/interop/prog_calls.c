@@ -9,7 +9,7 @@
    header. */
 #include "agent/agent.h"
 #include "base/base_in.h"
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "openapi/openapi.h"
 #include "text/json_in.h"
 #include "loop/events.h"

@@ -8,7 +8,7 @@
    "open" is an error. A run that has not ended after a minute ends the program with exit code 3. */
 #include "agent/agent.h"
 #include "base/base_in.h"
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "io/clock_in.h"
 #include "text/json_in.h"
 #include "loop/events.h"

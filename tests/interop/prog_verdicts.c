@@ -5,7 +5,7 @@
 #include "../permissions/permit.h"
 #include "permissions/permissions.h"
 
-#include "base/buf_in.h"
+#include "base/arena_in.h"
 #include "text/json_in.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_secret.c - secrets are found in every form, at every place, and nothing else is. */
 #include "support/test.h"
 
-#include "base/base64_in.h"
+#include "base/sha256_in.h"
 #include "io/request_in.h"
 #include "io/secret_in.h"
 

@@ -1,5 +1,4 @@
 /* test_log.c - entries by seq, and which logs are to be looked at. */
-#include "log/hashes_in.h"
 #include "log/log_in.h"
 #include "support/test.h"
 

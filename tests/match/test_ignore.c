@@ -1,5 +1,5 @@
 /* test_ignore.c - the lines of ignore files. */
-#include "match/ignore_in.h"
+#include "match/glob_in.h"
 #include "support/test.h"
 
 #include <time.h>

@@ -15,9 +15,9 @@
 
 #include "io/io_in.h"
 #include "loop/state_in.h"
-#include "mcp/mcp_parts_in.h"
-#include "mcp/mcp_eras_in.h"
-#include "mcp/mcp_open_in.h"
+#include "mcp/mcp_requests_in.h"
+#include "mcp/mcp_rpc_in.h"
+#include "mcp/mcp_in.h"
 #include "support/rig.h"
 
 enum { LINK_ROOM = 262144, LINK_SAYS = 128 };

@@ -1,5 +1,5 @@
 /* The table of eras: each fact in the eras that have it. */
-#include "mcp/mcp_eras_in.h"
+#include "mcp/mcp_rpc_in.h"
 #include "support/test.h"
 
 /* The columns of a row as letters; a fact that is not so is a dot. */

@@ -1,5 +1,5 @@
 /* test_mcp_oauth_parts.c - addresses, sets of scopes, challenges and forms of an authorization. */
-#include "mcp/mcp_oauth_form_in.h"
+#include "mcp/mcp_oauth_client_in.h"
 #include "support/test.h"
 
 static phi_memory memory;

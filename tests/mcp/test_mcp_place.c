@@ -1,5 +1,5 @@
 /* test_mcp_place.c - addresses that servers name: joined, and refused where they lead elsewhere. */
-#include "mcp/mcp_place_in.h"
+#include "mcp/mcp_http_in.h"
 #include "support/test.h"
 
 /* want NULL: refused. */

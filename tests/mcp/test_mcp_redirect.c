@@ -1,5 +1,5 @@
 /* test_mcp_redirect.c - the page that receives an authorization: only from here, only as asked. */
-#include "mcp/mcp_redirect_in.h"
+#include "mcp/mcp_oauth_in.h"
 #include "support/test.h"
 
 #include <arpa/inet.h>

@@ -4,14 +4,14 @@
 
 #include "history/projecting_in.h"
 #include "persist/persist_in.h"
-#include "persist/recall_in.h"
+#include "persist/journal_in.h"
 
 #include "history/rewrite_in.h"
 
 static size_t looked;
 
 #define PHI_ROLE_TOOL_RESULT (looked++, PHI_ROLE_TOOL_RESULT)
-#include "persist/edit.c"
+#include "persist/views.c"
 #undef PHI_ROLE_TOOL_RESULT
 
 enum { CALLS = 1000 };

@@ -1,6 +1,6 @@
 /* test_exact.c - checked paths, while another process swaps directories and links: by one system
    call, and by the walk that stands for it elsewhere. */
-#include "system/exact_in.h"
+#include "system/files_in.h"
 #include "support/test.h"
 
 #include <errno.h>

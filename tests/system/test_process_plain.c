@@ -8,6 +8,5 @@
 #define phi__spawn_start phi__plain_spawn_start
 
 #include "system/process.c"
-#include "system/spawn.c"
 
 #include "test_process.c"

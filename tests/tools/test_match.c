@@ -1,6 +1,6 @@
 /* test_match.c - finding a text in slices. */
 #include "support/test.h"
-#include "tools/finder_in.h"
+#include "tools/edit_file_in.h"
 
 static size_t find_all(const char *needle, const char *text, size_t units, size_t *first) {
     phi_memory memory;

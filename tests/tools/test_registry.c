@@ -2,7 +2,7 @@
 #include "support/context_tools.h"
 #include "support/test.h"
 #include "text/json.h"
-#include "tools/registry_in.h"
+#include "tools/tools_in.h"
 
 static phi_flow nothing(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;

@@ -3,7 +3,6 @@
 #define PHI_TESTS_TRACE_TRACE_READ_H
 
 #include "base/arena_in.h"
-#include "base/buf_in.h"
 #include "support/test.h"
 #include "text/json.h"
 #include "trace/trace.h"
