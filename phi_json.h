@@ -720,11 +720,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xf949f010
+#if PHI__IMP_BASE != 0xb45f0535
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xf949f010
+#define PHI__IMP_BASE 0xb45f0535
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1183,8 +1183,7 @@ struct phi__block {
 
 /* A spare block that is large enough and not wastefully so. */
 static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
-    struct phi__block **at;
-    for (at = &arena->spare; *at != NULL; at = &(*at)->older) {
+    for (struct phi__block **at = &arena->spare; *at != NULL; at = &(*at)->older) {
         struct phi__block *block = *at;
         if (block->bytes < bytes || block->bytes / 2 > bytes) continue;
         *at = block->older;
@@ -1196,9 +1195,8 @@ static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
 
 static struct phi__block *phi__arena_take(phi_arena *arena, size_t payload) {
     size_t bytes = phi__add(payload, sizeof(struct phi__block));
-    struct phi__block *block;
     if (bytes == SIZE_MAX) return NULL;
-    block = phi__arena_reuse(arena, bytes);
+    struct phi__block *block = phi__arena_reuse(arena, bytes);
     if (block != NULL) return block;
     block = (struct phi__block *)phi__realloc(arena->memory, NULL, 0, bytes);
     if (block == NULL) return NULL;
@@ -1224,14 +1222,6 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-static void *phi__arena_own(phi_arena *arena, size_t bytes) {
-    struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
-    if (block == NULL) return NULL;
-    block->older = arena->own;
-    arena->own = block;
-    return block + 1;
-}
-
 static bool phi__arena_more(phi_arena *arena) {
     struct phi__block *block =
         phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
@@ -1247,15 +1237,19 @@ static bool phi__arena_more(phi_arena *arena) {
 
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
-    char *out;
     if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
         (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
-        if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2)
-            return phi__arena_own(arena, bytes);
+        if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2) {
+            struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
+            if (block == NULL) return NULL;
+            block->older = arena->own;
+            arena->own = block;
+            return block + 1;
+        }
         if (!phi__arena_more(arena)) return NULL;
         pad = 0;
     }
-    out = arena->at + pad;
+    char *out = arena->at + pad;
     PHI__UNPOISON(out, bytes);
     arena->at = out + bytes;
     return out;
@@ -1273,9 +1267,8 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes) {
 }
 
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
-    char *copy;
     if (s.len == SIZE_MAX) return false;
-    copy = phi__arena_bytes(arena, s.len + 1);
+    char *copy = phi__arena_bytes(arena, s.len + 1);
     if (copy == NULL) return false;
     if (s.len > 0) memcpy(copy, s.at, s.len);
     copy[s.len] = '\0';
@@ -1284,10 +1277,11 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
 }
 
 PHI__FN size_t phi__arena_taken(const phi_arena *arena) {
-    const struct phi__block *block;
     size_t bytes = 0;
-    for (block = arena->shared; block != NULL; block = block->older) bytes += block->bytes;
-    for (block = arena->own; block != NULL; block = block->older) bytes += block->bytes;
+    for (const struct phi__block *block = arena->shared; block != NULL; block = block->older)
+        bytes += block->bytes;
+    for (const struct phi__block *block = arena->own; block != NULL; block = block->older)
+        bytes += block->bytes;
     return bytes;
 }
 
@@ -1422,12 +1416,10 @@ PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n) {
 
 PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) {
     va_list args;
-    int n;
-    char *to;
     va_start(args, format);
-    n = vsnprintf(NULL, 0, format, args);
+    int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    to = n < 0 ? NULL : phi__buf_reserve(buf, (size_t)n + 1);
+    char *to = n < 0 ? NULL : phi__buf_reserve(buf, (size_t)n + 1);
     if (to == NULL) {
         buf->failed = true;
         return;
@@ -1473,7 +1465,6 @@ static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes
 
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *m;
-    void *out;
     if (new_bytes > old_bytes) {
         size_t more = new_bytes - old_bytes;
         for (m = memory; m != NULL; m = m->parent)
@@ -1483,9 +1474,9 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
                 return NULL;
             }
     }
-    out = memory != NULL
-              ? memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes)
-              : phi__base_libc_realloc(NULL, ptr, old_bytes, new_bytes);
+    void *out = memory != NULL ? memory->allocator.realloc_fn(memory->allocator.user_data, ptr,
+                                                              old_bytes, new_bytes)
+                               : phi__base_libc_realloc(NULL, ptr, old_bytes, new_bytes);
     if (out == NULL && new_bytes != 0) return NULL;
     for (m = memory; m != NULL; m = m->parent) {
         PHI_ASSERT(m->used_bytes >= old_bytes);
@@ -1496,9 +1487,8 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
 }
 
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
-    void *out;
     if (bytes > SIZE_MAX / 2) return NULL; /* a product that did not fit: no object is that large */
-    out = phi__realloc(memory, NULL, 0, bytes);
+    void *out = phi__realloc(memory, NULL, 0, bytes);
     if (out != NULL) memset(out, 0, bytes);
     return out;
 }
@@ -1514,14 +1504,13 @@ PHI__FN size_t phi__mul(size_t a, size_t b) {
 }
 
 PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size) {
-    size_t now = *cap, bytes;
+    size_t now = *cap;
     size_t least = size > 128 ? 1 : 4; /* of large ones there is often but one */
-    void *out;
     if (need <= now) return ptr;
     now = now > SIZE_MAX / 2 ? need : phi__max(phi__max(now * 2, need), least);
-    bytes = phi__mul(now, size);
+    size_t bytes = phi__mul(now, size);
     if (bytes == SIZE_MAX) return NULL;
-    out = phi__realloc(memory, ptr, *cap * size, bytes);
+    void *out = phi__realloc(memory, ptr, *cap * size, bytes);
     if (out != NULL) *cap = now;
     return out;
 }
@@ -1534,8 +1523,7 @@ PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
 static char phi__base_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
-    size_t i;
-    for (i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (phi__base_lower(a[i]) != phi__base_lower(b[i])) return false;
     return true;
 }
@@ -1550,22 +1538,21 @@ PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b) {
 
 PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b) {
     unsigned char differ = 0;
-    size_t i;
     if (a.len != b.len) return false;
-    for (i = 0; i < a.len; i++) differ = (unsigned char)(differ | (a.at[i] ^ b.at[i]));
+    for (size_t i = 0; i < a.len; i++) differ = (unsigned char)(differ | (a.at[i] ^ b.at[i]));
     return differ == 0;
 }
 
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle) {
-    size_t n = strlen(needle), i;
-    for (i = from; n <= s.len && i <= s.len - n; i++)
+    size_t n = strlen(needle);
+    for (size_t i = from; n <= s.len && i <= s.len - n; i++)
         if (memcmp(s.at + i, needle, n) == 0) return i;
     return SIZE_MAX;
 }
 
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle) {
-    size_t n = strlen(needle), i;
-    for (i = from; n <= s.len && i <= s.len - n; i++)
+    size_t n = strlen(needle);
+    for (size_t i = from; n <= s.len && i <= s.len - n; i++)
         if (phi__base_same_nocase(s.at + i, needle, n)) return i;
     return SIZE_MAX;
 }
@@ -1580,9 +1567,8 @@ PHI__FN phi_str phi__str_trim(phi_str s) {
 
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     uint64_t n = 0;
-    size_t i;
     if (s.len == 0) return false;
-    for (i = 0; i < s.len; i++) {
+    for (size_t i = 0; i < s.len; i++) {
         unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
         if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false; /* 19 do fit */
         n = n * 10 + digit;
@@ -1649,14 +1635,14 @@ static bool phi__words_bad(const char *at, size_t n) {
 }
 
 static size_t phi__words_put(char *at, size_t len, bool line) {
-    size_t i = 0, out = 0, n;
+    size_t i = 0, out = 0;
     while (i < len) {
         bool stays = !line && (at[i] == '\n' || at[i] == '\t');
         if (!line && at[i] == '\r' && i + 1 < len && at[i + 1] == '\n') {
             i++;
             continue;
         }
-        n = phi__words_sequence(at + i, len - i);
+        size_t n = phi__words_sequence(at + i, len - i);
         if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
             at[out++] = '?';
             i += n > 0 ? n : 1;
@@ -1723,7 +1709,6 @@ PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item) {
 
 PHI__FN bool phi__map_reserve(phi__map *map, size_t count) {
     phi__map grown;
-    size_t i;
     if (count <= map->cap / 4 * 3) return true;
     phi__map_init(&grown, map->memory);
     grown.cap = phi__max(map->cap, PHI__MAP_FIRST);
@@ -1731,7 +1716,7 @@ PHI__FN bool phi__map_reserve(phi__map *map, size_t count) {
     grown.slots =
         (phi__map_slot *)phi__alloc(map->memory, phi__mul(grown.cap, sizeof *grown.slots));
     if (grown.slots == NULL) return false;
-    for (i = 0; i < map->cap; i++)
+    for (size_t i = 0; i < map->cap; i++)
         if (map->slots[i].item != NULL)
             phi__map_add(&grown, map->slots[i].hash, map->slots[i].item);
     phi__map_free(map);
@@ -1758,9 +1743,9 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
 /* Each entry behind the gap moves up into it, unless that is before the place its hash gives
    it. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
-    size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
+    size_t mask = map->cap - 1, gap = (size_t)hash & mask;
     while (map->slots[gap].item != item) gap = (gap + 1) & mask;
-    for (i = (gap + 1) & mask; map->slots[i].item != NULL; i = (i + 1) & mask) {
+    for (size_t i = (gap + 1) & mask; map->slots[i].item != NULL; i = (i + 1) & mask) {
         size_t home = (size_t)map->slots[i].hash & mask;
         if (((i - home) & mask) < ((i - gap) & mask)) continue;
         map->slots[gap] = map->slots[i];
@@ -1807,8 +1792,7 @@ static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) 
 }
 
 PHI__FN void phi__slots_free(phi__slots *slots) {
-    uint32_t page;
-    for (page = 0; page < PHI__SLOT_PAGES; page++)
+    for (uint32_t page = 0; page < PHI__SLOT_PAGES; page++)
         phi__free(slots->memory, slots->pages[page], phi__slots_page_bytes(page));
     phi__slots_init(slots, slots->memory);
 }
@@ -1821,16 +1805,14 @@ PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index) {
 }
 
 static bool phi__slots_more(phi__slots *slots) {
-    uint32_t page = 0, base = 0, i;
-    uint32_t n;
-    phi__slot *made;
+    uint32_t page = 0, base = 0;
     while (page < PHI__SLOT_PAGES && slots->pages[page] != NULL)
         base += (uint32_t)phi__slots_page_len(page++);
     if (page == PHI__SLOT_PAGES) return false;
-    n = (uint32_t)phi__slots_page_len(page);
-    made = (phi__slot *)phi__alloc(slots->memory, phi__slots_page_bytes(page));
+    uint32_t n = (uint32_t)phi__slots_page_len(page);
+    phi__slot *made = (phi__slot *)phi__alloc(slots->memory, phi__slots_page_bytes(page));
     if (made == NULL) return false;
-    for (i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         made[i].index = base + i;
         made[i].next_free = i + 1 < n ? base + i + 2 : 0;
     }
@@ -1841,15 +1823,13 @@ static bool phi__slots_more(phi__slots *slots) {
 }
 
 PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object) {
-    phi__slot *slot;
-    uint32_t gen;
     PHI_ASSERT(state != 0);
     if (slots->first_free == 0 && !phi__slots_more(slots)) return NULL;
-    slot = phi__slots_at(slots, slots->first_free - 1);
+    phi__slot *slot = phi__slots_at(slots, slots->first_free - 1);
     slots->first_free = slot->next_free;
     slots->in_use++;
     slot->object = object;
-    gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
+    uint32_t gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
     if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
     PHI__STORE(&slot->word, phi__slots_word_of(gen, state));
     return slot;
@@ -1896,11 +1876,10 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 /* ---- marks ---- */
 
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
-    uint64_t bit = (uint64_t)1 << (index & 63), was;
-    phi__slot_word *bits;
+    uint64_t bit = (uint64_t)1 << (index & 63);
     if (phi__slots_at(slots, index) == NULL) return;
-    bits = phi__slots_bits(slots, index / 64);
-    was = PHI__LOAD(bits);
+    phi__slot_word *bits = phi__slots_bits(slots, index / 64);
+    uint64_t was = PHI__LOAD(bits);
     while (!PHI__CAS(bits, &was, was | bit)) {}
     PHI__ADD(&slots->marks, 1); /* publishes the bit */
 }
@@ -1913,10 +1892,9 @@ static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *
     phi__slot_word *bits = phi__slots_bits(slots, group);
     uint64_t was = PHI__LOAD(bits);
     size_t count = 0;
-    uint32_t i;
     if (was == 0) return 0;
     while (!PHI__CAS(bits, &was, 0)) {}
-    for (i = 0; i < 64; i++)
+    for (uint32_t i = 0; i < 64; i++)
         if ((was >> i & 1) != 0) out[count++] = group * 64 + i;
     return count;
 }
@@ -2057,10 +2035,9 @@ static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
 
 static void phi__sha256_block(uint32_t state[8], const unsigned char *block) {
     uint32_t w[64], s[8], one, two;
-    size_t i;
     phi__sha256_schedule(block, w);
     memcpy(s, state, sizeof s);
-    for (i = 0; i < 64; i++) {
+    for (size_t i = 0; i < 64; i++) {
         one = phi__sha256_turn(s[4], 6) ^ phi__sha256_turn(s[4], 11) ^ phi__sha256_turn(s[4], 25);
         one += s[7] + (s[6] ^ (s[4] & (s[5] ^ s[6]))) + phi__sha256_k[i] + w[i];
         two = phi__sha256_turn(s[0], 2) ^ phi__sha256_turn(s[0], 13) ^ phi__sha256_turn(s[0], 22);
@@ -2074,7 +2051,7 @@ static void phi__sha256_block(uint32_t state[8], const unsigned char *block) {
         s[1] = s[0];
         s[0] = one + two;
     }
-    for (i = 0; i < 8; i++) state[i] += s[i];
+    for (size_t i = 0; i < 8; i++) state[i] += s[i];
 }
 
 PHI__FN void phi__sha256_begin(phi__sha256 *sha) {
@@ -2086,11 +2063,11 @@ PHI__FN void phi__sha256_begin(phi__sha256 *sha) {
 
 PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len) {
     const unsigned char *at = (const unsigned char *)bytes;
-    size_t held = (size_t)(sha->bytes % 64), n;
+    size_t held = (size_t)(sha->bytes % 64);
     if (len == 0) return;
     sha->bytes += len;
     if (held > 0) {
-        n = phi__min(64 - held, len);
+        size_t n = phi__min(64 - held, len);
         memcpy(sha->block + held, at, n);
         at += n;
         len -= n;
@@ -2103,7 +2080,7 @@ PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len) {
 
 PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]) {
     uint64_t bits = sha->bytes * 8;
-    size_t held = (size_t)(sha->bytes % 64), i;
+    size_t held = (size_t)(sha->bytes % 64);
     sha->block[held++] = 0x80;
     if (held > 56) {
         memset(sha->block + held, 0, 64 - held);
@@ -2111,9 +2088,10 @@ PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]) {
         held = 0;
     }
     memset(sha->block + held, 0, 56 - held);
-    for (i = 0; i < 8; i++) sha->block[56 + i] = (unsigned char)(bits >> (56 - 8 * i) & 0xff);
+    for (size_t i = 0; i < 8; i++)
+        sha->block[56 + i] = (unsigned char)(bits >> (56 - 8 * i) & 0xff);
     phi__sha256_block(sha->state, sha->block);
-    for (i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         out[i] = (unsigned char)(sha->state[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
 }
 
@@ -2125,20 +2103,19 @@ PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]) {
 }
 
 PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]) {
-    unsigned char pad[64], inner[32];
+    unsigned char inner[32];
     phi__sha256 sha;
-    size_t i;
-    memset(pad, 0, sizeof pad);
+    unsigned char pad[64] = PHI_ZERO;
     if (key.len > sizeof pad)
         phi__sha256_of(key, pad);
     else if (key.len > 0)
         memcpy(pad, key.at, key.len);
-    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36;
+    for (size_t i = 0; i < sizeof pad; i++) pad[i] ^= 0x36;
     phi__sha256_begin(&sha);
     phi__sha256_add(&sha, pad, sizeof pad);
     phi__sha256_add(&sha, text.at, text.len);
     phi__sha256_end(&sha, inner);
-    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36 ^ 0x5c;
+    for (size_t i = 0; i < sizeof pad; i++) pad[i] ^= 0x36 ^ 0x5c;
     phi__sha256_begin(&sha);
     phi__sha256_add(&sha, pad, sizeof pad);
     phi__sha256_add(&sha, inner, sizeof inner);
@@ -2147,8 +2124,7 @@ PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]) 
 
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
     static const char digits[] = "0123456789abcdef";
-    size_t i;
-    for (i = 0; i < 32; i++) {
+    for (size_t i = 0; i < 32; i++) {
         out[2 * i] = digits[hash[i] >> 4];
         out[2 * i + 1] = digits[hash[i] & 15];
     }
@@ -2159,15 +2135,6 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
 static const char phi__base64_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-static void phi__base64_group(char *to, const unsigned char *p, size_t n) {
-    uint32_t bits =
-        (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) | (n > 2 ? (uint32_t)p[2] : 0);
-    to[0] = phi__base64_letters[bits >> 18];
-    to[1] = phi__base64_letters[bits >> 12 & 63];
-    to[2] = n > 1 ? phi__base64_letters[bits >> 6 & 63] : '=';
-    to[3] = n > 2 ? phi__base64_letters[bits & 63] : '=';
-}
-
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n) {
     const unsigned char *p = (const unsigned char *)bytes;
     char *to = n > SIZE_MAX / 4 * 3 - 3 ? NULL : phi__buf_reserve(out, (n + 2) / 3 * 4);
@@ -2176,7 +2143,12 @@ PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n) {
         return;
     }
     for (; n > 0; p += 3, to += 4, out->len += 4) {
-        phi__base64_group(to, p, n);
+        uint32_t bits =
+            (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) | (n > 2 ? (uint32_t)p[2] : 0);
+        to[0] = phi__base64_letters[bits >> 18];
+        to[1] = phi__base64_letters[bits >> 12 & 63];
+        to[2] = n > 1 ? phi__base64_letters[bits >> 6 & 63] : '=';
+        to[3] = n > 2 ? phi__base64_letters[bits & 63] : '=';
         n -= phi__min(n, 3);
     }
 }
@@ -2192,8 +2164,7 @@ static int phi__base64_value(char c) {
 static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
     size_t pads = last ? (size_t)(four[3] == '=') + (size_t)(four[2] == '=' && four[3] == '=') : 0;
     uint32_t bits = 0;
-    size_t i;
-    for (i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         int value = i >= 4 - pads ? 0 : phi__base64_value(four[i]);
         if (value < 0) return 0;
         bits = bits << 6 | (uint32_t)value;
@@ -2206,8 +2177,8 @@ static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
 }
 
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
-    size_t before = out->len, i;
-    for (i = 0; i < text.len; i += 4) {
+    size_t before = out->len;
+    for (size_t i = 0; i < text.len; i += 4) {
         char bytes[3];
         size_t n =
             text.len - i < 4 ? 0 : phi__base64_ungroup(text.at + i, i + 4 == text.len, bytes);
@@ -2224,8 +2195,8 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
 
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";
-    size_t i, at = 0;
-    for (i = 0; i < 16; i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < 16; i++) {
         unsigned byte = random[i];
         if (i == 6) byte = (byte & 0x0Fu) | 0x40u;
         if (i == 8) byte = (byte & 0x3Fu) | 0x80u;
@@ -2243,17 +2214,16 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
 /* Length of the valid sequence at p, or 0. */
 static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
     unsigned char a = p[0], low = 0x80, high = 0xBF;
-    size_t n, i;
     if (a < 0x80) return 1;
     if (a < 0xC2 || a > 0xF4) return 0;
-    n = a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
+    size_t n = a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
     if (n > left) return 0;
     if (a == 0xE0) low = 0xA0;
     if (a == 0xED) high = 0x9F;
     if (a == 0xF0) low = 0x90;
     if (a == 0xF4) high = 0x8F;
     if (p[1] < low || p[1] > high) return 0;
-    for (i = 2; i < n; i++)
+    for (size_t i = 2; i < n; i++)
         if ((p[i] & 0xC0) != 0x80) return 0;
     return n;
 }
@@ -2261,9 +2231,9 @@ static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end) {
     const unsigned char *p = (const unsigned char *)at;
     unsigned char low = 0x80, high = 0xBF;
-    size_t left = (size_t)(end - at), n;
+    size_t left = (size_t)(end - at);
     if (p[0] < 0xC2 || p[0] > 0xF4 || left < 2) return 1;
-    n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    size_t n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
     if (p[0] == 0xE0) low = 0xA0;
     if (p[0] == 0xED) high = 0x9F;
     if (p[0] == 0xF0) low = 0x90;
@@ -2288,10 +2258,9 @@ PHI__FN size_t phi__utf8_valid(phi_str s) {
     const unsigned char *p = (const unsigned char *)s.at;
     size_t i = 0;
     while (i < s.len) {
-        size_t n;
         i += phi__utf8_ascii(p + i, s.len - i);
         if (i == s.len) break;
-        n = phi__utf8_sequence(p + i, s.len - i);
+        size_t n = phi__utf8_sequence(p + i, s.len - i);
         if (n == 0) return i;
         i += n;
     }
@@ -2299,9 +2268,8 @@ PHI__FN size_t phi__utf8_valid(phi_str s) {
 }
 
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most) {
-    size_t back;
     if (most >= s.len) return s.len;
-    for (back = 0; back < 4 && back <= most; back++)
+    for (size_t back = 0; back < 4 && back <= most; back++)
         if (((unsigned char)s.at[most - back] & 0xC0) != 0x80) return most - back;
     return most; /* not UTF-8 here: any place is as good */
 }
@@ -2352,24 +2320,15 @@ typedef struct phi__date {
     int64_t year, month, day;
 } phi__date;
 
-static int64_t phi__date_days(int64_t y, int64_t m, int64_t d) {
-    int64_t era, of_era, of_year;
-    if (m <= 2) y--;
-    era = (y >= 0 ? y : y - 399) / 400;
-    of_era = y - era * 400;
-    of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 /* Of days since 1970. */
 static phi__date phi__date_of(int64_t days) {
-    int64_t z = days + 719468, era, of_era, y, of_year, m;
+    int64_t z = days + 719468;
     phi__date date;
-    era = (z >= 0 ? z : z - 146096) / 146097;
-    of_era = z - era * 146097;
-    y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    of_year = of_era - (365 * y + y / 4 - y / 100);
-    m = (5 * of_year + 2) / 153;
+    int64_t era = (z >= 0 ? z : z - 146096) / 146097;
+    int64_t of_era = z - era * 146097;
+    int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * y + y / 4 - y / 100);
+    int64_t m = (5 * of_year + 2) / 153;
     date.day = of_year - (153 * m + 2) / 5 + 1;
     date.month = m < 10 ? m + 3 : m - 9;
     date.year = y + era * 400 + (date.month <= 2 ? 1 : 0);
@@ -2377,8 +2336,7 @@ static phi__date phi__date_of(int64_t days) {
 }
 
 static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
-    int i;
-    for (i = digits - 1; i >= 0; i--) {
+    for (int i = digits - 1; i >= 0; i--) {
         at[i] = (char)('0' + value % 10);
         value /= 10;
     }
@@ -2419,18 +2377,16 @@ static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minu
 }
 
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
-    int64_t days, rest;
-    phi__date date;
     char *at = out;
     if (ms < PHI__DATE_FIRST_MS) ms = PHI__DATE_FIRST_MS;
     if (ms > PHI__DATE_LAST_MS) ms = PHI__DATE_LAST_MS;
-    days = ms / 86400000;
-    rest = ms % 86400000;
+    int64_t days = ms / 86400000;
+    int64_t rest = ms % 86400000;
     if (rest < 0) {
         rest += 86400000;
         days--;
     }
-    date = phi__date_of(days);
+    phi__date date = phi__date_of(days);
     at = phi__date_digits(at, date.year, 4, '-');
     at = phi__date_digits(at, date.month, 2, '-');
     at = phi__date_digits(at, date.day, 2, 'T');
@@ -2444,19 +2400,26 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
 }
 
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
-    int64_t fraction, offset, days, hour, minute, second;
-    phi__date date, real;
+    int64_t fraction, offset;
+    phi__date date;
     if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
     if (!phi__date_rest(phi__str(text.at + 19, text.len - 19), &fraction, &offset)) return false;
     date.year = phi__date_number(text.at, 4);
     date.month = phi__date_number(text.at + 5, 2);
     date.day = phi__date_number(text.at + 8, 2);
-    hour = phi__date_number(text.at + 11, 2);
-    minute = phi__date_number(text.at + 14, 2);
-    second = phi__date_number(text.at + 17, 2);
+    int64_t hour = phi__date_number(text.at + 11, 2);
+    int64_t minute = phi__date_number(text.at + 14, 2);
+    int64_t second = phi__date_number(text.at + 17, 2);
     if (date.month < 1 || date.month > 12 || hour > 23 || minute > 59 || second > 60) return false;
-    days = phi__date_days(date.year, date.month, date.day);
-    real = phi__date_of(days); /* another one when the month has no such day */
+    int64_t y = date.year;
+    int64_t m = date.month;
+    int64_t d = date.day;
+    if (m <= 2) y--;
+    int64_t era = (y >= 0 ? y : y - 399) / 400;
+    int64_t of_era = y - era * 400;
+    int64_t of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+    int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    phi__date real = phi__date_of(days); /* another one when the month has no such day */
     if (real.month != date.month || real.day != date.day) return false;
     *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
     return true;
@@ -2467,11 +2430,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xd7d3e4c1
+#if PHI__IMP_TEXT != 0x3e029a2a
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xd7d3e4c1
+#define PHI__IMP_TEXT 0x3e029a2a
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3255,7 +3218,8 @@ PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text) {
     c->bad = false;
 }
 
-static phi_json_type phi__json_cursor_type(char first) {
+PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
+    char first = phi__json_cursor_next(c);
     switch (first) {
     case '"': return PHI_JSON_STRING;
     case '{': return PHI_JSON_OBJECT;
@@ -3266,10 +3230,6 @@ static phi_json_type phi__json_cursor_type(char first) {
     default:
         return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
     }
-}
-
-PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
-    return phi__json_cursor_type(phi__json_cursor_next(c));
 }
 
 /* ---- skipping ---- */
@@ -3381,7 +3341,7 @@ static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
 }
 
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
-    const char *at = c->at, *end = c->end, *quote;
+    const char *at = c->at, *end = c->end;
     if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
         at++;
     else {
@@ -3389,7 +3349,7 @@ PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key)
         at = c->at;
         if (at == end || *at != '"') return phi__json_cursor_bad(c);
     }
-    quote = phi__json_quote_short(at + 1, end, &key->escaped);
+    const char *quote = phi__json_quote_short(at + 1, end, &key->escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     key->at = at + 1;
     key->len = (size_t)(quote - key->at);
@@ -3407,19 +3367,17 @@ PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c) {
 }
 
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out) {
-    const char *start;
     (void)phi__json_cursor_next(c);
-    start = c->at;
+    const char *start = c->at;
     if (!phi__json_cursor_skip(c)) return false;
     *out = phi__str(start, (size_t)(c->at - start));
     return true;
 }
 
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out) {
-    const char *quote;
     bool escaped;
     if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
-    quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
+    const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     out->at = c->at + 1;
     out->len = (size_t)(quote - out->at);
@@ -3430,9 +3388,9 @@ PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out
 }
 
 static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
-    const char *end, *bad;
+    const char *bad;
     if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
-    end = phi__json_number_read(c->at, c->end, out, &bad);
+    const char *end = phi__json_number_read(c->at, c->end, out, &bad);
     if (end == NULL) return phi__json_cursor_other(c); /* as long as it has an end */
     c->at = end;
     c->first = false;
@@ -3477,10 +3435,9 @@ PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     while (at < end) {
         const char *plain = phi__json_text_plain_end(at, end);
-        size_t slice;
         char *to, *start;
         phi__buf_add(out, at, (size_t)(plain - at));
-        slice = phi__min((size_t)(end - plain), PHI__JSON_UNESCAPE_SLICE);
+        size_t slice = phi__min((size_t)(end - plain), PHI__JSON_UNESCAPE_SLICE);
         if (slice == 0) return;
         start = to = phi__buf_reserve(out, 3 * (slice + PHI__JSON_RUN_MORE));
         if (to == NULL) return;
@@ -3518,9 +3475,8 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
     const char *at = text.at, *end = text.at + text.len;
     while (at < end) {
         char few[3 * (1 + PHI__JSON_RUN_MORE)], *to = few;
-        size_t len;
         at = phi__json_text_unescape_run(at, end, 1, &to);
-        len = (size_t)(to - few);
+        size_t len = (size_t)(to - few);
         if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
         plain = phi__str(plain.at + len, plain.len - len);
     }
@@ -3529,24 +3485,23 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
 
 /* ---- public ---- */
 
-/* Goes to the last member of that name, as phi_json_get does. */
-static bool phi__json_cursor_find_member(phi__json_cursor *c, phi_str name) {
-    const char *found = NULL;
-    phi__json_text key;
-    if (!phi__json_cursor_enter_object(c)) return false;
-    while (phi__json_cursor_next_key(c, &key)) {
-        if (phi__json_cursor_text_is(key, name)) found = c->at;
-        if (!phi__json_cursor_skip(c)) return false;
-    }
-    if (found == NULL || c->bad) return false;
-    c->at = found;
-    return true;
-}
-
 /* Goes to the member or item that one step of the path names. */
 static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
-    if (!step->is_index) return phi__json_cursor_find_member(c, step->key);
+    if (!step->is_index) {
+        /* Goes to the last member of that name, as phi_json_get does. */
+        phi_str name = step->key;
+        const char *found = NULL;
+        phi__json_text key;
+        if (!phi__json_cursor_enter_object(c)) return false;
+        while (phi__json_cursor_next_key(c, &key)) {
+            if (phi__json_cursor_text_is(key, name)) found = c->at;
+            if (!phi__json_cursor_skip(c)) return false;
+        }
+        if (found == NULL || c->bad) return false;
+        c->at = found;
+        return true;
+    }
     if (!phi__json_cursor_enter_array(c)) return false;
     while (phi__json_cursor_next_item(c)) {
         if (left-- == 0) return true;
@@ -3694,12 +3649,12 @@ static const phi__json_member *phi__json_members_look(const phi__json_member *at
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
                                         void *to) {
     const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first, *m; /* mostly they come in the table's order */
+    const phi__json_member *next = first; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
     while (phi__json_cursor_next_key(c, &key)) {
-        m = next;
+        const phi__json_member *m = next;
         if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
             m = phi__json_members_look(next, end, &key);
             if (m == end) {
@@ -3720,11 +3675,10 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
                                     uint32_t *seen) {
     phi__json_cursor c;
-    uint32_t found;
     if (text.len == 0) return false;
     phi__json_cursor_init(&c, text);
     if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return false;
-    found = phi__json_members_take(&c, members, to);
+    uint32_t found = phi__json_members_take(&c, members, to);
     if (seen != NULL) *seen = found;
     return phi__json_cursor_done(&c);
 }
@@ -3781,11 +3735,11 @@ static phi__json_field_got phi__json_fields_path(phi__json_fields *f) {
 
 /* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
 static void phi__json_fields_escape(phi__buf *path, size_t from) {
-    size_t more = 0, i, to;
+    size_t more = 0, i;
     for (i = from; i < path->len; i++) more += path->at[i] == '~' || path->at[i] == '/';
     if (more == 0 || phi__buf_reserve(path, more) == NULL) return;
     i = path->len;
-    to = i + more;
+    size_t to = i + more;
     phi__buf_add_len(path, more);
     while (to > i) {
         char c = path->at[--i];
@@ -3800,12 +3754,11 @@ static void phi__json_fields_escape(phi__buf *path, size_t from) {
 /* A key is whole; `raw` is what its quotes hold. */
 static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw) {
     phi__json_text text;
-    size_t from;
     if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
         return phi__json_fields_fail(f, PHI_TOO_BIG);
     f->path.len = f->open[f->depth - 1].path_len;
     phi__buf_char(&f->path, '/');
-    from = f->path.len;
+    size_t from = f->path.len;
     text.at = raw.at;
     text.len = raw.len;
     text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
@@ -3839,7 +3792,6 @@ static size_t phi__json_fields_odd(phi__json_fields *f, const char *at, const ch
 static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str text,
                                                    phi_str *value) {
     const char *at = text.at + f->at, *end = text.at + text.len;
-    phi_str all;
     while ((at = phi__json_text_plain_end(at, end)) < end && *at != '"') {
         size_t n = phi__json_fields_odd(f, at, end);
         if (n == 0) break;
@@ -3849,7 +3801,7 @@ static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str 
     if (f->status != PHI_BUSY) return PHI__JSON_FIELD_WRONG;
     if (at == end || *at != '"') return PHI__JSON_FIELD_CUT;
     f->at++;
-    all = phi__str(text.at + f->token, f->at - f->token);
+    phi_str all = phi__str(text.at + f->token, f->at - f->token);
     if (f->state == PHI__JSON_FIELD_IN_KEY)
         return phi__json_fields_key(f, phi__str(all.at + 1, all.len - 2));
     return phi__json_fields_found(f, all, value);
@@ -3861,12 +3813,12 @@ static bool phi__json_fields_digit(char c) {
 
 static phi__json_field_got phi__json_fields_number(phi__json_fields *f, phi_str text,
                                                    phi_str *value) {
-    const char *from = text.at + f->token, *end, *bad;
+    const char *from = text.at + f->token, *bad;
     phi__json_number number;
     while (f->at < text.len && phi__json_fields_digit(text.at[f->at])) f->at++;
     if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__json_fields_fail(f, PHI_TOO_BIG);
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
-    end = text.at + f->at;
+    const char *end = text.at + f->at;
     if (phi__json_number_read(from, end, &number, &bad) != end)
         return phi__json_fields_fail(f, PHI_PARSE);
     return phi__json_fields_found(f, phi__str(from, f->at - f->token), value);
@@ -3886,21 +3838,6 @@ static phi__json_field_got phi__json_fields_word(phi__json_fields *f, phi_str te
 }
 
 /* ---- arrays and objects ---- */
-
-static phi__json_field_got phi__json_fields_open(phi__json_fields *f, bool object) {
-    phi__json_frame *open = f->open;
-    if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_fields_fail(f, PHI_TOO_BIG);
-    open = (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
-    if (open == NULL) return phi__json_fields_fail(f, PHI_NO_MEMORY);
-    f->open = open;
-    open[f->depth].path_len = (uint32_t)f->path.len;
-    open[f->depth].count = 0;
-    open[f->depth].object = object;
-    f->depth++;
-    f->state = object ? PHI__JSON_FIELD_FIRST_KEY : PHI__JSON_FIELD_FIRST_ITEM;
-    f->at++;
-    return PHI__JSON_FIELD_MORE;
-}
 
 static phi__json_field_got phi__json_fields_close(phi__json_fields *f, phi_str *value) {
     bool empty = f->state != PHI__JSON_FIELD_AFTER;
@@ -3926,7 +3863,22 @@ static phi__json_field_got phi__json_fields_item(phi__json_fields *f) {
 static phi__json_field_got phi__json_fields_begin(phi__json_fields *f, char c) {
     phi__json_field_got got = phi__json_fields_item(f);
     if (got != PHI__JSON_FIELD_MORE) return got;
-    if (c == '{' || c == '[') return phi__json_fields_open(f, c == '{');
+    if (c == '{' || c == '[') {
+        bool object = c == '{';
+        phi__json_frame *open = f->open;
+        if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_fields_fail(f, PHI_TOO_BIG);
+        open =
+            (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
+        if (open == NULL) return phi__json_fields_fail(f, PHI_NO_MEMORY);
+        f->open = open;
+        open[f->depth].path_len = (uint32_t)f->path.len;
+        open[f->depth].count = 0;
+        open[f->depth].object = object;
+        f->depth++;
+        f->state = object ? PHI__JSON_FIELD_FIRST_KEY : PHI__JSON_FIELD_FIRST_ITEM;
+        f->at++;
+        return PHI__JSON_FIELD_MORE;
+    }
     f->token = f->at;
     if (c == '"') {
         f->state = PHI__JSON_FIELD_IN_STRING;
@@ -3978,7 +3930,6 @@ static phi__json_field_got phi__json_fields_between(phi__json_fields *f, char c,
 
 static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str text,
                                                  phi_str *value) {
-    char c;
     switch (f->state) {
     case PHI__JSON_FIELD_IN_KEY:
     case PHI__JSON_FIELD_IN_STRING: return phi__json_fields_string(f, text, value);
@@ -3987,7 +3938,7 @@ static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str te
     default: break;
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
-    c = text.at[f->at];
+    char c = text.at[f->at];
     if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
         return phi__json_fields_between(f, c, value);
     f->at++;
@@ -4146,9 +4097,8 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
 
 /* A number without a fraction. */
 static bool phi__json_get_whole(const phi_json *node) {
-    double d;
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
-    d = node->v.d;
+    double d = node->v.d;
     if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
         return d - d == 0;                                    /* not of infinities and NaN */
     return (double)(int64_t)d == d;
@@ -4168,25 +4118,22 @@ PHI_API bool phi_json_bool(const phi_json *node, bool fallback) {
 }
 
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
-    phi__json_number n;
     int64_t out;
     if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
-    n = phi__json_get_number_of(node);
+    phi__json_number n = phi__json_get_number_of(node);
     return phi__json_get_number_i64(&n, &out) ? out : fallback;
 }
 
 PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback) {
-    phi__json_number n;
     uint64_t out;
     if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
-    n = phi__json_get_number_of(node);
+    phi__json_number n = phi__json_get_number_of(node);
     return phi__json_get_number_u64(&n, &out) ? out : fallback;
 }
 
 PHI_API double phi_json_num(const phi_json *node, double fallback) {
-    phi__json_number n;
     if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
-    n = phi__json_get_number_of(node);
+    phi__json_number n = phi__json_get_number_of(node);
     return phi__json_get_number_double(&n);
 }
 
@@ -4202,11 +4149,10 @@ PHI_API size_t phi_json_count(const phi_json *node) {
 }
 
 PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key) {
-    phi_json *child, *found = NULL;
-    uint32_t left;
+    phi_json *found = NULL;
     if (!phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
-    child = object->v.last;
-    for (left = object->len; left > 0; left--) {
+    phi_json *child = object->v.last;
+    for (uint32_t left = object->len; left > 0; left--) {
         child = child->next;
         if (phi__json_key_len(child) == key.len &&
             (key.len == 0 || memcmp(child->key, key.at, key.len) == 0))
@@ -4220,9 +4166,8 @@ PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
 }
 
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {
-    phi_json *child;
     if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
-    child = array->v.last;
+    phi_json *child = array->v.last;
     if (index == (size_t)array->len - 1) return child;
     for (child = child->next; index > 0; index--) child = child->next;
     return child;
@@ -4259,7 +4204,6 @@ static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned de
 
 static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
     uint32_t kind = phi__json_kind_of(a);
-    phi__json_number n;
     int64_t i;
     uint64_t u;
     if (kind == phi__json_kind_of(b))
@@ -4270,7 +4214,7 @@ static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
         b = other;
         if (phi__json_kind_of(a) != PHI__JSON_DOUBLE) return false;
     }
-    n = phi__json_get_number_of(a);
+    phi__json_number n = phi__json_get_number_of(a);
     if (n.v.d == -9223372036854775808.0)
         return phi__json_kind_of(b) == PHI__JSON_INT && b->v.i == INT64_MIN;
     if (phi__json_kind_of(b) == PHI__JSON_INT)
@@ -4293,14 +4237,14 @@ static bool phi__json_get_same_keys(const phi_json *a, const phi_json *b) {
 static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
     bool in_step = phi__json_get_same_keys(a, b);
-    const phi_json *x, *y;
+    const phi_json *x;
     while ((x = phi_json_next(&ia)) != NULL) {
         if (in_step) {
             if (!phi__json_get_same(x, phi_json_next(&ib), depth) &&
                 phi__json_get_n(a, ia.key) == x)
                 return false;
         } else if (phi__json_get_n(a, ia.key) == x) {
-            y = phi__json_get_n(b, ia.key);
+            const phi_json *y = phi__json_get_n(b, ia.key);
             if (y == NULL || !phi__json_get_same(x, y, depth)) return false;
         }
     }
@@ -4419,10 +4363,9 @@ PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value) {
 }
 
 PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
-    phi_json *node;
     phi_str copy;
     if (value.len > UINT32_MAX - 1) return NULL;
-    node = phi__json_edit_make(arena, PHI__JSON_STRING);
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_STRING);
     if (node == NULL || !phi__arena_str(arena, value, &copy)) return NULL;
     node->v.str = copy.at;
     node->len = (uint32_t)copy.len;
@@ -4481,9 +4424,8 @@ static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, 
 }
 
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
-    phi_json *copy;
     if (node == NULL) return NULL;
-    copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    phi_json *copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
     if (copy != NULL && phi__json_form_of(copy) == PHI__JSON_DOCUMENT) copy->meta &= 0xfu;
     return copy;
 }
@@ -4493,20 +4435,19 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
 PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
                                       phi_json *value) {
     phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
-    phi_json *old, *before;
     phi_str copy;
     if (status != PHI_OK) return status;
     if (key.len > 0xffffffu) return PHI_TOO_BIG;
     if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
     value->key = copy.at;
     value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
-    old = phi__json_get_n(object, copy);
+    phi_json *old = phi__json_get_n(object, copy);
     if (old == NULL) {
         phi__json_append(object, value);
         return PHI_OK;
     }
     (void)phi__json_edit_unlink_named(object, copy, old);
-    before = old;
+    phi_json *before = old;
     while (before->next != old) before = before->next;
     value->next = before == old ? value : old->next; /* alone in the ring, or not */
     if (before != old) before->next = value;
@@ -4536,11 +4477,10 @@ PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
 }
 
 PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
-    phi_json *before, *child;
     if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
-    before = array->v.last;
+    phi_json *before = array->v.last;
     for (; index > 0; index--) before = before->next;
-    child = before->next;
+    phi_json *child = before->next;
     phi__json_edit_unlink(array, before, child);
     return child;
 }
@@ -4585,9 +4525,8 @@ static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
 }
 
 static void phi__json_load_free(phi__json_load_document *d) {
-    phi_memory own;
     phi_arena_free(&d->arena);
-    own = d->own;
+    phi_memory own = d->own;
     phi__free(d->memory == &d->own ? &own : d->memory, d, sizeof *d);
 }
 
@@ -4606,14 +4545,14 @@ static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
                                 phi_parse_error *error) {
     for (;;) {
         size_t left = (size_t)PHI_JSON_MAX_FILE_BYTES + 1 - text->len;
-        size_t room = phi__min(phi__max(text->len, 4096), left), got;
+        size_t room = phi__min(phi__max(text->len, 4096), left);
         char *to = phi__buf_reserve(text, room);
         if (to == NULL) {
             (void)phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the file ", path);
             return false;
         }
         errno = 0;
-        got = fread(to, 1, room, file);
+        size_t got = fread(to, 1, room, file);
         phi__buf_add_len(text, got);
         if (got < room && ferror(file) == 0) return true;
         if (got < room) (void)phi__json_load_trouble(error, path, errno);
@@ -4631,10 +4570,9 @@ static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error) {
     phi__json_reader reader;
-    phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
+    phi_arena_mark mark = phi_arena_save(arena);
     phi__json_read_begin(&reader, arena, text, flags, 0);
     while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
     (void)phi__json_read_result(&reader, out, error);
@@ -4763,9 +4701,8 @@ static void phi__json_index_link(phi__json_index *index, phi_json *object) {
     phi_json *before = object->v.last, *child;
     uint32_t left = object->len;
     for (; left > 0; left--) {
-        phi__json_index_entry *entry;
         child = before->next;
-        entry = phi__json_index_of(index, object, child);
+        phi__json_index_entry *entry = phi__json_index_of(index, object, child);
         if (entry->node == child) {
             entry->before = before;
             before = child;
@@ -4817,9 +4754,9 @@ PHI__FN void phi__json_index_free(phi__json_index *index) { phi__map_free(&index
 
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found) {
-    phi__json_index_entry *entry;
     if (!phi__json_index_know(index, object)) return false;
-    entry = phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
+    phi__json_index_entry *entry =
+        phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
     *found = entry != NULL ? entry->node : NULL;
     return true;
 }
@@ -4827,11 +4764,9 @@ PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_s
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value) {
     uint64_t hash = phi__json_index_hash(index, object, key);
-    phi__json_index_entry *entry;
-    phi_json *old;
     if (!phi__json_index_know(index, object) || !phi__json_index_name(index, value, key))
         return false;
-    entry = phi__json_index_look(index, object, key, hash);
+    phi__json_index_entry *entry = phi__json_index_look(index, object, key, hash);
     if (entry == NULL) {
         phi_json *last = object->len > 0 ? object->v.last : value;
         if (!phi__json_index_add(index, object, hash, last, value)) return false;
@@ -4839,7 +4774,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
         phi__json_index_of(index, object, value->next)->before = value;
         return true;
     }
-    old = entry->node;
+    phi_json *old = entry->node;
     if (entry->before == old) entry->before = value; /* alone in the ring */
     value->next = old->next == old ? value : old->next;
     entry->before->next = value;
@@ -4853,14 +4788,12 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed) {
     uint64_t hash = phi__json_index_hash(index, object, key);
-    phi__json_index_entry *entry;
-    phi_json *next;
     *removed = NULL;
     if (!phi__json_index_know(index, object)) return false;
-    entry = phi__json_index_look(index, object, key, hash);
+    phi__json_index_entry *entry = phi__json_index_look(index, object, key, hash);
     if (entry == NULL) return true;
     *removed = entry->node;
-    next = entry->node->next;
+    phi_json *next = entry->node->next;
     phi__json_edit_unlink(object, entry->before, entry->node);
     if (object->len > 0) phi__json_index_of(index, object, next)->before = entry->before;
     phi__map_drop(&index->map, hash, entry);
@@ -4968,17 +4901,17 @@ typedef struct phi__json_pow {
 static phi__json_pow phi__json_number_pow10(int k) {
     unsigned from = (unsigned)(k - PHI__JSON_POW_FIRST), at = (unsigned)(k - PHI__JSON_POW_LEAST);
     const uint64_t *base = phi__json_pow_base + from / 27 * 2;
-    uint64_t five = phi__json_pow_five[from % 27], middle, lowest, more;
+    uint64_t five = phi__json_pow_five[from % 27], lowest;
     phi__json_pow out;
     out.high = phi__json_number_mul(base[0], five, &out.low);
-    middle = phi__json_number_mul(base[1], five, &lowest);
+    uint64_t middle = phi__json_number_mul(base[1], five, &lowest);
     out.low += middle;
     out.high += out.low < middle;
     if (out.high >> 63 == 0) {
         out.high = out.high << 1 | out.low >> 63;
         out.low = out.low << 1 | lowest >> 63;
     }
-    more = phi__json_pow_more[at / 16] >> at % 16 * 2 & 3u;
+    uint64_t more = phi__json_pow_more[at / 16] >> at % 16 * 2 & 3u;
     out.low += more;
     out.high += out.low < more;
     return out;
@@ -4995,21 +4928,20 @@ typedef struct phi__json_decimal {
 
 /* w * 10^k when the result is certain. Infinite and tiny values cannot. */
 static bool phi__json_number_fast(uint64_t w, int k, uint64_t *bits) {
-    int shift = phi__json_number_leading_zeros(w), top;
+    int shift = phi__json_number_leading_zeros(w);
     phi__json_pow p = phi__json_number_pow10(k);
-    uint64_t low, high, low2, high2, m;
-    int64_t exponent;
+    uint64_t low, low2;
     w <<= shift;
-    high = phi__json_number_mul(w, p.high, &low);
+    uint64_t high = phi__json_number_mul(w, p.high, &low);
     if ((high & 0x1ff) == 0x1ff && low + w < w) {
-        high2 = phi__json_number_mul(w, p.low, &low2);
+        uint64_t high2 = phi__json_number_mul(w, p.low, &low2);
         low += high2;
         if (low < high2) high++;
         if ((high & 0x1ff) == 0x1ff && low + 1 == 0 && low2 + w < w) return false;
     }
-    top = (int)(high >> 63);
-    m = high >> (top + 9);
-    exponent = phi__json_number_log2_pow10(k) - shift + top + 11 + 1075;
+    int top = (int)(high >> 63);
+    uint64_t m = high >> (top + 9);
+    int64_t exponent = phi__json_number_log2_pow10(k) - shift + top + 11 + 1075;
     if (low == 0 && (high & 0x1ff) == 0 && (m & 3) == 1) return false;
     m = (m + (m & 1)) >> 1;
     if (m >> 53 != 0) {
@@ -5031,8 +4963,7 @@ typedef struct phi__json_big {
 
 static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
     uint64_t carry = add;
-    unsigned i;
-    for (i = 0; i < big->count; i++) {
+    for (unsigned i = 0; i < big->count; i++) {
         carry += (uint64_t)big->limb[i] * by;
         big->limb[i] = (uint32_t)carry;
         carry >>= 32;
@@ -5043,27 +4974,14 @@ static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t a
     }
 }
 
-static void phi__json_number_big_pow5(phi__json_big *big, int n) {
-    for (; n >= 13; n -= 13) phi__json_number_big_mul(big, 1220703125u, 0);
-    for (; n > 0; n--) phi__json_number_big_mul(big, 5, 0);
-}
-
 static void phi__json_number_big_shift(phi__json_big *big, unsigned bits) {
-    unsigned limbs = bits / 32, i;
+    unsigned limbs = bits / 32;
     phi__json_number_big_mul(big, 1u << bits % 32, 0);
     if (limbs == 0 || big->count == 0) return;
     PHI_ASSERT(big->count + limbs <= PHI__JSON_LIMBS);
     memmove(big->limb + limbs, big->limb, big->count * sizeof big->limb[0]);
-    for (i = 0; i < limbs; i++) big->limb[i] = 0;
+    for (unsigned i = 0; i < limbs; i++) big->limb[i] = 0;
     big->count += limbs;
-}
-
-static int phi__json_number_big_compare(const phi__json_big *a, const phi__json_big *b) {
-    unsigned i;
-    if (a->count != b->count) return a->count < b->count ? -1 : 1;
-    for (i = a->count; i-- > 0;)
-        if (a->limb[i] != b->limb[i]) return a->limb[i] < b->limb[i] ? -1 : 1;
-    return 0;
 }
 
 /* All digits, or the first PHI__JSON_DIGITS and a 1 for the rest. Returns the power of ten. */
@@ -5099,27 +5017,32 @@ static int phi__json_number_against_middle(const phi__json_decimal *d, uint64_t 
     middle.limb[0] = (uint32_t)m;
     middle.limb[1] = (uint32_t)(m >> 32);
     middle.count = middle.limb[1] != 0 ? 2 : 1;
-    phi__json_number_big_pow5(power >= 0 ? &decimal : &middle, power >= 0 ? power : -power);
+    phi__json_big *big = power >= 0 ? &decimal : &middle;
+    int n = power >= 0 ? power : -power;
+    for (; n >= 13; n -= 13) phi__json_number_big_mul(big, 1220703125u, 0);
+    for (; n > 0; n--) phi__json_number_big_mul(big, 5, 0);
     phi__json_number_big_shift(shift >= 0 ? &decimal : &middle,
                                (unsigned)(shift >= 0 ? shift : -shift));
-    return phi__json_number_big_compare(&decimal, &middle);
+    if (decimal.count != middle.count) return decimal.count < middle.count ? -1 : 1;
+    for (unsigned i = decimal.count; i-- > 0;)
+        if (decimal.limb[i] != middle.limb[i]) return decimal.limb[i] < middle.limb[i] ? -1 : 1;
+    return 0;
 }
 
 /* The double below the value is found by cutting; then the exact comparison rounds. */
 static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
-    int shift = phi__json_number_leading_zeros(d->w), top, order;
+    int shift = phi__json_number_leading_zeros(d->w);
     uint64_t low,
-        high = phi__json_number_mul(d->w << shift, phi__json_number_pow10(d->k).high, &low), m;
-    int exponent;
-    top = (int)(high >> 63);
-    m = high >> (top + 10);
-    exponent = phi__json_number_log2_pow10(d->k) - shift + top + 11;
+        high = phi__json_number_mul(d->w << shift, phi__json_number_pow10(d->k).high, &low);
+    int top = (int)(high >> 63);
+    uint64_t m = high >> (top + 10);
+    int exponent = phi__json_number_log2_pow10(d->k) - shift + top + 11;
     if (exponent > 971) return UINT64_C(0x7ff) << 52;
     if (exponent < -1074) {
         m = -1074 - exponent < 64 ? m >> (-1074 - exponent) : 0;
         exponent = -1074;
     }
-    order = phi__json_number_against_middle(d, m, exponent);
+    int order = phi__json_number_against_middle(d, m, exponent);
     if (order > 0 || (order == 0 && (m & 1) != 0)) m++;
     if (m >> 53 != 0) {
         m >>= 1;
@@ -5197,11 +5120,11 @@ static const char *phi__json_number_double_read(const char *start, const char *d
 
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad) {
-    const char *start = at, *digits;
+    const char *start = at;
     uint64_t n = 0;
     bool negative = at < end && *at == '-';
     if (negative) at++;
-    digits = at;
+    const char *digits = at;
     if (!phi__json_number_digit(at, end)) return *bad = at, (const char *)NULL;
     if (*at == '0')
         at++;
@@ -5242,28 +5165,26 @@ static inline uint64_t phi__json_number_round_to_odd(phi__json_pow g, uint64_t c
 /* The shortest, and of those the nearest, digits * 10^*power of a positive double. */
 static uint64_t phi__json_number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
-    int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075, k, h;
+    int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;
     bool closer = fraction == 0 && biased > 1, in, in2;
-    uint64_t lower, middle, upper, s, odd;
-    phi__json_pow g;
     if (biased != 0) c |= UINT64_C(1) << 52;
     if (biased != 0 && q <= 0 && q > -53 && (c & ((UINT64_C(1) << -q) - 1)) == 0) {
         *power = 0;
         return c >> -q;
     }
-    odd = c & 1;
-    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
-        (1 << 18);
-    h = q + phi__json_number_log2_pow10(-k) + 1;
-    g = phi__json_number_pow10(-k);
+    uint64_t odd = c & 1;
+    int k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
+            (1 << 18);
+    int h = q + phi__json_number_log2_pow10(-k) + 1;
+    phi__json_pow g = phi__json_number_pow10(-k);
     if (-k < 0 || -k > 55) { /* the method wants it rounded up */
         g.low++;
         g.high += g.low == 0;
     }
-    lower = phi__json_number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
-    middle = phi__json_number_round_to_odd(g, (4 * c) << h);
-    upper = phi__json_number_round_to_odd(g, (4 * c + 2) << h) - odd;
-    s = middle / 4;
+    uint64_t lower = phi__json_number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
+    uint64_t middle = phi__json_number_round_to_odd(g, (4 * c) << h);
+    uint64_t upper = phi__json_number_round_to_odd(g, (4 * c + 2) << h) - odd;
+    uint64_t s = middle / 4;
     if (s >= 10) {
         uint64_t tens = s / 10;
         in = lower <= 40 * tens;
@@ -5338,9 +5259,9 @@ static char *phi__json_number_place(const char *digits, int count, int point, ch
 }
 
 PHI__FN size_t phi__json_number_double_text(double d, char *out) {
-    char digits[20], *at, *to = out;
+    char digits[20], *to = out;
     int power;
-    uint64_t bits, n;
+    uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
     if (bits >> 63 != 0) *to++ = '-';
     bits &= UINT64_MAX >> 1;
@@ -5348,12 +5269,12 @@ PHI__FN size_t phi__json_number_double_text(double d, char *out) {
         memcpy(to, "0.0", 3);
         return (size_t)(to + 3 - out);
     }
-    n = phi__json_number_shortest(bits, &power);
+    uint64_t n = phi__json_number_shortest(bits, &power);
     while (n % 10 == 0) {
         n /= 10;
         power++;
     }
-    at = phi__json_number_digits_before(digits + sizeof digits, n);
+    char *at = phi__json_number_digits_before(digits + sizeof digits, n);
     power += (int)(digits + sizeof digits - at);
     to = phi__json_number_place(at, (int)(digits + sizeof digits - at), power, to);
     return (size_t)(to - out);
@@ -5373,13 +5294,12 @@ PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n) {
 
 PHI__FN void phi__json_number_put_double(phi__buf *buf, double d) {
     uint64_t bits;
-    char *to;
     memcpy(&bits, &d, sizeof bits);
     if ((bits >> 52 & 0x7ff) == 0x7ff) {
         phi__buf_add(buf, "null", 4);
         return;
     }
-    to = phi__buf_reserve(buf, 32);
+    char *to = phi__buf_reserve(buf, 32);
     if (to != NULL) phi__buf_add_len(buf, phi__json_number_double_text(d, to));
 }
 #undef PHI__JSON_POW_LEAST
@@ -5451,10 +5371,10 @@ PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
     const unsigned char *p = (const unsigned char *)at;
     unsigned char low = 0x80, high = 0xbf;
-    size_t n, left = (size_t)(end - at);
+    size_t left = (size_t)(end - at);
     if (p[0] < 0x80) return 1;
     if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
-    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    size_t n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
     if (n > left) return 0;
     if (p[0] == 0xe0) low = 0xa0;
     if (p[0] == 0xed) high = 0x9f;
@@ -5505,16 +5425,15 @@ static inline char phi__json_text_short_escape(const char *at, const char *end) 
 
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code) {
     char letter = phi__json_text_short_escape(at, end);
-    int32_t unit, low;
     if (letter != '\0') {
         *code = (unsigned char)letter;
         return 2;
     }
-    unit = phi__json_text_unit(at, end);
+    int32_t unit = phi__json_text_unit(at, end);
     if (unit < 0) return 0;
     *code = (uint32_t)unit;
     if (unit < 0xd800 || unit > 0xdbff) return 6;
-    low = phi__json_text_unit(at + 6, end);
+    int32_t low = phi__json_text_unit(at + 6, end);
     if (low < 0xdc00 || low > 0xdfff) return 6;
     *code = 0x10000u + (((uint32_t)unit - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
     return 12;
@@ -5546,12 +5465,11 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
         const char *plain = phi__json_plain_short(at, stop);
-        char letter;
         if (plain != at) memmove(*to, at, (size_t)(plain - at));
         *to += plain - at;
         at = plain;
         if (at == stop) break;
-        letter = *at == '\\' ? phi__json_text_short_escape(at, end) : '\0';
+        char letter = *at == '\\' ? phi__json_text_short_escape(at, end) : '\0';
         if (letter != '\0') {
             *(*to)++ = letter;
             at += 2;
@@ -5592,12 +5510,11 @@ enum phi__json_state {
 
 static void phi__json_read_found_words(const phi__json_reader *r, const char *at, char *out,
                                        size_t cap) {
-    unsigned char c;
     if (at >= r->end) {
         (void)snprintf(out, cap, "the end of the text");
         return;
     }
-    c = (unsigned char)r->text[at - r->base];
+    unsigned char c = (unsigned char)r->text[at - r->base];
     if (c >= 0x20 && c < 0x7f)
         (void)snprintf(out, cap, "'%c'", c);
     else
@@ -5651,13 +5568,6 @@ static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     return true;
 }
 
-/* Gives room back that no node took, if nothing was taken from the arena after it. */
-static void phi__json_read_slack(phi__json_reader *r) {
-    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-        r->arena->at = (char *)r->spare;
-    r->spare = r->spare_end = NULL;
-}
-
 /* A value begins at `at`, or at the quote before the text under way. */
 static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const char *at,
                                 uint32_t kind) {
@@ -5667,9 +5577,8 @@ static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const
 }
 
 static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at, uint32_t kind) {
-    phi_json *node;
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
-    node = r->spare++;
+    phi_json *node = r->spare++;
     node->next = NULL;
     node->key = r->key;
     node->v.u = 0;
@@ -5694,10 +5603,9 @@ static inline void phi__json_read_join(phi__json_reader *r, phi_json *node) {
 
 static const char *phi__json_read_open(phi__json_reader *r, const char *at) {
     bool object = *at == '{';
-    phi_json *node;
     if (r->depth == r->max_depth)
         return phi__json_read_too_big(r, at, "arrays and objects are nested too deeply");
-    node = phi__json_read_node(r, at, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    phi_json *node = phi__json_read_node(r, at, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->next = r->open;
     r->open = node;
@@ -5758,16 +5666,15 @@ static const char *phi__json_read_digits(const char *at, const char *limit) {
 
 static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
     bool cut = (size_t)(r->end - at) >= PHI__JSON_NUMBER_MOST;
-    const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad, *after;
+    const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad;
     phi__json_number number;
-    phi_json *node;
-    after = phi__json_number_read(at, limit, &number, &bad);
+    const char *after = phi__json_number_read(at, limit, &number, &bad);
     if (cut && (after == limit || (after == NULL && phi__json_read_digits(at, limit) == limit)))
         return phi__json_read_too_big(r, at, "a number of 64 KiB or more");
     if (after == NULL && bad == at)
         return phi__json_read_wrong(r, at, "the number is too large for a double");
     if (after == NULL) return phi__json_read_expected(r, bad, "a digit");
-    node = phi__json_read_node(r, at, number.kind);
+    phi_json *node = phi__json_read_node(r, at, number.kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->v = number.v;
     phi__json_read_join(r, node);
@@ -5779,7 +5686,6 @@ static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
 /* A string is complete; `quote` is where it closed. */
 static inline const char *phi__json_read_text_done(phi__json_reader *r, const char *string,
                                                    size_t len, const char *quote) {
-    phi_json *node;
     if (r->is_key) {
         if (len > PHI__JSON_KEY_MOST)
             return phi__json_read_too_big(r, quote, "a key of more than 16 MiB");
@@ -5789,7 +5695,7 @@ static inline const char *phi__json_read_text_done(phi__json_reader *r, const ch
         r->key_column = (uint32_t)(r->mark - r->line_at);
         r->state = PHI__JSON_COLON;
     } else {
-        node = phi__json_read_node(r, quote, PHI__JSON_STRING);
+        phi_json *node = phi__json_read_node(r, quote, PHI__JSON_STRING);
         if (node == NULL) return phi__json_read_no_memory(r, quote);
         node->v.str = string;
         node->len = (uint32_t)len;
@@ -5853,11 +5759,9 @@ static const char *phi__json_read_text_escape(phi__json_reader *r, const char *a
 /* Looks for the end of a string, checking all on the way. */
 static const char *phi__json_read_text(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop) {
-        unsigned char c;
-        size_t n;
         at = phi__json_text_plain_end(at, stop);
         if (at == stop) break;
-        c = (unsigned char)*at;
+        unsigned char c = (unsigned char)*at;
         if (c == '"') return phi__json_read_text_closed(r, at);
         if (c < 0x20)
             return phi__json_read_wrong(r, at, "a control character in a string must be escaped");
@@ -5866,7 +5770,7 @@ static const char *phi__json_read_text(phi__json_reader *r, const char *at, cons
             if (r->status != PHI_BUSY) return at;
             continue;
         }
-        n = phi__json_text_utf8(at, r->end);
+        size_t n = phi__json_text_utf8(at, r->end);
         if (n == 0) {
             if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
@@ -5901,16 +5805,6 @@ static bool phi__json_read_relaxed(const phi__json_reader *r) {
 static bool phi__json_read_order_mark(const phi__json_reader *r, const char *at) {
     return phi__json_read_relaxed(r) && at == r->base && r->end - at >= 3 &&
            memcmp(at, "\xEF\xBB\xBF", 3) == 0;
-}
-
-/* At a slash where a token may begin. */
-static const char *phi__json_read_comment_begin(phi__json_reader *r, const char *at) {
-    bool line = at + 1 < r->end && at[1] == '/';
-    if (!line && (at + 1 == r->end || at[1] != '*'))
-        return phi__json_read_expected(r, at + 1, "'/' or '*' after the slash of a comment");
-    r->back = r->state;
-    r->state = line ? PHI__JSON_LINE_COMMENT : PHI__JSON_COMMENT;
-    return at + 2;
 }
 
 static const char *phi__json_read_comment(phi__json_reader *r, const char *at, const char *stop) {
@@ -6017,8 +5911,16 @@ static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, co
             at = phi__json_read_white(r, at, stop);
             if (at == stop) break;
         }
-        if (*at == '/' && phi__json_read_relaxed(r) && r->state < PHI__JSON_TEXT)
-            return phi__json_read_comment_begin(r, at);
+        if (*at == '/' && phi__json_read_relaxed(r) && r->state < PHI__JSON_TEXT) {
+            /* At a slash where a token may begin. */
+            bool line = at + 1 < r->end && at[1] == '/';
+            if (!line && (at + 1 == r->end || at[1] != '*'))
+                return phi__json_read_expected(r, at + 1,
+                                               "'/' or '*' after the slash of a comment");
+            r->back = r->state;
+            r->state = line ? PHI__JSON_LINE_COMMENT : PHI__JSON_COMMENT;
+            return at + 2;
+        }
         switch (r->state) {
         case PHI__JSON_FIRST_KEY:
         case PHI__JSON_KEY: at = phi__json_read_key(r, at, stop); break;
@@ -6114,15 +6016,14 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
 }
 
 PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
-    const char *at, *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
     if (r->state == PHI__JSON_COPYING) {
         phi__json_read_copying(r, units);
         if (r->state == PHI__JSON_COPYING || units < r->len) return r->status;
     }
-    at = r->at;
-    stop = (size_t)(r->end - at) > units ? at + units : r->end;
+    const char *at = r->at;
+    const char *stop = (size_t)(r->end - at) > units ? at + units : r->end;
     while (r->status == PHI_BUSY && at < stop) {
         if (r->state == PHI__JSON_TEXT)
             at = phi__json_read_text(r, at, stop);
@@ -6137,7 +6038,12 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
-    if (r->status != PHI_BUSY) phi__json_read_slack(r);
+    if (r->status != PHI_BUSY) {
+        /* Gives room back that no node took, if nothing was taken from the arena after it. */
+        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+            r->arena->at = (char *)r->spare;
+        r->spare = r->spare_end = NULL;
+    }
     return r->status;
 }
 
@@ -6187,7 +6093,6 @@ static uint32_t phi__json_write_decode(const char *at, size_t n) {
 /* An escape or a sequence: at most 12 bytes for one character. */
 static const char *phi__json_write_special(const char *at, const char *end, bool ascii, char **to) {
     unsigned char c = (unsigned char)*at;
-    size_t n;
     uint32_t code = 0xfffd;
     if (c < 0x80) {
         char letter = phi__json_letter[c];
@@ -6199,7 +6104,7 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
         *(*to)++ = letter;
         return at + 1;
     }
-    n = phi__json_text_utf8(at, end);
+    size_t n = phi__json_text_utf8(at, end);
     if (n != 0 && !ascii) {
         memcpy(*to, at, n);
         *to += n;
@@ -6295,9 +6200,8 @@ PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key) {
 /* A new line, as deep as the writer is. */
 static void phi__json_write_line(phi__json_writer *w) {
     size_t n = 2 * w->depth;
-    char *to;
     if ((w->flags & PHI_JSON_PRETTY) == 0) return;
-    to = phi__buf_reserve(w->out, n + 1);
+    char *to = phi__buf_reserve(w->out, n + 1);
     if (to == NULL) return;
     to[0] = '\n';
     memset(to + 1, ' ', n);
@@ -6321,13 +6225,12 @@ static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
 
 /* `node` is written: on to its next sibling, or its container ends with it. */
 static void phi__json_write_next(phi__json_writer *w) {
-    const phi_json *container;
     w->written = false;
     if (w->depth == 0) {
         w->node = NULL;
         return;
     }
-    container = w->stack[w->depth - 1];
+    const phi_json *container = w->stack[w->depth - 1];
     if (container->v.last != w->node) {
         phi__buf_char(w->out, ',');
         phi__json_write_child(w, w->node->next);
@@ -6466,11 +6369,10 @@ PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out) {
     phi__buf buf;
-    phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     (void)phi__buf_reserve(&buf, PHI__JSON_WRITE_ROOM);
-    status = phi__json_write(&buf, node, flags);
+    phi_status status = phi__json_write(&buf, node, flags);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
@@ -6501,12 +6403,11 @@ static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json
 /* The old table stays in the arena: all tables together take twice the last one. */
 static bool phi__marks_grow(phi__marks *marks) {
     phi__marks grown = *marks;
-    size_t i;
     grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);
     grown.slots =
         (phi__marks_entry *)phi__arena_zero(marks->arena, phi__mul(grown.cap, sizeof *grown.slots));
     if (grown.slots == NULL) return false;
-    for (i = 0; i < marks->cap; i++)
+    for (size_t i = 0; i < marks->cap; i++)
         if (marks->slots[i].node != NULL)
             *phi__marks_slot(&grown, marks->slots[i].node) = marks->slots[i];
     *marks = grown;
@@ -6515,13 +6416,12 @@ static bool phi__marks_grow(phi__marks *marks) {
 
 /* The node's own slot, which is new at first; NULL: no memory. */
 static phi__marks_entry *phi__marks_take(phi__marks *marks, const phi_json *node) {
-    phi__marks_entry *slot;
     if (marks->failed) return NULL;
     if (marks->count >= marks->cap / 4 * 3 && !phi__marks_grow(marks)) {
         marks->failed = true;
         return NULL;
     }
-    slot = phi__marks_slot(marks, node);
+    phi__marks_entry *slot = phi__marks_slot(marks, node);
     if (slot->node == NULL) marks->count++;
     slot->node = node;
     return slot;
@@ -6688,17 +6588,9 @@ static void phi__records_store(void *at, size_t size, uint64_t n) {
 
 /* ---- tables ---- */
 
-static void phi__records_put_str(phi__buf *out, const phi__field *field, phi_str s) {
-    if (s.len > 0 || field->rule == PHI__FIELD_ALWAYS)
-        phi__records_str(out, field->key, s);
-    else if (field->rule == PHI__FIELD_OPTION)
-        phi__records_raw(out, field->key, "null");
-}
-
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from) {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi__field *field = &fields[i];
         const void *at = (const char *)from + field->offset;
         uint64_t n = 0;
@@ -6706,7 +6598,10 @@ PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t co
         double d;
         if (field->kind == PHI__FIELD_STR) {
             memcpy(&s, at, sizeof s);
-            phi__records_put_str(out, field, s);
+            if (s.len > 0 || field->rule == PHI__FIELD_ALWAYS)
+                phi__records_str(out, field->key, s);
+            else if (field->rule == PHI__FIELD_OPTION)
+                phi__records_raw(out, field->key, "null");
             continue;
         }
         n = phi__records_load(at, field->size);
@@ -6729,8 +6624,7 @@ PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t co
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena) {
     bool good = true, b;
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi__field *field = &fields[i];
         void *at = (char *)to + field->offset;
         phi_str s;
@@ -6805,9 +6699,8 @@ typedef struct phi__schema {
 /* ---- words ---- */
 
 static void phi__schema_words_put(phi__schema *c, phi_str text) {
-    size_t room;
     if (c->error == NULL) return;
-    room = sizeof c->error->message - 1 - c->len;
+    size_t room = sizeof c->error->message - 1 - c->len;
     if (text.len > room) text.len = phi__utf8_cut(text, room);
     if (text.len > 0) memcpy(c->error->message + c->len, text.at, text.len);
     c->len += text.len;
@@ -6838,8 +6731,7 @@ static void phi__schema_words_quote(phi__schema *c, phi_str text) {
 
 static void phi__schema_words_number(phi__schema *c, const phi_json *node) {
     char digits[32];
-    phi__buf buf;
-    memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
+    phi__buf buf = PHI_ZERO; /* room enough, so that it never looks for memory */
     buf.at = digits;
     buf.cap = sizeof digits;
     if (phi__json_kind_of(node) == PHI__JSON_INT)
@@ -6880,12 +6772,12 @@ static void phi__schema_words_list(phi__schema *c, const phi_json *list, bool qu
 
 static size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
                                      const char *after) {
-    size_t was = c->place_len, room, i;
+    size_t was = c->place_len, room;
     phi_str part[3];
     part[0] = phi_str_of(before);
     part[1] = name;
     part[2] = phi_str_of(after);
-    for (i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         room = sizeof c->place - c->place_len;
         if (part[i].len > room) part[i].len = phi__utf8_cut(part[i], room);
         if (part[i].len > 0) memcpy(c->place + c->place_len, part[i].at, part[i].len);
@@ -6948,7 +6840,7 @@ static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi
 /* Puts the members of an object into the table, of equal names the last one, and the object
    itself. False: there is no table, or no memory for them. */
 static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
-    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0)), hash;
+    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0));
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
     void *item;
@@ -6959,7 +6851,7 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
         !phi__schema_words_spend(c, it.left))
         return false;
     while (phi_json_next(&it) != NULL) {
-        hash = phi__schema_words_hash(c, object, it.key);
+        uint64_t hash = phi__schema_words_hash(c, object, it.key);
         item = phi__schema_words_look(c, hash, it.key);
         if (item != NULL) phi__map_drop(&c->names, hash, item);
         phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
@@ -7134,8 +7026,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
 static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
                               const char *most_key, size_t count, const char *noun) {
     const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
-    phi_json got;
-    memset(&got, 0, sizeof got);
+    phi_json got = PHI_ZERO;
     got.meta = PHI__JSON_INT;
     got.v.u = count;
     if (phi_json_is(least, PHI_JSON_NUMBER) && phi__schema_order(&got, least) < 0) {
@@ -7154,21 +7045,21 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
 }
 
 static size_t phi__schema_characters(phi_str text) {
-    size_t n = 0, i;
-    for (i = 0; i < text.len; i++) n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
     return n;
 }
 
 static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *items = phi_json_get(schema, "items");
     phi_json_iter it = phi_json_each(value);
-    size_t index = 0, was;
+    size_t index = 0;
     bool fits = true;
     if (!phi__schema_count(c, schema, "minItems", "maxItems", phi_json_count(value), "items"))
         return false;
     if (items == NULL || phi_json_is(items, PHI_JSON_ARRAY)) return true;
     while (fits && phi_json_next(&it) != NULL) {
-        was = phi__schema_words_into_item(c, index++);
+        size_t was = phi__schema_words_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
         c->place_len = was;
     }
@@ -7206,15 +7097,13 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     bool fits = phi__schema_required(c, schema, value);
     if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* which are more? */
     while (fits && phi_json_next(&it) != NULL) {
-        const phi_json *member;
-        size_t was;
-        member = phi__schema_words_member(c, known, it.key);
+        const phi_json *member = phi__schema_words_member(c, known, it.key);
         if (c->status != PHI_OK) return false;
         if (member == NULL) member = more;
         if (member == NULL) continue;
         if (member == more && !phi_json_bool(more, true))
             return phi__schema_unknown(c, it.key, known);
-        was = phi__schema_words_into(c, ".", it.key, "");
+        size_t was = phi__schema_words_into(c, ".", it.key, "");
         fits = phi__schema_fits(c, member, it.at);
         c->place_len = was;
     }
@@ -7288,19 +7177,13 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
     }
 }
 
-static phi__schema_memo *phi__schema_place(phi__schema *c, const phi_json *schema,
-                                           const phi_json *value) {
-    uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
-                 (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
-    return &c->memo[(n ^ n >> 32) >> 8 & (PHI__SCHEMA_MEMO - 1)];
-}
-
 /* A malformed or unknown keyword restricts nothing. A result is remembered: schemas that refer to
    themselves twice would double the work with each level. What does not fit is checked once more
    when its words are wanted. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
-    phi__schema_memo *memo = phi__schema_place(c, schema, value);
-    const phi_json *ref, *target;
+    uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
+                 (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
+    phi__schema_memo *memo = &c->memo[(n ^ n >> 32) >> 8 & (PHI__SCHEMA_MEMO - 1)];
     uint32_t work = c->work;
     bool fits = true;
     if (phi_json_is(schema, PHI_JSON_BOOL)) {
@@ -7311,9 +7194,9 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
         return phi__schema_words_spend(c, 1) && memo->fits;
     if (!phi__schema_words_enter(c, schema)) return false;
-    ref = phi_json_get(schema, "$ref");
+    const phi_json *ref = phi_json_get(schema, "$ref");
     if (phi_json_is(ref, PHI_JSON_STRING)) {
-        target = phi__schema_words_target(c, phi_json_str(ref, NULL));
+        const phi_json *target = phi__schema_words_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
     fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
@@ -7415,7 +7298,7 @@ static bool phi__schema_sub(phi__schema *c, const char *before, phi_str name,
 }
 
 static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs) {
-    size_t was = phi__schema_words_into(c, ".", word, ""), index = 0, inner;
+    size_t was = phi__schema_words_into(c, ".", word, ""), index = 0;
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
@@ -7423,7 +7306,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
-        inner = phi__schema_words_into_item(c, index++);
+        size_t inner = phi__schema_words_into_item(c, index++);
         sound = phi__schema_sound(c, it.at);
         c->place_len = inner;
     }
@@ -7434,8 +7317,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
 static bool phi__schema_known_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi_json_str(type, NULL), names[i])) return true;
     return false;
 }
@@ -7537,11 +7419,10 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      const phi_json *value, const char *name,
                                      phi_schema_error *error) {
     phi__schema c;
-    bool fits;
     if (schema == NULL || value == NULL) return PHI_BAD_ARG;
     phi__schema_begin(&c, schema, name != NULL ? name : "arguments", error);
     phi__map_init(&c.names, memory);
-    fits = phi__schema_fits(&c, schema, value);
+    bool fits = phi__schema_fits(&c, schema, value);
     phi__map_free(&c.names);
     if (c.status != PHI_OK) return c.status;
     return fits ? PHI_OK : PHI_PARSE;
@@ -7662,19 +7543,17 @@ PHI__FN void phi__sse_resume_free(phi__sse_resume *resume) {
     resume->has_next = false;
 }
 
-/* An id with a NUL is ignored, as the standard says. One that is too long to be sent back leaves
-   none: an older one would bring events again. */
-static phi_status phi__sse_id(phi__sse_resume *resume, phi_str value) {
-    if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
-    phi__buf_clear(&resume->id_next);
-    if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
-    resume->has_next = true;
-    return resume->id_next.failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
 static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_str value) {
     uint64_t ms;
-    if (phi__str_is(field, "id")) return phi__sse_id(resume, value);
+    if (phi__str_is(field, "id")) {
+        /* An id with a NUL is ignored, as the standard says. One that is too long to be sent
+           back leaves none: an older one would bring events again. */
+        if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
+        phi__buf_clear(&resume->id_next);
+        if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
+        resume->has_next = true;
+        return resume->id_next.failed ? PHI_NO_MEMORY : PHI_OK;
+    }
     if (phi__str_is(field, "retry") && phi__str_to_u64(value, &ms)) {
         resume->retry_ms = ms;
         resume->has_retry = true;
@@ -7685,9 +7564,8 @@ static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_s
 /* The event under way is complete. */
 static void phi__sse_passed(phi__sse *sse) {
     phi__sse_resume *resume = sse->resume;
-    phi__buf id;
     if (resume == NULL || !resume->has_next) return;
-    id = resume->id;
+    phi__buf id = resume->id;
     resume->id = resume->id_next;
     resume->id_next = id;
     resume->has_next = false;
@@ -7749,36 +7627,9 @@ static bool phi__sse_mark(phi__sse *sse) {
     return true;
 }
 
-static const char *phi__sse_line_end(const char *at, const char *end) {
-    const char *lf = (const char *)memchr(at, '\n', (size_t)(end - at));
-    const char *cr = (const char *)memchr(at, '\r', (size_t)((lf != NULL ? lf : end) - at));
-    return cr != NULL ? cr : lf;
-}
-
-/* Copies the rest of the fed bytes into the line that the next piece continues. */
-static int phi__sse_cut(phi__sse *sse) {
-    size_t left = (size_t)(sse->end - sse->at);
-    /* the field's name, at least */
-    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
-        return phi__sse_fail(sse, PHI_TOO_BIG);
-    phi__buf_add(&sse->line, sse->at, left);
-    sse->at = sse->end;
-    if (sse->line.failed || !phi__sse_keep_view(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
-    return 0;
-}
-
-/* Past a line's end at `stop`, of which an LF after a CR may come later. */
-static void phi__sse_past(phi__sse *sse, const char *stop) {
-    sse->skip_lf = *stop == '\r';
-    sse->at = stop + 1;
-}
-
 static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
     while (sse->at < sse->end) {
-        const char *stop;
-        phi_str line;
         bool stays = sse->line.len == 0;
-        phi_status status;
         if (sse->skip_lf) {
             sse->skip_lf = false;
             if (*sse->at == '\n') {
@@ -7786,9 +7637,24 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
                 continue;
             }
         }
-        stop = phi__sse_line_end(sse->at, sse->end);
-        if (stop == NULL) return phi__sse_cut(sse);
-        line = phi__str(sse->at, (size_t)(stop - sse->at));
+        const char *at = sse->at;
+        const char *end = sse->end;
+        const char *lf = (const char *)memchr(at, '\n', (size_t)(end - at));
+        const char *cr = (const char *)memchr(at, '\r', (size_t)((lf != NULL ? lf : end) - at));
+        const char *stop = cr != NULL ? cr : lf;
+        if (stop == NULL) {
+            /* Copies the rest of the fed bytes into the line that the next piece continues. */
+            size_t left = (size_t)(sse->end - sse->at);
+            /* the field's name, at least */
+            if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
+                return phi__sse_fail(sse, PHI_TOO_BIG);
+            phi__buf_add(&sse->line, sse->at, left);
+            sse->at = sse->end;
+            if (sse->line.failed || !phi__sse_keep_view(sse))
+                return phi__sse_fail(sse, PHI_NO_MEMORY);
+            return 0;
+        }
+        phi_str line = phi__str(sse->at, (size_t)(stop - sse->at));
         if (!stays) {
             phi__buf_add_str(&sse->line, line);
             if (sse->line.failed) return phi__sse_fail(sse, PHI_NO_MEMORY);
@@ -7798,12 +7664,14 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
             if (!stays) sse->at = stop; /* the line waits in its buffer, else where it is */
             return phi__sse_complete(sse, out) ? 1 : 0;
         }
-        phi__sse_past(sse, stop);
+        /* Past a line's end at `stop`, of which an LF after a CR may come later. */
+        sse->skip_lf = *stop == '\r';
+        sse->at = stop + 1;
         if (line.len == 0) {
             if (!sse->stray && phi__sse_complete(sse, out)) return 1;
             continue;
         }
-        status = phi__sse_line(sse, line, stays);
+        phi_status status = phi__sse_line(sse, line, stays);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
         if (!stays) phi__sse_slim(&sse->line);
     }
@@ -7858,10 +7726,9 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
     sse->bom = 3;
     if (sse->line.len > 0) {
-        phi_status status;
         if (phi__sse_breaks(sse, phi__buf_str(&sse->line)))
             return phi__sse_complete(sse, out) ? 1 : 0;
-        status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
+        phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
         phi__sse_slim(&sse->line);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
     }
@@ -7872,11 +7739,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x990b21fb
+#if PHI__IMP_FORMATS != 0x60c9b0f8
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x990b21fb
+#define PHI__IMP_FORMATS 0x60c9b0f8
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -8584,9 +8451,9 @@ static bool phi__toml_change_is_blank(const phi__toml_change *c, size_t from, si
 }
 
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank) {
-    size_t line = phi__toml_change_line(c, from), before;
+    size_t line = phi__toml_change_line(c, from);
     while (blank && line > 0) {
-        before = phi__toml_change_line(c, line - 1);
+        size_t before = phi__toml_change_line(c, line - 1);
         if (before >= line || !phi__toml_change_is_blank(c, before, line)) break;
         line = before;
     }
@@ -8606,9 +8473,9 @@ PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at) {
 }
 
 PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor) {
-    size_t line = phi__toml_change_line(c, at), before;
+    size_t line = phi__toml_change_line(c, at);
     while (line > floor) {
-        before = phi__toml_change_line(c, line - 1);
+        size_t before = phi__toml_change_line(c, line - 1);
         if (before < floor || before >= line ||
             c->text.at[before + phi__toml_change_indent(c, before).len] != '#')
             break;
@@ -8637,9 +8504,8 @@ static void phi__toml_change_sift(phi__toml_piece *at, size_t i, size_t n) {
 }
 
 static void phi__toml_change_sort(phi__toml_piece *at, size_t count) {
-    size_t i;
-    for (i = count / 2; i-- > 0;) phi__toml_change_sift(at, i, count);
-    for (i = count; i-- > 1;) {
+    for (size_t i = count / 2; i-- > 0;) phi__toml_change_sift(at, i, count);
+    for (size_t i = count; i-- > 1;) {
         phi__toml_piece held = at[0];
         at[0] = at[i];
         at[i] = held;
@@ -8650,22 +8516,22 @@ static void phi__toml_change_sort(phi__toml_piece *at, size_t count) {
 /* New text, with the line breaks of the old one. */
 static void phi__toml_change_put(const phi__toml_change *c, const phi__toml_piece *piece,
                                  phi__buf *out) {
-    size_t i, end = piece->at + piece->len;
+    size_t end = piece->at + piece->len;
     if (!c->crlf) {
         phi__buf_add(out, c->texts.at + piece->at, piece->len);
         return;
     }
-    for (i = piece->at; i < end; i++) {
+    for (size_t i = piece->at; i < end; i++) {
         if (c->texts.at[i] == '\n') phi__buf_char(out, '\r');
         phi__buf_char(out, c->texts.at[i]);
     }
 }
 
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
-    size_t i, at = 0;
+    size_t at = 0;
     if (c->failed || c->texts.failed) return false;
     phi__toml_change_sort(c->pieces, c->count);
-    for (i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
         const phi__toml_piece *piece = &c->pieces[i];
         if (piece->from > at) phi__buf_add(out, c->text.at + at, piece->from - at);
         if (piece->len > 0) phi__toml_change_put(c, piece, out);
@@ -8872,13 +8738,12 @@ static bool phi__toml_edit_index(phi__toml_index *index, phi_memory *memory,
 /* The member that counts, or NULL where it is none or flags leave it out. */
 static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index *index,
                                            phi_str key) {
-    uint64_t hash;
     size_t probe = 0;
     const phi_json *node;
     if (index->map.cap == 0)
         node = phi__json_get_n(index->object, key);
     else {
-        hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
+        uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
         while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
             if (phi_str_equal(phi__toml_edit_key(node), key)) break;
     }
@@ -8987,27 +8852,24 @@ static void phi__toml_edit_replace(phi__toml_editor *e, const phi_json *old, con
 
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b);
 
-static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
-                                         const phi_json *b) {
-    phi_json_iter it = phi_json_each(a);
-    phi__toml_index index;
-    bool same = phi__toml_edit_index(&index, e->writer.out->memory, b);
-    size_t count = 0;
-    if (!same) e->change.failed = true;
-    while (same && phi_json_next(&it) != NULL)
-        same = phi__toml_edit_equal(e, it.at, phi__toml_edit_find(e, &index, it.key));
-    it = phi_json_each(b);
-    while (same && phi_json_next(&it) != NULL)
-        count += phi__toml_edit_find(e, &index, it.key) == it.at;
-    phi__map_free(&index.map);
-    return same && count == a->len;
-}
-
 /* The same values of the same types. `a` was read. */
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is(a, PHI_JSON_OBJECT)) return phi__toml_edit_equal_members(e, a, b);
+    if (phi_json_is(a, PHI_JSON_OBJECT)) {
+        phi_json_iter it = phi_json_each(a);
+        phi__toml_index index;
+        bool same = phi__toml_edit_index(&index, e->writer.out->memory, b);
+        size_t count = 0;
+        if (!same) e->change.failed = true;
+        while (same && phi_json_next(&it) != NULL)
+            same = phi__toml_edit_equal(e, it.at, phi__toml_edit_find(e, &index, it.key));
+        it = phi_json_each(b);
+        while (same && phi_json_next(&it) != NULL)
+            count += phi__toml_edit_find(e, &index, it.key) == it.at;
+        phi__map_free(&index.map);
+        return same && count == a->len;
+    }
     if (!phi_json_is(a, PHI_JSON_ARRAY)) return phi__toml_edit_same(a, b);
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
@@ -9039,13 +8901,11 @@ static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const
                                  uint32_t depth, bool lines) {
     phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
     const phi_json *last = NULL; /* the item behind which others come or go */
-    phi__marks_entry at;
-    size_t end, more;
     if (old->len == 0 || now->len == 0) {
         if (old->len != now->len) phi__toml_edit_replace(e, old, now, depth, lines);
         return;
     }
-    end = phi__toml_edit_same_end(e, old, now);
+    size_t end = phi__toml_edit_same_end(e, old, now);
     while (a.left > end && b.left > end && phi__toml_edit_good(e)) {
         last = phi_json_next(&a);
         phi__toml_edit_value(e, last, phi_json_next(&b), depth + 1, false);
@@ -9055,8 +8915,8 @@ static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const
         phi__toml_array_drop(&e->change, &e->marks, last != NULL ? last : old->v.last, a.left - end,
                              last == NULL);
     if (b.left == end) return;
-    more = b.left - end;
-    at = phi__toml_edit_at(e, last != NULL ? last : phi_json_next(&a));
+    size_t more = b.left - end;
+    phi__marks_entry at = phi__toml_edit_at(e, last != NULL ? last : phi_json_next(&a));
     if (last != NULL)
         phi__toml_array_append(&e->change, &e->writer, at.from, at.to, phi_json_next(&b), more,
                                depth + 1);
@@ -9241,23 +9101,6 @@ static void phi__toml_edit_tables(phi__toml_editor *e, const phi_json *old, phi_
     if (any) phi__toml_change_add(&e->change, at, at, text);
 }
 
-/* A table without a header of its own lost all its members: it is written empty. */
-static void phi__toml_edit_emptied(phi__toml_editor *e, const phi_json *old, uint8_t place) {
-    phi__buf *out = &e->change.texts;
-    const phi__buf *path = &e->writer.path;
-    size_t text = out->len, from = e->section + (e->section > 0), at;
-    const char *behind = "";
-    at = phi__toml_edit_body(e, old, place, &behind);
-    phi__toml_change_fresh(&e->change, at);
-    if (place == PHI__TOML_IN_IMPLIED)
-        phi__toml_write_header(&e->writer, false);
-    else {
-        phi__buf_add(out, path->at + from, path->len - from);
-        phi__buf_text(out, " = {}\n");
-    }
-    phi__toml_change_add(&e->change, at, at, text);
-}
-
 /* ---- tables ---- */
 
 /* New tables of a list: behind `last`, one of its tables; NULL: before its first one. */
@@ -9299,7 +9142,6 @@ static void phi__toml_edit_list(phi__toml_editor *e, const phi_json *old, const 
 static void phi__toml_edit_member(phi__toml_editor *e, const phi_json *table, const phi_json *old,
                                   const phi_json *now, uint32_t depth) {
     uint8_t how = phi__toml_edit_how(e, table, old);
-    size_t path;
     if (how == PHI__TOML_FIXED && now != NULL) {
         phi__toml_edit_value(e, old, now, depth, true);
         return;
@@ -9308,7 +9150,7 @@ static void phi__toml_edit_member(phi__toml_editor *e, const phi_json *table, co
         phi__toml_edit_drop(e, table, old);
         return;
     }
-    path = phi__toml_write_push(&e->writer, phi__toml_edit_key(old));
+    size_t path = phi__toml_write_push(&e->writer, phi__toml_edit_key(old));
     if (how == PHI__TOML_LIST)
         phi__toml_edit_list(e, old, now, depth + 2);
     else
@@ -9337,7 +9179,22 @@ static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const
     if (place != PHI__TOML_IN_DOTTED) phi__toml_edit_tables(e, old, &index, depth);
     it = phi_json_each(now);
     while (empty && phi_json_next(&it) != NULL) empty = phi__toml_write_skips(&e->writer, it.at);
-    if (empty && place != PHI__TOML_IN_SECTION) phi__toml_edit_emptied(e, old, place);
+    if (empty && place != PHI__TOML_IN_SECTION) {
+        /* A table without a header of its own lost all its members: it is written empty. */
+        phi__buf *out = &e->change.texts;
+        const phi__buf *path = &e->writer.path;
+        size_t text = out->len, from = e->section + (e->section > 0);
+        const char *behind = "";
+        size_t at = phi__toml_edit_body(e, old, place, &behind);
+        phi__toml_change_fresh(&e->change, at);
+        if (place == PHI__TOML_IN_IMPLIED)
+            phi__toml_write_header(&e->writer, false);
+        else {
+            phi__buf_add(out, path->at + from, path->len - from);
+            phi__buf_text(out, " = {}\n");
+        }
+        phi__toml_change_add(&e->change, at, at, text);
+    }
     phi__map_free(&index.map);
     e->section = section;
 }
@@ -9348,31 +9205,28 @@ static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const
 static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi_str text,
                                       phi_parse_error *error) {
     phi_toml_desc options = PHI_ZERO;
-    phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
     phi__toml_read_begin(&e->reader, arena, text, &options);
     e->reader.marks = &e->marks;
     while (phi__toml_read_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
-    status = phi__toml_read_result(&e->reader, NULL, error);
+    phi_status status = phi__toml_read_result(&e->reader, NULL, error);
     return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
 }
 
 PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
                                  uint32_t flags, phi_str *out, phi_parse_error *error) {
-    phi__toml_editor e;
     phi_arena scratch;
     phi__buf buf;
-    phi_status status;
     if (arena == NULL || out == NULL || !phi_json_is(tree, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
-    memset(&e, 0, sizeof e);
+    phi__toml_editor e = PHI_ZERO;
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_init(&buf, arena->memory);
     phi__toml_change_init(&e.change, arena->memory, text);
     phi__toml_write_init(&e.writer, &e.change.texts, flags);
     e.writer.apart = text.len > 0;
-    status = phi__toml_edit_read(&e, &scratch, text, error);
+    phi_status status = phi__toml_edit_read(&e, &scratch, text, error);
     if (status == PHI_OK) {
         phi__toml_edit_table(&e, e.reader.root, tree, PHI__TOML_IN_SECTION, 1);
         status = phi__toml_write_status(&e.writer);
@@ -9390,9 +9244,9 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
 
 /* The next step of a path, *path moving behind it. False: it is malformed. */
 static bool phi__toml_set_step(const char **path, phi__json_step *step) {
-    const char *at = *path + (**path == '.'), *end;
+    const char *at = *path + (**path == '.');
     if (*at != '"' && *at != '\'') return phi__json_get_path_step(path, step);
-    end = strchr(at + 1, *at);
+    const char *end = strchr(at + 1, *at);
     if (end == NULL) return false;
     step->is_index = false;
     step->index = 0;
@@ -9417,33 +9271,28 @@ static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi_
     return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
 }
 
-/* `node` keeps its place and its key, and is `value` from now on: it borrows text and children, as
-   the tree is only read from here. */
-static void phi__toml_set_become(phi_json *node, const phi_json *value) {
-    node->v = value->v;
-    node->len = value->len;
-    node->meta = (node->meta & ~0xffu) | (value->meta & 0xffu);
-}
-
-static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
-                                       const phi__json_step *step) {
-    phi_str key;
-    if (step->is_index)
-        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
-    if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
-    return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
-}
-
 static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
                                      const phi_json *value) {
     phi_json *child = phi__toml_set_child(node, step);
     phi_status status = PHI_OK;
-    if (value == NULL) return phi__toml_set_remove(arena, node, step);
+    if (value == NULL) {
+        phi_str key;
+        if (step->is_index)
+            return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+        if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
+        return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
+    }
     if (child == NULL) {
         child = phi__json_edit_null(arena);
         status = phi__toml_set_add(arena, node, step, child);
     }
-    if (status == PHI_OK) phi__toml_set_become(child, value);
+    if (status == PHI_OK) {
+        /* `node` keeps its place and its key, and is `value` from now on: it borrows text and
+           children, as the tree is only read from here. */
+        child->v = value->v;
+        child->len = value->len;
+        child->meta = (child->meta & ~0xffu) | (value->meta & 0xffu);
+    }
     return status;
 }
 
@@ -9476,11 +9325,10 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
     phi_toml_desc options = PHI_ZERO;
     phi_arena scratch;
     phi_json *root;
-    phi_status status;
     if (arena == NULL || out == NULL || path == NULL) return PHI_BAD_ARG;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi_arena_init(&scratch, arena->memory, 0);
-    status = phi_toml_parse(&scratch, text, &options, &root, error);
+    phi_status status = phi_toml_parse(&scratch, text, &options, &root, error);
     if (status == PHI_OK) status = phi__toml_set_walk(&scratch, root, path, value);
     if (status == PHI_OK) status = phi_toml_edit(arena, text, root, flags, out, NULL);
     phi_arena_free(&scratch);
@@ -9535,11 +9383,11 @@ PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const cha
 
 PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
-    size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
+    size_t n = strlen(before), most = phi__min(r->key.len, 48);
     if (r->status != PHI_BUSY) return;
     while (most < r->key.len && most > 0 && ((unsigned char)r->key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, before, n);
-    for (i = 0; i < most; i++) {
+    for (size_t i = 0; i < most; i++) {
         unsigned char c = (unsigned char)r->key.at[i];
         message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
     }
@@ -9561,7 +9409,6 @@ PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
 
 PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
     unsigned char c = (unsigned char)*at;
-    size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
     if (c == '\r') {
         phi__toml_text_wrong(r, at, "a carriage return without a line feed behind it");
@@ -9573,7 +9420,7 @@ PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
                              "quotes");
         return 0;
     }
-    n = phi__json_text_utf8(at, r->end);
+    size_t n = phi__json_text_utf8(at, r->end);
     if (n == 0) phi__toml_text_wrong(r, at, "a byte that is not UTF-8");
     return n;
 }
@@ -9600,14 +9447,12 @@ PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
 static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
-    size_t have, bytes;
-    char *room;
     if (r->string == NULL) r->string = r->to = r->room;
     if ((size_t)(r->room_end - r->to) > more) return true;
-    have = (size_t)(r->to - r->string);
-    bytes = phi__add(phi__add(have, more), 1);
+    size_t have = (size_t)(r->to - r->string);
+    size_t bytes = phi__add(phi__add(have, more), 1);
     bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
-    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
     if (room == NULL) {
         phi__toml_text_no_memory(r);
         return false;
@@ -9670,13 +9515,13 @@ static phi_str phi__toml_names_key(const phi_json *node) {
 
 static bool phi__toml_names_grow(phi__toml_reader *r) {
     phi__toml_name *old = r->names, *names;
-    size_t cap = r->name_cap, i;
+    size_t cap = r->name_cap;
     size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
     names = (phi__toml_name *)phi__arena_zero(r->arena, phi__mul(grown, sizeof *names));
     if (names == NULL) return false;
     r->names = names;
     r->name_cap = grown;
-    for (i = 0; i < cap; i++) {
+    for (size_t i = 0; i < cap; i++) {
         size_t at = old[i].hash & (grown - 1);
         if (old[i].table == NULL) continue;
         while (names[at].table != NULL) at = (at + 1) & (grown - 1);
@@ -9687,21 +9532,19 @@ static bool phi__toml_names_grow(phi__toml_reader *r) {
 
 PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key) {
-    phi__toml_name *name;
     if (r->name_cap == 0) return NULL;
-    name = phi__toml_names_slot(r, table, key, phi__toml_names_hash(table, key));
+    phi__toml_name *name = phi__toml_names_slot(r, table, key, phi__toml_names_hash(table, key));
     return name->table == NULL ? NULL : name;
 }
 
 PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how) {
     uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
-    phi__toml_name *name;
     if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_names_grow(r)) {
         phi__toml_text_no_memory(r);
         return false;
     }
-    name = phi__toml_names_slot(r, table, phi__toml_names_key(node), hash);
+    phi__toml_name *name = phi__toml_names_slot(r, table, phi__toml_names_key(node), hash);
     name->table = table;
     name->node = node;
     name->hash = hash;
@@ -9736,40 +9579,35 @@ static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
 
 /* The place of a value, or of a header, that begins at `value_at`. */
 static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
-    phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
-    entry = phi__marks_at(r->marks, node);
+    phi__marks_entry *entry = phi__marks_at(r->marks, node);
     if (entry == NULL) return;
     entry->from = (uint32_t)(r->places.value_at - r->text);
     entry->to = (uint32_t)(end - r->text);
 }
 
 static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
-    phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
-    entry = phi__marks_at(r->marks, node);
+    phi__marks_entry *entry = phi__marks_at(r->marks, node);
     if (entry != NULL && !r->in_header)
         entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
 }
 
 /* The place of a header whose table is r->table. */
 static void phi__toml_tree_mark_header(phi__toml_reader *r) {
-    const phi__marks_entry *before;
-    phi__marks_entry *entry;
     phi__toml_tree_mark(r, r->table, r->at);
     if (r->marks == NULL) return;
-    before = phi__marks_at(r->marks, r->section);
-    entry = phi__marks_at(r->marks, r->table);
+    const phi__marks_entry *before = phi__marks_at(r->marks, r->section);
+    phi__marks_entry *entry = phi__marks_at(r->marks, r->table);
     if (before != NULL && entry != NULL) entry->key_from = before->to;
 }
 
 /* A value ended at `end`: so does, for now, the section it is in. */
 static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
-    phi__marks_entry *entry;
     if (r->marks == NULL) return;
-    entry = phi__marks_at(r->marks, node);
+    phi__marks_entry *entry = phi__marks_at(r->marks, node);
     if (entry != NULL) entry->to = (uint32_t)(end - r->text);
     if (r->top != NULL) return;
     entry = phi__marks_at(r->marks, r->section);
@@ -9861,10 +9699,9 @@ static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name
 
 PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    phi_json *node;
     if (name == NULL) {
-        node = phi__toml_tree_member(r, PHI__JSON_OBJECT,
-                                     r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
+        phi_json *node = phi__toml_tree_member(
+            r, PHI__JSON_OBJECT, r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
         if (node == NULL) return;
         if (!r->in_header) {
             r->places.value_at = r->places.line_key_at;
@@ -9970,9 +9807,8 @@ static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
 
 /* A new value in its table or array. */
 static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
-    phi_json *node;
     if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
-    node = phi__toml_tree_node(r, meta);
+    phi_json *node = phi__toml_tree_node(r, meta);
     if (node != NULL) phi__json_append(r->top->node, node);
     return node;
 }
@@ -9996,9 +9832,8 @@ PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
     uint32_t meta =
         table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
     phi__toml_frame *frame = r->unused;
-    phi_json *node;
     if (!phi__toml_tree_deeper(r, depth)) return;
-    node = phi__toml_tree_join(r, meta);
+    phi_json *node = phi__toml_tree_join(r, meta);
     if (node == NULL) return;
     phi__toml_tree_mark(r, node, r->at + 1);
     if (frame != NULL)
@@ -10036,10 +9871,9 @@ static const char phi__toml_bad_number[] =
 /* Words of other formats. */
 static const char *phi__toml_number_word(phi_str text) {
     static const char *const nulls[] = {"null", "nil", "none"};
-    size_t i;
     if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
         return "true and false are written in small letters";
-    for (i = 0; i < PHI__COUNT(nulls); i++)
+    for (size_t i = 0; i < PHI__COUNT(nulls); i++)
         if (phi__str_is_nocase(text, nulls[i])) return "TOML has no null: leave the key out";
     return phi__toml_no_value;
 }
@@ -10055,8 +9889,8 @@ static bool phi__toml_number_special(phi_str text, bool negative, phi__json_valu
 
 /* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
 static bool phi__toml_number_strip(phi_str text, bool hex, char *to, size_t *len) {
-    size_t i, n = 0;
-    for (i = 0; i < text.len; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
         if (c == '_') {
             char a = i > 0 ? text.at[i - 1] : '_', b = i + 1 < text.len ? text.at[i + 1] : '_';
@@ -10083,9 +9917,8 @@ static unsigned phi__toml_number_digit(char c) {
 static uint32_t phi__toml_number_based(const char *at, size_t len, unsigned base,
                                        phi__json_value *value, const char **what) {
     uint64_t n = 0;
-    size_t i;
     if (len == 0) *what = "expected digits behind the prefix of the number";
-    for (i = 0; i < len && *what == NULL; i++) {
+    for (size_t i = 0; i < len && *what == NULL; i++) {
         unsigned digit = phi__toml_number_digit(at[i]);
         if (digit >= base)
             *what = base == 16  ? "a digit that is not hexadecimal"
@@ -10128,10 +9961,9 @@ static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_v
 
 PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
                                        const char **what) {
-    bool sign = text.len > 0 && (*text.at == '+' || *text.at == '-'), hex;
+    bool sign = text.len > 0 && (*text.at == '+' || *text.at == '-');
     phi_str rest = sign ? phi__str(text.at + 1, text.len - 1) : text;
     size_t len;
-    char base;
     *what = NULL;
     if (phi__str_is(text, "true")) return PHI__JSON_TRUE;
     if (phi__str_is(text, "false")) return PHI__JSON_FALSE;
@@ -10141,8 +9973,8 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
                                                           : phi__toml_number_word(text);
         return 0;
     }
-    base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';
-    hex = base == 'x' || base == 'o' || base == 'b';
+    char base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';
+    bool hex = base == 'x' || base == 'o' || base == 'b';
     if (hex && sign) {
         *what = "a number with a prefix has no sign";
         return 0;
@@ -10168,8 +10000,7 @@ enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
 
 /* "dddd-dd" with d for a digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
-    size_t i;
-    for (i = 0; shape[i] != '\0'; i++)
+    for (size_t i = 0; shape[i] != '\0'; i++)
         if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
             return false;
     return true;
@@ -10218,19 +10049,17 @@ static bool phi__toml_date_time(phi_str *s, phi_toml_date *out) {
 
 /* All that is left: an offset. */
 static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
-    int32_t hours, minutes;
     if (s.len == 1 && (*s.at == 'Z' || *s.at == 'z')) return true;
     if (s.len != 6 || (*s.at != '+' && *s.at != '-')) return false;
     if (!phi__toml_date_shaped(phi__str(s.at + 1, 5), "dd:dd")) return false;
-    hours = phi__toml_date_number(s.at + 1, 2);
-    minutes = phi__toml_date_number(s.at + 4, 2);
+    int32_t hours = phi__toml_date_number(s.at + 1, 2);
+    int32_t minutes = phi__toml_date_number(s.at + 4, 2);
     out->offset_minutes = (*s.at == '-' ? -1 : 1) * (hours * 60 + minutes);
     return hours <= 23 && minutes <= 59;
 }
 
 PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
-    phi_toml_date date;
-    memset(&date, 0, sizeof date);
+    phi_toml_date date = PHI_ZERO;
     date.type = PHI_TOML_LOCAL_TIME;
     if (phi__toml_date_shaped(s, "dddd-")) {
         if (!phi__toml_date_day(&s, &date)) return false;
@@ -10252,9 +10081,9 @@ PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
 }
 
 PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
-    size_t i, n = 0, digits = 0;
+    size_t n = 0, digits = 0;
     bool fraction = false;
-    for (i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
+    for (size_t i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
         char c = text.at[i];
         fraction = c == '.' || (fraction && c >= '0' && c <= '9');
         if (fraction && digits++ > PHI__TOML_FRACTION) continue;
@@ -10295,9 +10124,9 @@ PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
-    phi_json *node;
     if (arena == NULL || !phi__toml_date_read(text, &date)) return NULL;
-    node = phi_json_new_str(arena, phi__str(canonical, phi__toml_date_put(text, canonical)));
+    phi_json *node =
+        phi_json_new_str(arena, phi__str(canonical, phi__toml_date_put(text, canonical)));
     if (node != NULL)
         node->meta |= (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME)
                       << 4;
@@ -10336,7 +10165,6 @@ PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
 /* The text ends at `at`; the value is complete at `behind`. */
 static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
     phi_str text = phi__toml_text_end(r, at);
-    phi_json *node;
     if (r->status != PHI_BUSY) return;
     r->at = behind;
     if (r->is_key) {
@@ -10346,7 +10174,7 @@ static void phi__toml_string_done(phi__toml_reader *r, const char *at, const cha
             phi__toml_text_too_big(r, at, "a key of more than 16 MiB");
         return;
     }
-    node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
+    phi_json *node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
     if (node == NULL) return;
     node->v.str = text.at;
     node->len = (uint32_t)text.len;
@@ -10408,7 +10236,6 @@ static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
 static void phi__toml_string_escape(phi__toml_reader *r) {
     char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
     size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    uint32_t code;
     if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
     if (phi__toml_string_is_multi(r) &&
         (c == ' ' || c == '\t' || phi__toml_text_at_break(r, r->at + 1))) {
@@ -10417,7 +10244,7 @@ static void phi__toml_string_escape(phi__toml_reader *r) {
         r->state = PHI__TOML_STRING_JOIN;
         return;
     }
-    code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
+    uint32_t code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
     if (r->status != PHI_BUSY) return;
     if (code == UINT32_MAX) {
         phi__toml_text_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
@@ -10443,17 +10270,15 @@ PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
 
 /* ---- text ---- */
 
-/* Past the characters that need no look. */
-static const char *phi__toml_string_run(const char *at, const char *stop, char quote) {
-    char escape = quote == '"' ? '\\' : quote;
-    while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape) at++;
-    return at;
-}
-
 PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
     char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
-        r->at = phi__toml_string_run(r->at, stop, quote);
+        /* Past the characters that need no look. */
+        const char *at = r->at;
+        char escape = quote == '"' ? '\\' : quote;
+        while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape)
+            at++;
+        r->at = at;
         if (r->at == stop) break;
         if (*r->at == quote)
             phi__toml_string_quotes(r);
@@ -10514,9 +10339,8 @@ static void phi__toml_read_header_end(phi__toml_reader *r) {
 }
 
 static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
-    char c;
     if (!phi__toml_text_space(r, stop)) return;
-    c = r->at < r->end ? *r->at : '\0';
+    char c = r->at < r->end ? *r->at : '\0';
     if (c == '.') {
         r->at++;
         r->state = PHI__TOML_KEY;
@@ -10540,25 +10364,9 @@ static bool phi__toml_read_is_token(char c) {
     return phi__toml_is_bare(c) || c == '+' || c == '.' || c == ':';
 }
 
-/* The bare value at r->at, at most one byte more than a number may have. A space may be between a
-   date and its time. */
-static phi_str phi__toml_read_token(const phi__toml_reader *r) {
-    size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
-    while (n < most && phi__toml_read_is_token(r->at[n])) n++;
-    if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
-        r->at[n + 1] >= '0' && r->at[n + 1] <= '9') {
-        n++;
-        while (n < most && phi__toml_read_is_token(r->at[n])) n++;
-    }
-    return phi__str(r->at, n);
-}
-
 static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
-    phi_str text;
-    phi_json *node;
-    uint32_t form;
     if (!phi__toml_date_read(token, &date)) {
         phi__toml_text_wrong(r, r->at,
                              "no date or time that exists: they are written as 1979-05-27, "
@@ -10567,11 +10375,11 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     }
     r->mark = r->at;
     if (!phi__toml_text_add(r, canonical, phi__toml_date_put(token, canonical))) return;
-    text = phi__toml_text_end(r, r->at);
+    phi_str text = phi__toml_text_end(r, r->at);
     if (r->status != PHI_BUSY) return;
-    form = (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME);
+    uint32_t form = (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME);
     r->at += token.len;
-    node = phi__toml_tree_scalar(r, form << 4 | PHI__JSON_STRING, r->at);
+    phi_json *node = phi__toml_tree_scalar(r, form << 4 | PHI__JSON_STRING, r->at);
     if (node == NULL) return;
     node->v.str = text.at;
     node->len = (uint32_t)text.len;
@@ -10581,24 +10389,21 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
 static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
-    uint32_t kind;
-    phi_json *node;
     r->mark = r->at;
     if (!phi__toml_text_add(r, token.at, token.len)) return;
     value.u = 0;
-    kind = phi__toml_number_read(token, r->string, &value, &what);
+    uint32_t kind = phi__toml_number_read(token, r->string, &value, &what);
     r->string = r->to = NULL;
     if (kind == 0) {
         phi__toml_text_wrong(r, r->at, what);
         return;
     }
     r->at += token.len;
-    node = phi__toml_tree_scalar(r, kind, r->at);
+    phi_json *node = phi__toml_tree_scalar(r, kind, r->at);
     if (node != NULL) node->v = value;
 }
 
 static void phi__toml_read_value(phi__toml_reader *r) {
-    phi_str token;
     char c = r->at < r->end ? *r->at : '\0';
     phi__toml_tree_value(r);
     if (c == '"' || c == '\'') {
@@ -10609,7 +10414,16 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_tree_open(r, c == '{');
         return;
     }
-    token = phi__toml_read_token(r);
+    /* The bare value at r->at, at most one byte more than a number may have. A space may be
+       between a date and its time. */
+    size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
+    while (n < most && phi__toml_read_is_token(r->at[n])) n++;
+    if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
+        r->at[n + 1] >= '0' && r->at[n + 1] <= '9') {
+        n++;
+        while (n < most && phi__toml_read_is_token(r->at[n])) n++;
+    }
+    phi_str token = phi__str(r->at, n);
     if (token.len == 0)
         phi__toml_text_expected(r, r->at,
                                 r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
@@ -10678,9 +10492,8 @@ static void phi__toml_read_member(phi__toml_reader *r, const char *stop) {
 }
 
 static void phi__toml_read_member_after(phi__toml_reader *r, const char *stop) {
-    char c;
     if (!phi__toml_text_space(r, stop)) return;
-    c = r->at < r->end ? *r->at : '\0';
+    char c = r->at < r->end ? *r->at : '\0';
     if (phi__toml_text_at_break(r, r->at))
         phi__toml_text_wrong(r, r->at, "a table in braces must be on one line");
     else if (c == '}')
@@ -10756,13 +10569,6 @@ static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     }
 }
 
-/* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__toml_read_slack(phi__toml_reader *r) {
-    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-        r->arena->at = (char *)r->spare;
-    r->spare = r->spare_end = NULL;
-}
-
 /* ---- public ---- */
 
 PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
@@ -10785,13 +10591,17 @@ PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str
 }
 
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
-    const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
     if (r->root == NULL && !phi__toml_tree_begin(r)) return r->status;
-    stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
+    const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
-    if (r->status != PHI_BUSY) phi__toml_read_slack(r);
+    if (r->status != PHI_BUSY) {
+        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
+        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+            r->arena->at = (char *)r->spare;
+        r->spare = r->spare_end = NULL;
+    }
     return r->status;
 }
 
@@ -10805,10 +10615,9 @@ PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **o
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__toml_reader reader;
-    phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
+    phi_arena_mark mark = phi_arena_save(arena);
     phi__toml_read_begin(&reader, arena, text, options);
     while ((status = phi__toml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
     (void)phi__toml_read_result(&reader, out, error);
@@ -10884,19 +10693,18 @@ static const char *phi__toml_write_run(const char *at, const char *end) {
 
 /* In double quotes; of several lines, in three of them. */
 static void phi__toml_write_basic(phi__buf *out, phi_str s, bool lines) {
-    const char *at = s.at, *end = s.at + s.len, *run;
+    const char *at = s.at, *end = s.at + s.len;
     bool quoted = false; /* a quote stands for itself before this */
     phi__buf_text(out, lines ? "\"\"\"\n" : "\"");
     while (at < end) {
-        size_t n;
-        run = phi__toml_write_run(at, end);
+        const char *run = phi__toml_write_run(at, end);
         if (run > at) {
             phi__buf_add(out, at, (size_t)(run - at));
             at = run;
             quoted = false;
             continue;
         }
-        n = phi__json_text_utf8(at, end);
+        size_t n = phi__json_text_utf8(at, end);
         if (n > 1)
             phi__buf_add(out, at, n);
         else if (n == 0) {
@@ -10915,8 +10723,7 @@ static void phi__toml_write_basic(phi__buf *out, phi_str s, bool lines) {
 /* Whether single quotes are better: nothing then needs an escape. */
 static bool phi__toml_write_is_literal(phi_str s) {
     bool special = false;
-    size_t i;
-    for (i = 0; i < s.len; i++) {
+    for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.at[i];
         if (c < 0x20 || c >= 0x7f || c == '\'') return false;
         special = special || c == '\\' || c == '"';
@@ -11112,13 +10919,12 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
                                   phi_str *out) {
     phi__toml_writer w;
     phi__buf buf;
-    phi_status status;
     if (arena == NULL || out == NULL || !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     phi__toml_write_init(&w, &buf, flags);
     phi__toml_write_table(&w, node, 1);
-    status = phi__toml_write_status(&w);
+    phi_status status = phi__toml_write_status(&w);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__toml_write_free(&w);
     phi__buf_free(&buf);
@@ -11333,7 +11139,6 @@ PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
    one. Returns its bytes; 0: an error was set. */
 static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
-    uint32_t low;
     *code = phi__json_text_hex(at + 2, r->end, digits);
     if (*code > 0x10ffff) {
         phi__yaml_text_wrong(r, at,
@@ -11344,9 +11149,10 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
         return 0;
     }
     if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
-    low = digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
-              ? phi__json_text_hex(at + 8, r->end, 4)
-              : UINT32_MAX;
+    uint32_t low =
+        digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
+            ? phi__json_text_hex(at + 8, r->end, 4)
+            : UINT32_MAX;
     if (low < 0xdc00 || low > 0xdfff) {
         phi__yaml_text_wrong(r, at, "half of a surrogate pair");
         return 0;
@@ -11367,7 +11173,6 @@ static uint32_t phi__yaml_scalar_short(char c) {
 /* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
-    uint32_t code;
     size_t n = 2;
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
@@ -11383,7 +11188,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
         r->state = PHI__YAML_QUOTED_BREAK;
         return false;
     }
-    code = phi__yaml_scalar_short(at[1]);
+    uint32_t code = phi__yaml_scalar_short(at[1]);
     if (code == UINT32_MAX && (at[1] == 'x' || at[1] == 'u' || at[1] == 'U')) {
         n = phi__yaml_scalar_code(r, at, &code);
         if (n == 0) return false;
@@ -11537,12 +11342,11 @@ static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
 
 PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
-    int32_t spaces;
     while (r->at < stop && *r->at == ' ' &&
            (s->indent < 0 || (int32_t)phi__yaml_column(r, r->at) < s->indent))
         r->at++;
     if (r->at >= stop && stop < r->end) return;
-    spaces = (int32_t)phi__yaml_column(r, r->at);
+    int32_t spaces = (int32_t)phi__yaml_column(r, r->at);
     if (r->at < r->end && phi__yaml_is_break(*r->at)) {
         if (s->indent < 0 && spaces > s->blanks) s->blanks = spaces;
         phi__yaml_text_newline(r);
@@ -11655,16 +11459,6 @@ static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
            (s->style == PHI__YAML_STYLE_NODE && !s->is_alias);
 }
 
-/* "?" or ":" where an item may begin: a pair without braces. */
-static void phi__yaml_flow_pair(phi__yaml_reader *r) {
-    bool explicit_key = *r->at == '?';
-    if (!explicit_key) phi__yaml_tree_empty(r);
-    r->top->want = PHI__YAML_WANT_NEXT;
-    phi__yaml_tree_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
-    if (!explicit_key) phi__yaml_tree_key(r);
-    r->at++;
-}
-
 /* Behind an item of a sequence. */
 static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
@@ -11703,9 +11497,15 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
     else if (*r->at == ',')
         phi__yaml_text_expected(r, r->at, "an item");
     else if ((*r->at == ':' || (*r->at == '?' && r->inner.at == NULL)) &&
-             phi__yaml_is_over(r, r->at + 1))
-        phi__yaml_flow_pair(r);
-    else
+             phi__yaml_is_over(r, r->at + 1)) {
+        /* "?" or ":" where an item may begin: a pair without braces. */
+        bool explicit_key = *r->at == '?';
+        if (!explicit_key) phi__yaml_tree_empty(r);
+        r->top->want = PHI__YAML_WANT_NEXT;
+        phi__yaml_tree_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
+        if (!explicit_key) phi__yaml_tree_key(r);
+        r->at++;
+    } else
         phi__yaml_flow_node(r);
 }
 
@@ -11716,16 +11516,6 @@ static void phi__yaml_flow_end(phi__yaml_reader *r) {
         return;
     }
     phi__yaml_tree_close(r);
-}
-
-/* Behind a value, or a key without one: a comma or the end, which was seen. */
-static void phi__yaml_flow_next_key(phi__yaml_reader *r) {
-    bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
-    if (*r->at == ',' && !pair) {
-        r->top->want = PHI__YAML_WANT_KEY;
-        r->at++;
-    } else
-        phi__yaml_flow_end(r);
 }
 
 /* At ",", "}" or, of a pair, "]": the part that is under way ends. */
@@ -11746,7 +11536,15 @@ static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     if (frame->want == PHI__YAML_WANT_COLON) phi__yaml_tree_key(r);
     if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_tree_empty(r);
     phi__yaml_tree_value(r);
-    if (r->status == PHI_BUSY) phi__yaml_flow_next_key(r);
+    if (r->status == PHI_BUSY) {
+        /* Behind a value, or a key without one: a comma or the end, which was seen. */
+        bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
+        if (*r->at == ',' && !pair) {
+            r->top->want = PHI__YAML_WANT_KEY;
+            r->at++;
+        } else
+            phi__yaml_flow_end(r);
+    }
 }
 
 /* In a mapping, or a pair. */
@@ -11780,16 +11578,6 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-/* The first text of a line. */
-static void phi__yaml_flow_line(phi__yaml_reader *r) {
-    r->fresh = false;
-    if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
-        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
-    else if (r->indent < r->need)
-        phi__yaml_text_wrong(
-            r, r->at, "a line inside of brackets must be indented more than the block around them");
-}
-
 PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end) {
@@ -11808,7 +11596,16 @@ PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         phi__yaml_text_expected(r, r->at, "white space before a comment");
         return;
     }
-    if (r->fresh) phi__yaml_flow_line(r);
+    if (r->fresh) {
+        /* The first text of a line. */
+        r->fresh = false;
+        if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
+            phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
+        else if (r->indent < r->need)
+            phi__yaml_text_wrong(
+                r, r->at,
+                "a line inside of brackets must be indented more than the block around them");
+    }
     if (r->status != PHI_BUSY) return;
     if (r->top->kind == PHI__YAML_FLOW_SEQ)
         phi__yaml_flow_seq(r);
@@ -11962,18 +11759,12 @@ static void phi__yaml_lines_member(phi__yaml_reader *r) {
     }
 }
 
-/* A line at the column of the sequence on top. */
-static void phi__yaml_lines_next_item(phi__yaml_reader *r) {
-    if (r->tab)
-        phi__yaml_lines_tab(r);
-    else
-        phi__yaml_lines_fill(r);
-    r->top->want = PHI__YAML_WANT_VALUE;
-    phi__yaml_lines_indicator(r);
-}
-
-/* Closes what the line's column leaves. False: an error was set. */
-static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
+static void phi__yaml_lines_text(phi__yaml_reader *r) {
+    if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
+        phi__yaml_lines_marker(r);
+        return;
+    }
+    /* Closes what the line's column leaves. */
     bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
         phi__yaml_frame *frame = r->top;
@@ -11985,24 +11776,22 @@ static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
         }
         phi__yaml_lines_close(r);
     }
-    return r->status == PHI_BUSY;
-}
-
-static void phi__yaml_lines_text(phi__yaml_reader *r) {
-    phi__yaml_frame *frame;
-    if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
-        phi__yaml_lines_marker(r);
-        return;
-    }
-    if (!phi__yaml_lines_dedent(r)) return;
-    frame = r->top;
+    if (r->status != PHI_BUSY) return;
+    phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
         if (!phi__yaml_lines_outside(r)) return;
     } else if (frame->indent == r->indent) {
         if (frame->kind == PHI__YAML_MAP)
             phi__yaml_lines_member(r);
-        else
-            phi__yaml_lines_next_item(r);
+        else {
+            /* A line at the column of the sequence on top. */
+            if (r->tab)
+                phi__yaml_lines_tab(r);
+            else
+                phi__yaml_lines_fill(r);
+            r->top->want = PHI__YAML_WANT_VALUE;
+            phi__yaml_lines_indicator(r);
+        }
         return;
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_text_wrong(r, r->at,
@@ -12208,24 +11997,6 @@ static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     }
 }
 
-/* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__yaml_read_slack(phi__yaml_reader *r) {
-    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-        r->arena->at = (char *)r->spare;
-    r->spare = r->spare_end = NULL;
-}
-
-/* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
-static void phi__yaml_read_encoding(phi__yaml_reader *r) {
-    const unsigned char *p = (const unsigned char *)r->text;
-    size_t len = (size_t)(r->end - r->text);
-    if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
-                     p[0] == 0 || p[1] == 0))
-        phi__yaml_text_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
-    else if (len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
-        r->at = r->line_at = r->text + 3;
-}
-
 /* ---- public ---- */
 
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
@@ -12247,16 +12018,23 @@ PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str
     r->fresh = true;
     if (text.len >= UINT32_MAX)
         phi__yaml_text_too_big(r, "a text of 4 GiB or more");
-    else
-        phi__yaml_read_encoding(r);
+    else {
+        /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
+        const unsigned char *p = (const unsigned char *)r->text;
+        size_t len = (size_t)(r->end - r->text);
+        if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
+                         p[0] == 0 || p[1] == 0))
+            phi__yaml_text_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
+        else if (len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
+            r->at = r->line_at = r->text + 3;
+    }
 }
 
 PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
-    const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
     if (r->top == NULL && !phi__yaml_tree_begin(r)) return r->status;
-    stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
+    const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) {
         if (r->state != PHI__YAML_COPY) {
             phi__yaml_read_state(r, stop);
@@ -12265,7 +12043,12 @@ PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
         phi__yaml_read_copy(r, units);
         if (r->state == PHI__YAML_COPY) break;
     }
-    if (r->status != PHI_BUSY) phi__yaml_read_slack(r);
+    if (r->status != PHI_BUSY) {
+        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
+        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+            r->arena->at = (char *)r->spare;
+        r->spare = r->spare_end = NULL;
+    }
     return r->status;
 }
 
@@ -12279,10 +12062,9 @@ PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **o
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__yaml_reader reader;
-    phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
+    phi_arena_mark mark = phi_arena_save(arena);
     phi__yaml_read_begin(&reader, arena, text, options);
     while ((status = phi__yaml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
     (void)phi__yaml_read_result(&reader, out, error);
@@ -12388,7 +12170,6 @@ static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
 
 PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
     unsigned char c = (unsigned char)*at;
-    size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
     if (c < 0x80) {
         phi__yaml_text_wrong(r, at,
@@ -12397,7 +12178,7 @@ PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quo
                                     : "a control character, which YAML does not allow");
         return 0;
     }
-    n = phi__json_text_utf8(at, r->end);
+    size_t n = phi__json_text_utf8(at, r->end);
     if (n == 0)
         phi__yaml_text_wrong(r, at, "a byte that is not UTF-8");
     else if (!quoted && phi__yaml_text_is_unprintable((const unsigned char *)at, n)) {
@@ -12418,10 +12199,9 @@ static const char *phi__yaml_text_run(const char *at, const char *stop) {
 PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
-        size_t n;
         at = phi__yaml_text_run(at, stop);
         if (at == stop || phi__yaml_is_break(*at)) break;
-        n = phi__yaml_text_char(r, at, false);
+        size_t n = phi__yaml_text_char(r, at, false);
         if (n == 0) return NULL;
         at += n;
     }
@@ -12461,16 +12241,14 @@ PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
 
 PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
     phi__yaml_scalar *s = &r->scalar;
-    size_t have, bytes;
-    char *room;
     if (s->text == NULL) s->text = s->to = r->room;
     if ((size_t)(r->room_end - s->to) > more) return true;
-    have = (size_t)(s->to - s->text);
-    bytes = phi__add(phi__add(have, more), 1);
+    size_t have = (size_t)(s->to - s->text);
+    size_t bytes = phi__add(phi__add(have, more), 1);
     /* doubling, up to the most that the rest of the text can give: three bytes for two */
     bytes =
         phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
-    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
     if (room == NULL) {
         phi__yaml_text_no_memory(r);
         return false;
@@ -12524,24 +12302,6 @@ static int phi__yaml_core_digit(char c) {
     return 16;
 }
 
-/* 0o17, 0x1F. */
-static uint32_t phi__yaml_core_based(phi_str s, phi__json_value *value) {
-    int base = s.at[1] == 'x' ? 16 : 8;
-    uint64_t n = 0;
-    bool large = false;
-    size_t i;
-    if (s.len < 3) return 0;
-    for (i = 2; i < s.len; i++) {
-        int digit = phi__yaml_core_digit(s.at[i]);
-        if (digit >= base) return 0;
-        large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
-        if (!large) n = n * (uint64_t)base + (uint64_t)digit;
-    }
-    if (large) return PHI__YAML_TOO_LARGE;
-    value->u = n;
-    return n > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT;
-}
-
 /* Past the digits. */
 static size_t phi__yaml_core_digits(phi_str s, size_t i) {
     while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
@@ -12554,7 +12314,7 @@ typedef struct phi__yaml_decimal {
 } phi__yaml_decimal;
 
 static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
-    size_t i = s.len > 0 && (s.at[0] == '+' || s.at[0] == '-') ? 1 : 0, end;
+    size_t i = s.len > 0 && (s.at[0] == '+' || s.at[0] == '-') ? 1 : 0;
     d->whole = i;
     d->point = phi__yaml_core_digits(s, i);
     d->fraction = d->point;
@@ -12567,7 +12327,7 @@ static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
     if (s.at[i] != 'e' && s.at[i] != 'E') return false;
     i++;
     if (i < s.len && (s.at[i] == '+' || s.at[i] == '-')) i++;
-    end = phi__yaml_core_digits(s, i);
+    size_t end = phi__yaml_core_digits(s, i);
     return end > i && end == s.len;
 }
 
@@ -12598,18 +12358,6 @@ static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
     return number.kind;
 }
 
-static uint32_t phi__yaml_core_special(phi_str s, phi__json_value *value) {
-    bool sign = s.at[0] == '-' || s.at[0] == '+';
-    phi_str rest = phi__str(s.at + (sign ? 1 : 0), s.len - (sign ? 1 : 0));
-    if (phi__yaml_core_is_one_of(rest, ".inf", ".Inf", ".INF")) {
-        value->d = s.at[0] == '-' ? -(double)INFINITY : (double)INFINITY;
-        return PHI__JSON_DOUBLE;
-    }
-    if (sign || !phi__yaml_core_is_one_of(s, ".nan", ".NaN", ".NAN")) return 0;
-    value->d = (double)NAN;
-    return PHI__JSON_DOUBLE;
-}
-
 /* A number's kind, or 0. */
 static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
@@ -12622,10 +12370,31 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
             return number.kind;
         }
     }
-    if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x'))
-        return phi__yaml_core_based(s, value);
+    if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x')) {
+        int base = s.at[1] == 'x' ? 16 : 8;
+        uint64_t n = 0;
+        bool large = false;
+        if (s.len < 3) return 0;
+        for (size_t i = 2; i < s.len; i++) {
+            int digit = phi__yaml_core_digit(s.at[i]);
+            if (digit >= base) return 0;
+            large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
+            if (!large) n = n * (uint64_t)base + (uint64_t)digit;
+        }
+        if (large) return PHI__YAML_TOO_LARGE;
+        value->u = n;
+        return n > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT;
+    }
     if (phi__yaml_core_parts(s, &d)) return phi__yaml_core_rewritten(s, &d, value);
-    return phi__yaml_core_special(s, value);
+    bool sign = s.at[0] == '-' || s.at[0] == '+';
+    phi_str rest = phi__str(s.at + (sign ? 1 : 0), s.len - (sign ? 1 : 0));
+    if (phi__yaml_core_is_one_of(rest, ".inf", ".Inf", ".INF")) {
+        value->d = s.at[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        return PHI__JSON_DOUBLE;
+    }
+    if (sign || !phi__yaml_core_is_one_of(s, ".nan", ".NaN", ".NAN")) return 0;
+    value->d = (double)NAN;
+    return PHI__JSON_DOUBLE;
 }
 
 static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
@@ -12696,7 +12465,7 @@ static void phi__yaml_names_place(phi__yaml_names *names, uint32_t index) {
 }
 
 static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
-    uint32_t cap = names->cap == 0 ? 16 : names->cap * 2, i;
+    uint32_t cap = names->cap == 0 ? 16 : names->cap * 2;
     phi__yaml_name *at;
     uint32_t *table;
     if (names->cap >= UINT32_MAX / 8) return false;
@@ -12709,16 +12478,16 @@ static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
     names->table = table;
     names->cap = cap;
     names->table_cap = cap * 2;
-    for (i = 0; i < names->count; i++) phi__yaml_names_place(names, i); /* the oldest first */
+    for (uint32_t i = 0; i < names->count; i++)
+        phi__yaml_names_place(names, i); /* the oldest first */
     return true;
 }
 
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
                                              uint32_t scope, uint32_t hash) {
-    uint32_t mask, place;
     if (names->count == 0) return NULL;
-    mask = names->table_cap - 1;
-    for (place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
+    uint32_t mask = names->table_cap - 1;
+    for (uint32_t place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
         phi__yaml_name *name = &names->at[names->table[place] - 1];
         if (phi__yaml_names_same(name, hash, text, scope)) return name;
     }
@@ -12727,9 +12496,8 @@ PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_s
 
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
                                             uint32_t scope, uint32_t hash) {
-    phi__yaml_name *name;
     if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
-    name = &names->at[names->count];
+    phi__yaml_name *name = &names->at[names->count];
     memset(name, 0, sizeof *name);
     name->at = text.at;
     name->len = (uint32_t)text.len;
@@ -12810,11 +12578,10 @@ PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->out
 
 static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
                                   phi_str source) {
-    phi__yaml_name *name;
-    uint32_t hash;
     if (props->anchor_at == NULL) return true;
-    hash = phi__yaml_names_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
-    name = phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
+    uint32_t hash = phi__yaml_names_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    phi__yaml_name *name =
+        phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
         name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL) {
@@ -12855,12 +12622,11 @@ static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *val
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
                                      : phi__str(s->mark, (size_t)(s->last - s->mark));
-    uint32_t kind;
     if (s->string == NULL && s->text != NULL) {
         if (!phi__yaml_tree_text(r)) return 0;
         text = phi__str(s->string, s->len);
     }
-    kind = phi__yaml_core_resolve(
+    uint32_t kind = phi__yaml_core_resolve(
         text, s->style == PHI__YAML_STYLE_PLAIN && (r->options.flags & PHI_YAML_TEXTS) == 0,
         r->inner.tag, value);
     if (kind == PHI__YAML_TOO_LARGE) {
@@ -12876,11 +12642,10 @@ static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *val
 static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
     uint32_t kind = phi__yaml_tree_resolve(r, &value);
-    phi_json *node;
     if (kind == 0) return NULL;
     if (kind == PHI__JSON_STRING || r->inner.anchor_at != NULL)
         if (!phi__yaml_tree_text(r)) return NULL;
-    node = phi__yaml_tree_node(r, kind);
+    phi_json *node = phi__yaml_tree_node(r, kind);
     if (node == NULL) return NULL;
     node->v = value;
     phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
@@ -13026,14 +12791,13 @@ static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
 }
 
 PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r) {
-    phi_json *node;
     if (r->status != PHI_BUSY) return;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_tree_key(r);
         r->top->want = PHI__YAML_WANT_COLON;
         return;
     }
-    node = r->scalar.node;
+    phi_json *node = r->scalar.node;
     if (node != NULL) {
         if (r->scalar.is_alias && phi__yaml_tree_has_outer(r))
             phi__yaml_text_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
@@ -13057,7 +12821,7 @@ static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
-    size_t n = sizeof what - 1, most = phi__min(key.len, 60), i;
+    size_t n = sizeof what - 1, most = phi__min(key.len, 60);
     uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
     if (phi__yaml_names_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_names_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
@@ -13066,7 +12830,7 @@ static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
-    for (i = 0; i < most; i++)
+    for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, twice, sizeof twice);
     phi__yaml_tree_key_wrong(r, message);
@@ -13077,7 +12841,6 @@ static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
 static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
-    phi_json *node;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_tree_merge(r)) return false;
     if (!phi__yaml_tree_text(r)) return false;
     *key = phi__str(s->string, s->len);
@@ -13086,7 +12849,7 @@ static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
         return false;
     }
     if (r->inner.anchor_at != NULL) {
-        node = phi__yaml_tree_scalar(r);
+        phi_json *node = phi__yaml_tree_scalar(r);
         if (node == NULL) return false;
     } else if (r->inner.tag > PHI__YAML_TAG_STR && phi__yaml_tree_resolve(r, &value) == 0)
         return false;
@@ -13124,7 +12887,6 @@ PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
 static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
-    phi_json *node;
     if (r->alias_nodes >= r->options.max_alias_nodes ||
         bytes > r->options.max_alias_bytes - r->alias_bytes) {
         phi__yaml_text_too_big(r, "aliases stand for more than the reader's limit allows");
@@ -13132,7 +12894,7 @@ static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source
     }
     r->alias_nodes++;
     r->alias_bytes += bytes;
-    node = phi__yaml_tree_node(r, kind);
+    phi_json *node = phi__yaml_tree_node(r, kind);
     if (node == NULL) return NULL;
     *node = *source;
     node->next = NULL;
@@ -13180,18 +12942,15 @@ PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char 
 }
 
 PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
-    phi__yaml_frame *frame;
-    phi_json *node;
-    const phi_json *source;
     while (r->status == PHI_BUSY && r->top->kind == PHI__YAML_ALIAS) {
         if (units-- == 0) return false;
-        frame = r->top;
+        phi__yaml_frame *frame = r->top;
         if (frame->left == 0) {
             (void)phi__yaml_tree_pop(r);
             continue;
         }
-        source = frame->source;
-        node = phi__yaml_tree_twin(r, source);
+        const phi_json *source = frame->source;
+        phi_json *node = phi__yaml_tree_twin(r, source);
         if (node == NULL) return false;
         if (PHI__MARKED(r) && node->key != NULL)
             phi__marks_add_key(r->marks, node, r->scalar.line, phi__yaml_tree_column(r) + 1);
@@ -13242,8 +13001,7 @@ static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
 
 static uint8_t phi__yaml_props_core_tag(phi_str name) {
     static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
     return PHI__YAML_TAG_NONE;
 }
@@ -13269,8 +13027,7 @@ static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_rea
 
 /* "!", "!!" or "!name!" at the start. */
 static size_t phi__yaml_props_handle_len(phi_str tag) {
-    size_t i;
-    for (i = 1; i < tag.len; i++) {
+    for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
         if (c == '!') return i + 1;
         if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -13287,8 +13044,7 @@ static bool phi__yaml_props_is_hex(char c) {
 /* Whether these are characters of a tag: those of a URI, "!" apart. */
 static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
-    size_t i;
-    for (i = 0; i < s.len; i++) {
+    for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
         if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
                           phi__yaml_props_is_hex(s.at[i + 2])))
@@ -13328,12 +13084,11 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
 static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    phi_str whole;
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
         phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
         return false;
     }
-    whole = phi__str(tag.at + 2, tag.len - 3);
+    phi_str whole = phi__str(tag.at + 2, tag.len - 3);
     if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
         phi__yaml_text_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
         return false;
@@ -13343,21 +13098,20 @@ static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *
 }
 
 static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
-    bool verbatim = at + 1 < r->end && at[1] == '<', good;
+    bool verbatim = at + 1 < r->end && at[1] == '<';
     const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
-    const char *close;
     uint8_t tag = PHI__YAML_TAG_NONE;
     if (end == NULL) return;
     if (verbatim) {
-        close = (const char *)memchr(at, '>', (size_t)(end - at));
+        const char *close = (const char *)memchr(at, '>', (size_t)(end - at));
         if (close != NULL && phi__yaml_is_over(r, close + 1)) end = close + 1;
     }
     if (r->inner.tag != 0) {
         phi__yaml_text_wrong(r, at, "a second tag for one node");
         return;
     }
-    good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
-                    : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
+    bool good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
+                         : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
     if (!good) return;
     if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
         phi__yaml_text_wrong(r, at,
@@ -13435,11 +13189,11 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
 
 /* The next word of the line: empty at its end or before a comment. */
 static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
-    const char *at = r->at, *end;
+    const char *at = r->at;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
     if (at < r->end && *at == '#') return phi__str(at, 0);
-    end = phi__yaml_props_name(r, at, false);
+    const char *end = phi__yaml_props_name(r, at, false);
     if (end != NULL) r->at = end;
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
@@ -13500,9 +13254,8 @@ static void phi__yaml_props_declare(phi__yaml_reader *r) {
 }
 
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
-    phi_str name;
     r->at++;
-    name = phi__yaml_props_word(r);
+    phi_str name = phi__yaml_props_word(r);
     if (r->status != PHI_BUSY) return;
     if (phi__str_is(name, "YAML"))
         phi__yaml_props_version(r);
@@ -13581,8 +13334,7 @@ static phi__yaml_look phi__yaml_write_look(phi_str s) {
 static bool phi__yaml_write_is_word(phi_str s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++)
+    for (size_t i = 0; i < PHI__COUNT(words); i++)
         if (phi__str_is_nocase(s, words[i])) return true;
     return false;
 }
@@ -13628,42 +13380,38 @@ static void phi__yaml_write_spaces(phi__buf *out, size_t count) {
     phi__buf_add_len(out, count);
 }
 
-/* A literal block, without its last line break. */
-static void phi__yaml_write_literal(phi__buf *out, phi_str s, uint32_t indent) {
-    size_t from = 0, to, end = s.len;
-    while (end > 0 && s.at[end - 1] == '\n') end--;
-    phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
-    while (from < end) {
-        const char *at = (const char *)memchr(s.at + from, '\n', end - from);
-        to = at == NULL ? end : (size_t)(at - s.at);
-        phi__buf_char(out, '\n');
-        if (to > from) phi__yaml_write_spaces(out, indent);
-        phi__buf_add(out, s.at + from, to - from);
-        from = to + 1;
-    }
-    for (to = end + 1; to < s.len; to++) phi__buf_char(out, '\n');
-}
-
 static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool is_key) {
     phi__yaml_look look = phi__yaml_write_look(s);
     bool begins = s.len > 0 && s.at[0] != '\n' && s.at[0] != ' ';
     if (phi__yaml_write_is_plain(s, look))
         phi__buf_add_str(out, s);
-    else if (look.breaks && !look.odd && begins && !is_key)
-        phi__yaml_write_literal(out, s, indent);
-    else
+    else if (look.breaks && !look.odd && begins && !is_key) {
+        /* A literal block, without its last line break. */
+        size_t from = 0, to, end = s.len;
+        while (end > 0 && s.at[end - 1] == '\n') end--;
+        phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
+        while (from < end) {
+            const char *at = (const char *)memchr(s.at + from, '\n', end - from);
+            to = at == NULL ? end : (size_t)(at - s.at);
+            phi__buf_char(out, '\n');
+            if (to > from) phi__yaml_write_spaces(out, indent);
+            phi__buf_add(out, s.at + from, to - from);
+            from = to + 1;
+        }
+        for (to = end + 1; to < s.len; to++) phi__buf_char(out, '\n');
+    } else
         phi__yaml_write_quoted(out, s);
 }
 
 /* With a point and a signed exponent, which all readers take for a number. */
 static void phi__yaml_write_double(phi__buf *out, double d) {
     char text[32];
-    size_t n, e;
+    size_t e;
     if (!(d - d == 0)) { /* not finite; pcc has no isinf */
         phi__buf_text(out, d > 0 ? ".inf" : d < 0 ? "-.inf" : ".nan");
         return;
     }
-    n = phi__json_number_double_text(d, text);
+    size_t n = phi__json_number_double_text(d, text);
     for (e = 0; e < n && text[e] != 'e'; e++) continue;
     phi__buf_add(out, text, e);
     if (memchr(text, '.', e) == NULL) phi__buf_text(out, ".0");
@@ -13727,19 +13475,6 @@ static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uin
     phi__yaml_write_open(w, node, indent + 2);
 }
 
-static void phi__yaml_write_member(phi__yaml_writer *w, const phi_json *node, uint32_t indent) {
-    phi_str key = phi__str(node->key, phi__json_key_len(node));
-    bool simple = key.len <= PHI__YAML_SIMPLE_KEY;
-    if (!simple) phi__buf_text(&w->out, "? ");
-    phi__yaml_write_text(&w->out, key.len > 0 ? key : phi__str("", 0), indent, true);
-    if (!simple) {
-        phi__buf_char(&w->out, '\n');
-        phi__yaml_write_spaces(&w->out, indent);
-    }
-    phi__buf_char(&w->out, ':');
-    phi__yaml_write_value(w, node, indent, !simple);
-}
-
 /* The next child of the innermost collection. The line is indented already for the first one. */
 static void phi__yaml_write_next(phi__yaml_writer *w, bool first) {
     phi__yaml_level *level = &w->levels[w->depth - 1];
@@ -13752,9 +13487,18 @@ static void phi__yaml_write_next(phi__yaml_writer *w, bool first) {
     if (!first) phi__yaml_write_spaces(&w->out, indent);
     level->left--;
     level->child = node->next;
-    if (level->object)
-        phi__yaml_write_member(w, node, indent);
-    else {
+    if (level->object) {
+        phi_str key = phi__str(node->key, phi__json_key_len(node));
+        bool simple = key.len <= PHI__YAML_SIMPLE_KEY;
+        if (!simple) phi__buf_text(&w->out, "? ");
+        phi__yaml_write_text(&w->out, key.len > 0 ? key : phi__str("", 0), indent, true);
+        if (!simple) {
+            phi__buf_char(&w->out, '\n');
+            phi__yaml_write_spaces(&w->out, indent);
+        }
+        phi__buf_char(&w->out, ':');
+        phi__yaml_write_value(w, node, indent, !simple);
+    } else {
         phi__buf_char(&w->out, '-');
         phi__yaml_write_value(w, node, indent, true);
     }
@@ -13782,9 +13526,8 @@ static void phi__yaml_write_all(phi__yaml_writer *w, const phi_json *node) {
 
 PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out) {
-    phi__yaml_writer w;
     if (arena == NULL || out == NULL || flags != 0) return PHI_BAD_ARG;
-    memset(&w, 0, sizeof w);
+    phi__yaml_writer w = PHI_ZERO;
     phi__buf_init(&w.out, arena->memory);
     phi__yaml_write_all(&w, node);
     if (w.status == PHI_OK && w.out.failed) w.status = PHI_NO_MEMORY;

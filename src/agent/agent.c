@@ -93,9 +93,8 @@ PHI__FN void phi__agent_end_of_step(phi_runtime *rt) {
 /* ---- out of every table ---- */
 
 static void phi__agent_end_cancel_children(phi__agent *agent) {
-    phi__agent *child;
     if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
-    for (child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
+    for (phi__agent *child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
         phi__schedule_cancel_tree(child, false);
 }
 
@@ -171,7 +170,7 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
    begin, the agent stays until the end. */
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
-    bool inside = rt->in_step, there;
+    bool inside = rt->in_step;
     rt->in_step = true;
     phi__events_purge(rt, agent);
     phi__responses_drop(agent);
@@ -179,7 +178,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
     phi__agent_end_drop_hidden(agent);
     if (before != NULL) phi__journal_free_thread(before);
-    there = agent->slot != NULL;
+    bool there = agent->slot != NULL;
     if (!inside) phi__agent_end_of_step(rt);
     return there;
 }
@@ -209,11 +208,9 @@ PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
 
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
                                  size_t count, phi_continuation kind) {
-    phi__run_order order;
-    phi_status status;
-    memset(&order, 0, sizeof order);
+    phi__run_order order = PHI_ZERO;
     order.continuation = kind;
-    status = phi__run_new_of(agent, order, content, count);
+    phi_status status = phi__run_new_of(agent, order, content, count);
     return status == PHI_OK ? status : phi__agent_no_memory(agent, what);
 }
 
@@ -225,25 +222,22 @@ PHI_API bool phi_agent_alive(phi_agent handle) {
 
 PHI_API phi_status phi_prompt(phi_agent handle, const char *text) {
     phi__agent *agent = phi__find_agent(handle);
-    phi_content content;
-    phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (text == NULL || text[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
-    status = phi__agent_may_run(agent, "phi_prompt");
+    phi_status status = phi__agent_may_run(agent, "phi_prompt");
     if (status != PHI_OK) return status;
-    content = phi__input_text(phi_str_of(text));
+    phi_content content = phi__input_text(phi_str_of(text));
     return phi__agent_run(agent, "phi_prompt", &content, 1, PHI_CONTINUATION_INITIAL);
 }
 
 PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
     phi__agent *agent = phi__find_agent(handle);
-    phi_status status;
     if (handle.rt == NULL || (unsigned)kind > (unsigned)PHI_CONTINUATION_COMPACTION)
         return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_continue: the agent is gone");
-    status = phi__agent_may_run(agent, "phi_continue");
+    phi_status status = phi__agent_may_run(agent, "phi_continue");
     if (status == PHI_OK) status = phi__history_goes_on(handle.rt, agent->thread, "phi_continue");
     if (status != PHI_OK) return status;
     if (kind == PHI_CONTINUATION_INITIAL) kind = PHI_CONTINUATION_DEFAULT;
@@ -252,15 +246,13 @@ PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {
 
 PHI_API phi_status phi_compact(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
-    phi__run_order order;
-    phi_status status;
     bool gains = false;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_compact: the agent is gone");
-    status = phi__agent_may_run(agent, "phi_compact");
+    phi_status status = phi__agent_may_run(agent, "phi_compact");
     if (status != PHI_OK) return status;
     status = phi__compaction_gains(agent, &gains);
-    memset(&order, 0, sizeof order);
+    phi__run_order order = PHI_ZERO;
     order.continuation = PHI_CONTINUATION_COMPACTION;
     order.no_turns = true;
     if (gains) status = phi__run_new(agent, &order);
@@ -270,17 +262,14 @@ PHI_API phi_status phi_compact(phi_agent handle) {
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {
     phi__agent *agent = phi__find_agent(handle);
-    const phi_message *last;
-    phi_content content;
-    phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_send: the agent is gone");
     if (text == NULL || text[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_send: the text is empty");
-    status = phi__agent_may_run(agent, "phi_send");
+    phi_status status = phi__agent_may_run(agent, "phi_send");
     if (status != PHI_OK) return status;
-    content = phi__input_text(phi_str_of(text));
-    last = phi__history_last(agent->thread);
+    phi_content content = phi__input_text(phi_str_of(text));
+    const phi_message *last = phi__history_last(agent->thread);
     return phi__agent_run(agent, "phi_send", &content, 1,
                           last == NULL || last->role == PHI_ROLE_ASSISTANT
                               ? PHI_CONTINUATION_INITIAL
@@ -304,7 +293,6 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__run *run = agent->run;
     phi_str kept;
     phi__buf note;
-    bool done;
     if (!phi__agent_take_own(agent, reason, &kept)) return false;
     phi__buf_init(&note, &agent->memory);
     phi__buf_char(&note, '{');
@@ -313,8 +301,9 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__json_write_key(&note, PHI__LIT("reason"));
     phi__json_write_str(&note, phi_str_of(reason));
     phi__buf_char(&note, '}');
-    done = reason == NULL || (!note.failed && phi__note_add(agent->thread, PHI_NOTE_ABORT,
-                                                            phi__buf_str(&note), NULL) == PHI_OK);
+    bool done = reason == NULL ||
+                (!note.failed &&
+                 phi__note_add(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
     phi__agent_take_disown(agent, done ? &run->end.reason : &kept);
     if (done) run->end.reason = kept;
@@ -356,10 +345,9 @@ static void phi__agent_raise_budget(phi_budget *budget, const phi_raise *by) {
 
 PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
     phi__agent *agent = phi__find_agent(handle);
-    const phi_budget *budget;
     if (handle.rt == NULL || by == NULL || !(by->cost >= 0)) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    budget = &agent->budget.limits;
+    const phi_budget *budget = &agent->budget.limits;
     if (agent->run == NULL && budget->max_tokens == 0 && !(budget->max_cost > 0) &&
         budget->max_requests == 0)
         return phi__error(handle.rt, PHI_MISUSE,
@@ -408,12 +396,11 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
    memory. */
 static phi_status phi__agent_renew_session(phi__agent *agent) {
     phi__sessions *sessions = &agent->rt->sessions;
-    phi__session *session;
     char made[PHI__UUID_SIZE];
     phi__agent_take_random_id(agent, made);
     if (agent->thread->journal == NULL)
         return phi__line_renew(agent, phi_str_of(made)) ? PHI_OK : PHI_NO_MEMORY;
-    session = phi__session_take(sessions, phi_str_of(made));
+    phi__session *session = phi__session_take(sessions, phi_str_of(made));
     if (session == NULL || phi_thread_switch(agent->thread, NULL) != PHI_OK) {
         phi__session_drop(sessions, session);
         return PHI_NO_MEMORY;
@@ -457,43 +444,31 @@ PHI_API bool phi_agent_takes(phi_agent handle, phi_content_kind kind, phi_str mi
 
 /* ======== What an agent is, has and waits for, for the host. */
 
-static void phi__agent_info_ids(const phi__agent *agent, phi_agent_info *info) {
-    const phi__journal *journal = agent->thread->journal;
-    info->agent_id = agent->agent_id;
-    info->session_id = agent->line.session->id;
-    info->model_id = phi_str_of(agent->desc.model.id);
-    if (journal != NULL) info->thread_id = phi__str(journal->id, journal->id_len);
-    if (agent->line.last_loop_id.at != NULL) info->loop_id = agent->line.last_loop_id;
-}
-
-static void phi__agent_info_queues(const phi__agent *agent, phi_agent_info *info) {
-    info->steering = agent->queues.steering.count;
-    info->follow_ups = agent->queues.follow_ups.count;
-    info->injected = agent->queues.injected.count;
-    info->queued = info->steering + info->follow_ups + info->injected;
-}
-
-/* In doubles: the sum of three counts may not fit. */
-static double phi__agent_info_hit_rate(const phi_usage *usage) {
-    double read = (double)usage->cache_read;
-    double all = (double)usage->input + read + (double)usage->cache_write;
-    return all > 0 ? read / all : 0;
-}
-
 PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
-    phi_agent_info info;
-    memset(&info, 0, sizeof info);
+    phi_agent_info info = PHI_ZERO;
     info.agent_id = info.session_id = info.thread_id = info.model_id = info.loop_id =
         info.deferred_op_id = phi__str("", 0);
     if (agent == NULL) return info;
-    phi__agent_info_ids(agent, &info);
-    phi__agent_info_queues(agent, &info);
+    const phi__journal *journal = agent->thread->journal;
+    info.agent_id = agent->agent_id;
+    info.session_id = agent->line.session->id;
+    info.model_id = phi_str_of(agent->desc.model.id);
+    if (journal != NULL) info.thread_id = phi__str(journal->id, journal->id_len);
+    if (agent->line.last_loop_id.at != NULL) info.loop_id = agent->line.last_loop_id;
+    info.steering = agent->queues.steering.count;
+    info.follow_ups = agent->queues.follow_ups.count;
+    info.injected = agent->queues.injected.count;
+    info.queued = info.steering + info.follow_ups + info.injected;
     info.running = agent->run != NULL;
     phi__pending_of(agent, &info.waiting);
     info.usage = agent->spent.usage;
     info.cost = agent->spent.cost;
-    info.cache_hit_rate = phi__agent_info_hit_rate(&info.usage);
+    /* In doubles: the sum of three counts may not fit. */
+    const phi_usage *usage = &info.usage;
+    double read = (double)usage->cache_read;
+    double all = (double)usage->input + read + (double)usage->cache_write;
+    info.cache_hit_rate = all > 0 ? read / all : 0;
     info.run_usage = agent->spent.run_usage;
     info.run_cost = agent->spent.run_cost;
     info.spending = agent->budget.seen;

@@ -73,7 +73,6 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_provider *own,
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
     phi__buf segment;
     phi_str taken;
-    const char *p;
     bool done;
     if (config_id != NULL) {
         done = phi__arena_str(&agent->model_arena, phi_str_of(config_id), &taken);
@@ -83,7 +82,7 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
     phi__buf_init(&segment, &agent->memory);
     phi__buf_text(&segment, agent->desc.model.provider);
     phi__buf_char(&segment, '.');
-    for (p = agent->desc.model.id; *p != '\0'; p++) {
+    for (const char *p = agent->desc.model.id; *p != '\0'; p++) {
         bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
                      (*p >= 'A' && *p <= 'Z') || *p == '-';
         phi__buf_char(&segment, plain ? *p : '-');
@@ -149,11 +148,11 @@ PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what
                                                const char *extra) {
     char words[PHI__AGENT_SAID_WORDS];
     const phi__codec *codec = NULL;
-    phi_status status;
     if (extra == NULL) return PHI_OK;
     if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
     if (own == NULL) codec = phi__codec_of(rt->codecs, model);
-    status = phi__extra_check(codec, &rt->memory, phi_str_of(extra), words, sizeof words);
+    phi_status status =
+        phi__extra_check(codec, &rt->memory, phi_str_of(extra), words, sizeof words);
     if (status == PHI_BAD_ARG) return phi__error(rt, status, "%s%s", what, words);
     return status == PHI_OK ? PHI_OK : phi__error(rt, status, "%s: out of memory", what);
 }
@@ -161,12 +160,11 @@ PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what
 static phi_status phi__agent_said_check_raws(phi_runtime *rt, const phi_agent_desc *desc) {
     char what[48];
     phi_status status = PHI_OK;
-    size_t i;
     if (desc->tool_options.raw_tool_count > 0 && desc->tool_options.raw_tools == NULL)
         return phi__error(rt, PHI_BAD_ARG,
                           "tool_options.raw_tools is missing, raw_tool_count is %u",
                           (unsigned)desc->tool_options.raw_tool_count);
-    for (i = 0; status == PHI_OK && i < desc->tool_options.raw_tool_count; i++) {
+    for (size_t i = 0; status == PHI_OK && i < desc->tool_options.raw_tool_count; i++) {
         const phi_raw_tool *raw = &desc->tool_options.raw_tools[i];
         if (raw->protocol == NULL || raw->protocol[0] == '\0')
             return phi__error(rt, PHI_BAD_ARG, "tool_options.raw_tools[%u].protocol is missing",
@@ -180,11 +178,10 @@ static phi_status phi__agent_said_check_raws(phi_runtime *rt, const phi_agent_de
 PHI__FN phi_status phi__agent_said_check(phi_runtime *rt, const phi_agent_desc *desc) {
     char words[PHI__AGENT_SAID_WORDS];
     const char *fault = phi__takes_fault(&desc->options);
-    phi_status status;
     if (fault == NULL) fault = phi__texts_check(desc->texts, words, sizeof words);
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
-    status = phi__agent_said_check_extra(rt, "options.extra", desc->provider, &desc->model,
-                                         desc->options.extra);
+    phi_status status = phi__agent_said_check_extra(rt, "options.extra", desc->provider,
+                                                    &desc->model, desc->options.extra);
     return status == PHI_OK ? phi__agent_said_check_raws(rt, desc) : status;
 }
 
@@ -199,7 +196,7 @@ static bool phi__agent_said_text(phi_arena *arena, const char **text) {
 }
 
 static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
-    size_t n = desc->tool_options.raw_tool_count, i;
+    size_t n = desc->tool_options.raw_tool_count;
     phi_raw_tool *raws;
     if (n == 0) {
         desc->tool_options.raw_tools = NULL;
@@ -207,7 +204,7 @@ static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
     }
     raws = (phi_raw_tool *)phi_arena_alloc(arena, phi__mul(n, sizeof *raws));
     if (raws == NULL) return false;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         raws[i] = desc->tool_options.raw_tools[i];
         if (!phi__agent_said_text(arena, &raws[i].protocol) ||
             !phi__agent_said_text(arena, &raws[i].json))
@@ -245,15 +242,15 @@ PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_a
 
 /* Whether it is "http" or "https" with a host, the schemes of the transport. */
 static bool phi__agent_check_url_fits(phi_str url) {
-    size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host, i;
+    size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host;
     if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
                                !phi__str_is_nocase(phi__str(url.at, scheme), "https")))
         return false;
-    for (i = 0; i < url.len; i++)
+    for (size_t i = 0; i < url.len; i++)
         if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
     while (end < url.len && strchr("/?#", url.at[end]) == NULL) end++;
     /* a user and a password end there */
-    for (i = host; i < end; i++)
+    for (size_t i = host; i < end; i++)
         if (url.at[i] == '@') host = i + 1;
     return host < end && url.at[host] != ':';
 }
@@ -283,11 +280,10 @@ static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *what,
 
 static phi_status phi__agent_check_headers(phi_runtime *rt, const char *what,
                                            const phi_model *model) {
-    size_t i;
     if (model->header_count > 0 && model->headers == NULL)
         return phi__error(rt, PHI_BAD_ARG, "%smodel.headers is missing, header_count is %u", what,
                           (unsigned)model->header_count);
-    for (i = 0; i < model->header_count; i++)
+    for (size_t i = 0; i < model->header_count; i++)
         if (model->headers[i].name == NULL || model->headers[i].value == NULL ||
             strpbrk(model->headers[i].name, "\r\n:") != NULL ||
             strpbrk(model->headers[i].value, "\r\n") != NULL)
@@ -356,8 +352,7 @@ PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool 
 /* ---- the rest ---- */
 
 static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
-    size_t i;
-    for (i = 0; i < desc->tool_options.source_count; i++)
+    for (size_t i = 0; i < desc->tool_options.source_count; i++)
         if (desc->tool_options.sources == NULL || desc->tool_options.sources[i] == NULL ||
             desc->tool_options.sources[i]->version == NULL ||
             desc->tool_options.sources[i]->take == NULL)
@@ -368,7 +363,6 @@ static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc
 }
 
 static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc *desc) {
-    size_t i;
     if (desc->hook_points != 0 && desc->hook_fn == NULL)
         return phi__error(rt, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x%x",
                           (unsigned)desc->hook_points);
@@ -377,7 +371,7 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
     if (desc->input.filter_count > 0 && desc->input.filters == NULL)
         return phi__error(rt, PHI_BAD_ARG, "input.filters is missing, filter_count is %u",
                           (unsigned)desc->input.filter_count);
-    for (i = 0; i < desc->input.filter_count; i++)
+    for (size_t i = 0; i < desc->input.filter_count; i++)
         if (desc->input.filters[i].fn == NULL)
             return phi__error(rt, PHI_BAD_ARG, "input.filters[%u].fn is missing", (unsigned)i);
     return PHI_OK;
@@ -431,11 +425,10 @@ static bool phi__agent_check_enums_fit(const phi_agent_desc *desc) {
 static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
     static const char *const names[] = {"ids.agent_id", "ids.session_id", "ids.config_id"};
     const char *ids[PHI__COUNT(names)];
-    size_t i;
     ids[0] = desc->ids.agent_id;
     ids[1] = desc->ids.session_id;
     ids[2] = desc->ids.config_id;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (!phi__check_id_fits(phi_str_of(ids[i])))
             return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
     return PHI_OK;
@@ -487,7 +480,6 @@ PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_de
 }
 
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi__tool_rules rules;
     phi_status status = phi__agent_check_ids(rt, desc);
     if (status != PHI_OK) return status;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
@@ -496,8 +488,9 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
     if (status == PHI_OK) status = phi__agent_check_around(rt, desc);
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);
     if (status != PHI_OK) return status;
-    rules = phi__tool_check_rules(rt, desc->provider, &desc->model,
-                                  (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
+    phi__tool_rules rules =
+        phi__tool_check_rules(rt, desc->provider, &desc->model,
+                              (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
     status = phi__tool_check_all(rt, &rules, desc->tools, desc->tool_count);
     if (status == PHI_OK)
         status = phi__agent_check_failover(rt, desc->failover, desc->provider, desc->tools,
@@ -558,32 +551,6 @@ PHI__FN phi_limits phi__agent_make_limits_of(const phi_limits *given) {
     return limits;
 }
 
-static void phi__agent_make_limits(phi_agent_desc *desc) {
-    phi_deadlines *deadlines = &desc->deadlines;
-    desc->limits = phi__agent_make_limits_of(&desc->limits);
-    deadlines->connect_ms =
-        phi__agent_make_or_default(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
-    deadlines->first_event_ms =
-        phi__agent_make_or_default(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
-    deadlines->idle_ms = phi__agent_make_or_default(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
-    deadlines->total_ms = phi__agent_make_or_default(deadlines->total_ms, PHI_UNLIMITED);
-    if (desc->memory.event_queue_bytes == 0)
-        desc->memory.event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
-    if (desc->memory.max_event_bytes == 0) desc->memory.max_event_bytes = PHI__AGENT_EVENT_BYTES;
-    if (desc->memory.max_response_bytes == 0)
-        desc->memory.max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
-}
-
-static void phi__agent_make_retry(phi_retry *retry) {
-    retry->max_retries = phi__agent_make_or_default(retry->max_retries, PHI__AGENT_RETRIES);
-    retry->initial_delay_ms =
-        phi__agent_make_or_default(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
-    retry->max_delay_ms = phi__agent_make_or_default(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
-    retry->max_server_delay_ms =
-        phi__agent_make_or_default(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
-    if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
-}
-
 static bool phi__agent_make_ids(phi__agent *agent, const phi_agent_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str session = phi_str_of(desc->ids.session_id);
@@ -610,7 +577,6 @@ static bool phi__agent_make_copy_profile(phi__agent *agent, const phi_profile *g
     phi_profile *profile;
     const char **skills;
     char made[PHI__UUID_SIZE];
-    size_t i;
     if (given == NULL) return true;
     profile = (phi_profile *)phi_arena_alloc(&agent->arena, sizeof *profile);
     skills =
@@ -619,7 +585,7 @@ static bool phi__agent_make_copy_profile(phi__agent *agent, const phi_profile *g
     *profile = *given;
     phi__agent_take_random_id(agent, made);
     if (profile->profile_id == NULL) profile->profile_id = made;
-    for (i = 0; i < given->skill_count; i++) {
+    for (size_t i = 0; i < given->skill_count; i++) {
         skills[i] = given->skills[i];
         if (!phi__agent_make_copy_text(agent, &skills[i])) return false;
     }
@@ -684,7 +650,14 @@ PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc) {
         phi__agent_make_or_default(desc->tool_options.timeout_ms, PHI__AGENT_TOOL_MS);
     desc->tool_options.defer_percent =
         phi__agent_make_or_default(desc->tool_options.defer_percent, PHI__AGENT_DEFER_PERCENT);
-    phi__agent_make_retry(&desc->retry);
+    phi_retry *retry = &desc->retry;
+    retry->max_retries = phi__agent_make_or_default(retry->max_retries, PHI__AGENT_RETRIES);
+    retry->initial_delay_ms =
+        phi__agent_make_or_default(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
+    retry->max_delay_ms = phi__agent_make_or_default(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
+    retry->max_server_delay_ms =
+        phi__agent_make_or_default(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
+    if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
     desc->deadlines.decision_ms =
         phi__agent_make_or_default(desc->deadlines.decision_ms, PHI__AGENT_DECISION_MS);
     desc->input.queue_limit =
@@ -699,22 +672,25 @@ PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc) {
         desc->tool_options.max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
     if (desc->input.first_turn_trigger == (phi_trigger)0)
         desc->input.first_turn_trigger = PHI_TRIGGER_USER;
-    phi__agent_make_limits(desc);
-}
-
-static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *given) {
-    agent->desc = *given;
-    phi__agent_make_leave_out(&agent->desc);
-    phi__agent_make_defaults(&agent->desc);
-    agent->budget.limits = given->budget;
-    if (given->ids.config_id != NULL) phi__line_keep_segment(agent);
+    phi_deadlines *deadlines = &desc->deadlines;
+    desc->limits = phi__agent_make_limits_of(&desc->limits);
+    deadlines->connect_ms =
+        phi__agent_make_or_default(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
+    deadlines->first_event_ms =
+        phi__agent_make_or_default(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
+    deadlines->idle_ms = phi__agent_make_or_default(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
+    deadlines->total_ms = phi__agent_make_or_default(deadlines->total_ms, PHI_UNLIMITED);
+    if (desc->memory.event_queue_bytes == 0)
+        desc->memory.event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
+    if (desc->memory.max_event_bytes == 0) desc->memory.max_event_bytes = PHI__AGENT_EVENT_BYTES;
+    if (desc->memory.max_response_bytes == 0)
+        desc->memory.max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
 static bool phi__agent_make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
     size_t bytes = phi__mul(desc->input.filter_count, sizeof *desc->input.filters);
-    phi_filter *filters;
     if (desc->input.filter_count == 0) return true;
-    filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
+    phi_filter *filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
     if (filters == NULL) return false;
     memcpy(filters, desc->input.filters, bytes);
     agent->desc.input.filters = filters;
@@ -752,7 +728,11 @@ static bool phi__agent_make_take_said(phi__agent *agent, const phi_agent_desc *g
 static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__agent_make_merge(given);
     const phi_agent_desc *desc = &merged;
-    phi__agent_make_behaviour(agent, desc);
+    agent->desc = *desc;
+    phi__agent_make_leave_out(&agent->desc);
+    phi__agent_make_defaults(&agent->desc);
+    agent->budget.limits = desc->budget;
+    if (desc->ids.config_id != NULL) phi__line_keep_segment(agent);
     return phi__agent_take_model(agent, desc->provider, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_options.timeout_ms) &&
@@ -807,7 +787,6 @@ static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *
 }
 
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
-    phi__agent *agent;
     if (rt->closing) {
         (void)phi__error(rt, PHI_MISUSE, "phi_agent_new: the runtime is closing");
         return NULL;
@@ -821,7 +800,7 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
         return NULL;
     }
     if (phi__agent_check(rt, desc) != PHI_OK) return NULL;
-    agent = phi__agent_make_build(rt, desc, lent);
+    phi__agent *agent = phi__agent_make_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
     if (agent != NULL && phi__agent_store_open_thread(agent, desc) != PHI_OK) {
         phi_agent_free(agent->handle);
@@ -839,23 +818,12 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
 /* ---- public ---- */
 
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_agent none;
     phi__agent *agent = rt != NULL ? phi__agent_make(rt, desc, NULL) : NULL;
-    memset(&none, 0, sizeof none);
+    phi_agent none = PHI_ZERO;
     return agent != NULL ? agent->handle : none;
 }
 
 static const char *phi__agent_make_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
-
-/* Tokens of the prompt stay 0 where they are not given, since their estimate changes. */
-static phi_compaction_config phi__agent_make_compaction(const phi__agent *agent,
-                                                        const phi_model *model) {
-    phi_compaction_config given = agent->desc.compaction, c;
-    if (given.max_context_tokens == 0) given.max_context_tokens = model->context_window;
-    c = phi__compact_config(&given);
-    c.system_prompt_tokens = given.system_prompt_tokens;
-    return c;
-}
 
 PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     const phi__agent *agent = phi__find_agent(handle);
@@ -868,7 +836,13 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->system_prompt = phi__agent_make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.own;
-    out->compaction = phi__agent_make_compaction(agent, &out->model);
+    /* Tokens of the prompt stay 0 where they are not given, since their estimate changes. */
+    const phi_model *model = &out->model;
+    phi_compaction_config given = agent->desc.compaction;
+    if (given.max_context_tokens == 0) given.max_context_tokens = model->context_window;
+    phi_compaction_config c = phi__compact_config(&given);
+    c.system_prompt_tokens = given.system_prompt_tokens;
+    out->compaction = c;
     if (agent->projected != NULL) {
         out->policy = agent->projected->has_policy ? &agent->projected->policy : NULL;
         out->token_counter = agent->projected->counter;

@@ -50,18 +50,6 @@ static bool phi__agent_set_has(const phi__agent_setting *s, uint32_t fields) {
 
 /* ---- which ---- */
 
-static void phi__agent_set_who(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
-    if ((fields & (uint32_t)PHI_SET_MODEL) != 0) desc->model = to->model;
-    if ((fields & (uint32_t)PHI_SET_PROVIDER) != 0) desc->provider = to->provider;
-    if ((fields & (uint32_t)PHI_SET_SYSTEM_PROMPT) != 0) desc->system_prompt = to->system_prompt;
-    if ((fields & (uint32_t)PHI_SET_TOOLS) != 0) {
-        desc->tools = to->tools;
-        desc->tool_count = to->tool_count;
-    }
-    if ((fields & (uint32_t)PHI_SET_FORMAT) != 0) desc->format = to->format;
-    if ((fields & (uint32_t)PHI_SET_POLICY) != 0) desc->policy = to->policy;
-}
-
 static void phi__agent_set_calls(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_THINKING) != 0) desc->thinking = to->thinking;
     if ((fields & (uint32_t)PHI_SET_MAX_TOKENS) != 0) desc->max_tokens = to->max_tokens;
@@ -199,12 +187,11 @@ static bool phi__agent_set_take_tools(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     phi_agent_desc *d = &s->desc;
     uint32_t before = agent->desc.tool_options.timeout_ms, timeout = d->tool_options.timeout_ms;
-    bool done;
     if (!phi__agent_set_has(s, PHI_SET_TOOLS)) return true;
     agent->desc.tool_options.timeout_ms = timeout;
-    done = agent->sources != NULL
-               ? agent->rt->features.sources->own(agent, d->tools, d->tool_count) == PHI_OK
-               : phi__toolset_take(&agent->toolset, d->tools, d->tool_count, timeout);
+    bool done = agent->sources != NULL
+                    ? agent->rt->features.sources->own(agent, d->tools, d->tool_count) == PHI_OK
+                    : phi__toolset_take(&agent->toolset, d->tools, d->tool_count, timeout);
     agent->desc.tool_options.timeout_ms = before;
     return done;
 }
@@ -322,20 +309,27 @@ static void phi__agent_set_keep(phi__agent_setting *s) {
 }
 
 static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to, uint32_t fields) {
-    phi__agent_setting s;
-    phi_status status;
-    memset(&s, 0, sizeof s);
+    phi__agent_setting s = PHI_ZERO;
     s.agent = agent;
     s.fields = fields;
     s.desc = agent->desc;
     s.desc.tools = agent->toolset.tools;
     s.desc.tool_count = agent->toolset.own;
-    phi__agent_set_who(&s.desc, to, fields);
+    phi_agent_desc *desc = &s.desc;
+    if ((fields & (uint32_t)PHI_SET_MODEL) != 0) desc->model = to->model;
+    if ((fields & (uint32_t)PHI_SET_PROVIDER) != 0) desc->provider = to->provider;
+    if ((fields & (uint32_t)PHI_SET_SYSTEM_PROMPT) != 0) desc->system_prompt = to->system_prompt;
+    if ((fields & (uint32_t)PHI_SET_TOOLS) != 0) {
+        desc->tools = to->tools;
+        desc->tool_count = to->tool_count;
+    }
+    if ((fields & (uint32_t)PHI_SET_FORMAT) != 0) desc->format = to->format;
+    if ((fields & (uint32_t)PHI_SET_POLICY) != 0) desc->policy = to->policy;
     phi__agent_set_calls(&s.desc, to, fields);
     phi__agent_set_runs(&s.desc, to, fields);
     phi__agent_set_tools(&s.desc, to, fields);
     phi__agent_set_said(&s.desc, to, fields);
-    status = phi__agent_set_check(&s);
+    phi_status status = phi__agent_set_check(&s);
     if (status != PHI_OK) return status;
     phi__agent_make_defaults(&s.desc);
     if (!phi__agent_set_copy(&s)) {
@@ -346,34 +340,29 @@ static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to
     return PHI_OK;
 }
 
-/* The job of the compactor that was replaced. The host may free the agent in `end`: as inside a
-   step, it then stays until the end of this. */
-static phi_status phi__agent_set_end_job(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    bool inside = rt->in_step, there;
-    rt->in_step = true;
-    phi__compaction_forget(agent);
-    there = agent->slot != NULL;
-    if (!inside) phi__agent_end_of_step(rt);
-    return there ? PHI_OK : PHI_STALE;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uint32_t fields) {
     phi__agent *agent = phi__find_agent(handle);
-    phi_status status;
-    uint32_t at;
-    bool ends_job, moves;
     if (handle.rt == NULL || to == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    status = phi__agent_set_may(agent, fields);
+    phi_status status = phi__agent_set_may(agent, fields);
     if (status != PHI_OK) return status;
-    ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0;
-    moves = (fields & (phi__agent_set_speaker | PHI_SET_FAILOVER)) != 0;
-    at = phi__failover_leave(agent);
+    bool ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0;
+    bool moves = (fields & (phi__agent_set_speaker | PHI_SET_FAILOVER)) != 0;
+    uint32_t at = phi__failover_leave(agent);
     status = phi__agent_set_now(agent, to, fields);
     if (status != PHI_OK || !moves) phi__failover_back(agent, at);
-    if (status == PHI_OK && ends_job) return phi__agent_set_end_job(agent);
+    if (status == PHI_OK && ends_job) {
+        /* The job of the compactor that was replaced. The host may free the agent in `end`: as
+           inside a step, it then stays until the end of this. */
+        phi_runtime *rt = agent->rt;
+        bool inside = rt->in_step;
+        rt->in_step = true;
+        phi__compaction_forget(agent);
+        bool there = agent->slot != NULL;
+        if (!inside) phi__agent_end_of_step(rt);
+        return there ? PHI_OK : PHI_STALE;
+    }
     return status;
 }

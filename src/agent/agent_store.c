@@ -27,7 +27,6 @@ static const phi__entry *phi__agent_store_run(const phi_thread *thread, phi_str 
    selected. */
 static const phi__entry *phi__agent_store_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is evicted */
-    const phi__entry *selected;
     phi__json_found id;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
@@ -37,7 +36,7 @@ static const phi__entry *phi__agent_store_last_run(const phi_thread *thread) {
             !phi__str_is(entry->of.note->kind, PHI_NOTE_PARALLEL) ||
             phi__json_cursor_find(entry->of.note->json, "selected_loop_id", &id) != PHI_OK)
             continue;
-        selected = phi__agent_store_run(thread, id.raw);
+        const phi__entry *selected = phi__agent_store_run(thread, id.raw);
         if (selected != NULL) return selected;
     }
     return NULL;
@@ -47,8 +46,7 @@ static const phi__entry *phi__agent_store_last_run(const phi_thread *thread) {
 static bool phi__agent_store_counts(phi__agent *agent, phi__session *session) {
     const phi_thread *thread = agent->thread;
     uint32_t loops = 0;
-    size_t i;
-    for (i = 0; i < thread->log.held; i++)
+    for (size_t i = 0; i < thread->log.held; i++)
         loops += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     phi__line_count(agent, loops);
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
@@ -88,11 +86,10 @@ static bool phi__agent_store_go_on(phi__agent *agent, bool anew, bool given_sess
 
 static void phi__agent_store_emit_torn(phi__agent *agent, uint64_t torn) {
     char words[PHI__AGENT_STORE_WORDS];
-    phi_event event;
     if (torn == 0) return;
     (void)snprintf(words, sizeof words, "The thread \"%s\" had a torn end: %llu bytes were cut off",
                    agent->thread->journal->id, (unsigned long long)torn);
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
     (void)phi__events_emit(agent, &event, NULL, 0);
@@ -124,7 +121,6 @@ PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_age
     char made[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
     const char *id = desc->thread_id;
     uint64_t torn = 0;
-    phi_status status;
     if (desc->store == NULL) return PHI_OK;
     agent->store = *desc->store;
     agent->has_store = true;
@@ -132,7 +128,8 @@ PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_age
         phi__agent_take_random_id(agent, made);
         id = made;
     }
-    status = phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
+    phi_status status =
+        phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
     if (status == PHI_OK && !phi__agent_store_go_on(agent, false, desc->ids.session_id != NULL))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__feature_opened(agent);
@@ -164,13 +161,12 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     char made[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
     uint64_t torn = 0;
     bool gone = false;
-    phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_agent_use_thread: the agent is gone");
     if (!agent->has_store || agent->thread->journal == NULL)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_use_thread: the agent has no store");
-    status = phi__find_idle(agent, "phi_agent_use_thread");
+    phi_status status = phi__find_idle(agent, "phi_agent_use_thread");
     if (status != PHI_OK) return status;
     if (thread_id != NULL && strcmp(thread_id, agent->thread->journal->id) == 0) return PHI_OK;
     if (thread_id == NULL) {
@@ -191,13 +187,6 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
    nothing that could be replaced, and the messages of one span could later be compacted only
    together. */
 
-/* A log that could not be stored as a whole is removed from the store again: its id is not known
-   outside. */
-static void phi__new_session_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
-    phi__journal_close(thread);
-    if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
-}
-
 /* Into the store of the log before, if there is one; id: the new one's. */
 static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *before, bool empty,
                                         const char *id, char *words, size_t words_size) {
@@ -215,7 +204,12 @@ static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *bef
         return PHI_NO_MEMORY;
     phi__loops_set_restored(thread, before->loops.restored);
     status = phi__journal_sync(thread, words, words_size);
-    if (status != PHI_OK) phi__new_session_unkeep(thread, store, id);
+    if (status != PHI_OK) {
+        /* A log that could not be stored as a whole is removed from the store again: its id is
+           not known outside. */
+        phi__journal_close(thread);
+        if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
+    }
     return status;
 }
 
@@ -230,14 +224,13 @@ static phi_status phi__new_session_error(phi__agent *agent, const char *what, co
 static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bool empty) {
     phi__sessions *sessions = &agent->rt->sessions;
     char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
-    phi__session *session;
     phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
         return phi__new_session_error(agent, what, agent->thread->journal->id, status, words);
     phi__agent_take_random_id(agent, session_id);
     phi__agent_take_random_id(agent, thread_id); /* also without a store: chance is the same then */
-    session = phi__session_take(sessions, phi_str_of(session_id));
+    phi__session *session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);
     status = phi__new_session_fill(agent, &before, empty, thread_id, words, sizeof words);
@@ -253,10 +246,9 @@ static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bo
 }
 
 static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, const char *what) {
-    phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    status = phi__find_idle(agent, what);
+    phi_status status = phi__find_idle(agent, what);
     if (status == PHI_OK && !agent->thread->of_agent)
         status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
     return status;
@@ -274,10 +266,9 @@ PHI_API phi_status phi_agent_new_session(phi_agent handle, bool empty) {
 PHI_API phi_status phi_agent_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
     phi__agent *agent = phi__find_agent(handle);
     phi_status status = phi__new_session_may(handle, agent, "phi_agent_rotate");
-    uint64_t elapsed;
     if (rotated != NULL) *rotated = false;
     if (status != PHI_OK || agent->line.last_active_us == 0) return status;
-    elapsed = phi__io_now_us(handle.rt->io) - agent->line.last_active_us;
+    uint64_t elapsed = phi__io_now_us(handle.rt->io) - agent->line.last_active_us;
     if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
     status = phi__new_session_begin(agent, "phi_agent_rotate", false);
     if (rotated != NULL) *rotated = status == PHI_OK;

@@ -36,8 +36,7 @@ typedef struct phi__foreseen {
 /* ---- the messages ---- */
 
 static const phi_message *phi__foreseen_last(const phi__fold *fold) {
-    size_t i;
-    for (i = fold->count; i > 0; i--)
+    for (size_t i = fold->count; i > 0; i--)
         if (fold->items[i - 1].message->role != PHI_ROLE_EXTENSION)
             return fold->items[i - 1].message;
     return NULL;
@@ -45,11 +44,10 @@ static const phi_message *phi__foreseen_last(const phi__fold *fold) {
 
 /* True if a prompt comes before the next request: no run is active, or it has its answer. */
 static bool phi__foreseen_prompted(const phi__agent *agent, const phi_message *last) {
-    size_t i;
     if (agent->run == NULL || last == NULL) return true;
     if (last->role != PHI_ROLE_ASSISTANT) return false;
     if (last->stop_reason == PHI_STOP_REASON_PAUSED) return false;
-    for (i = 0; i < last->content_count; i++)
+    for (size_t i = 0; i < last->content_count; i++)
         if (last->content[i].kind == PHI_CONTENT_TOOL_CALL && !last->content[i].incomplete)
             return false;
     return true;
@@ -71,14 +69,13 @@ static bool phi__foreseen_view(phi__foreseen *f) {
 /* The places of the items that the policy sends, in `made`; no policy: places is NULL. */
 static phi_status phi__foreseen_project(phi__foreseen *f, phi__projection *made) {
     phi__project_order order;
-    phi_status status;
     memset(made, 0, sizeof *made);
     made->count = f->fold.count;
     if (!phi__projection_order_of(f->agent, &order)) return PHI_OK;
     phi__fold_link(&f->fold);
     order.fold = &f->fold;
     order.count = f->fold.count;
-    status = phi__project(&order, f->arena, made);
+    phi_status status = phi__project(&order, f->arena, made);
     f->left = made->meta.messages_included < made->meta.messages_total;
     return status;
 }
@@ -88,12 +85,11 @@ static phi_status phi__foreseen_items(phi__foreseen *f) {
     phi__projection made;
     phi_status status = phi__foreseen_project(f, &made);
     phi__item *items;
-    size_t i;
     if (status != PHI_OK) return status;
     items =
         (phi__item *)phi__arena_zero(f->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
     if (items == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < made.count; i++) {
+    for (size_t i = 0; i < made.count; i++) {
         size_t place = made.places != NULL ? made.places[i] : i;
         const phi_message *m = place == SIZE_MAX ? made.messages[i] : f->fold.items[place].message;
         if (place != SIZE_MAX)
@@ -117,7 +113,6 @@ static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words
     phi__request_spec *spec = &f->spec;
     bool raws = agent->run == NULL || agent->run->own.toolset == NULL;
     phi__toolset_change change;
-    phi_status status;
     spec->model = &agent->desc.model;
     spec->system_prompt = agent->system_prompt;
     spec->tool_choice = agent->desc.tool_options.choice;
@@ -135,7 +130,7 @@ static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words
                             f->arena, &spec->tools, &spec->tool_count) ||
         !phi__foreseen_view(f))
         return PHI_NO_MEMORY;
-    status = phi__foreseen_items(f);
+    phi_status status = phi__foreseen_items(f);
     if (status != PHI_OK) return status;
     spec->rewritten = agent->thread->ops.last != NULL || f->left;
     if (!phi__head_foresee(agent, spec, f->arena)) return PHI_NO_MEMORY;
@@ -159,8 +154,7 @@ static const char *phi__foreseen_cause(const phi__foreseen *f, phi__prefix_cause
 }
 
 static bool phi__foreseen_thinks(const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_THINKING && !m->content[i].incomplete &&
             (m->content[i].signature.len > 0 || m->content[i].replay.len > 0))
             return true;
@@ -175,21 +169,6 @@ static void phi__foreseen_say(phi__foreseen *f, char *words, size_t words_size, 
                    "%sthe thinking of %llu answer%s, from entry %llu on, will be left out: %s",
                    n > 0 ? "; " : "", (unsigned long long)answers, answers == 1 ? "" : "s",
                    (unsigned long long)from, cause);
-}
-
-/* Signed thinking of other models goes back to none of this one. */
-static void phi__foreseen_others(phi__foreseen *f, const phi__encoder *e, char *words,
-                                 size_t words_size) {
-    size_t i, n = 0, first = 0;
-    for (i = 0; i < f->spec.item_count; i++) {
-        const phi_message *m = f->spec.items[i].message;
-        if (m->role != PHI_ROLE_ASSISTANT || !phi__foreseen_thinks(m)) continue;
-        if (phi__render_same_origin(e, i)) continue;
-        if (n++ == 0) first = i;
-    }
-    if (n > 0)
-        phi__foreseen_say(f, words, words_size, n, f->spec.items[first].from,
-                          "another model has made it");
 }
 
 /* False: no memory. */
@@ -209,7 +188,19 @@ static bool phi__foreseen_look(phi__foreseen *f, char *words, size_t words_size)
     if (done && p != NULL && p->first != SIZE_MAX)
         phi__foreseen_say(f, words, words_size, p->dropped, f->spec.items[p->first].from,
                           phi__foreseen_cause(f, p->cause));
-    if (done) phi__foreseen_others(f, &e, words, words_size);
+    if (done) {
+        /* Signed thinking of other models goes back to none of this one. */
+        size_t n = 0, first = 0;
+        for (size_t i = 0; i < f->spec.item_count; i++) {
+            const phi_message *m = f->spec.items[i].message;
+            if (m->role != PHI_ROLE_ASSISTANT || !phi__foreseen_thinks(m)) continue;
+            if (phi__render_same_origin(&e, i)) continue;
+            if (n++ == 0) first = i;
+        }
+        if (n > 0)
+            phi__foreseen_say(f, words, words_size, n, f->spec.items[first].from,
+                              "another model has made it");
+    }
     phi__encoder_free(&e);
     return done;
 }
@@ -217,14 +208,12 @@ static bool phi__foreseen_look(phi__foreseen *f, char *words, size_t words_size)
 PHI__FN phi_status phi__foreseen_thinking(phi_agent handle, phi_arena *scratch, char *words,
                                           size_t words_size) {
     phi__agent *agent = phi__find_agent(handle);
-    phi__foreseen f;
-    phi_status status;
     if (agent == NULL) return PHI_STALE;
     if (agent->provider != NULL) return PHI_OK;
-    memset(&f, 0, sizeof f);
+    phi__foreseen f = PHI_ZERO;
     f.agent = agent;
     f.arena = scratch;
-    status = phi__foreseen_spec(&f, words, words_size);
+    phi_status status = phi__foreseen_spec(&f, words, words_size);
     if (status == PHI_OK && !phi__foreseen_look(&f, words, words_size)) status = PHI_NO_MEMORY;
     if (status != PHI_OK) return status;
     return f.said ? PHI_UNSUPPORTED : PHI_OK;
@@ -236,9 +225,8 @@ static bool phi__dry_run_items(phi__request_spec *spec, const phi_message *messa
                                phi_arena *scratch) {
     phi__item *items =
         (phi__item *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *items));
-    size_t i;
     if (items == NULL) return false;
-    for (i = 0; i < count; i++) items[i].message = &messages[i];
+    for (size_t i = 0; i < count; i++) items[i].message = &messages[i];
     spec->items = items;
     spec->item_count = count;
     return true;
@@ -248,9 +236,8 @@ static bool phi__dry_run_tools(phi__request_spec *spec, const phi_tool *tools, s
                                phi_arena *scratch) {
     phi__tool_view *views =
         (phi__tool_view *)phi__arena_zero(scratch, phi__mul(phi__max(count, 1), sizeof *views));
-    size_t i;
     if (views == NULL) return false;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         views[i].name = phi_str_of(tools[i].name);
         views[i].description = phi_str_of(tools[i].description);
         views[i].schema = tools[i].schema != NULL ? phi_str_of(tools[i].schema)
@@ -303,22 +290,6 @@ static void phi__dry_run_say(char *words, size_t words_size, const char *format,
     va_end(args);
 }
 
-/* Raw tools that are for another protocol. */
-static void phi__dry_run_raws(const phi__codec *codec, const phi_agent_desc *desc, char *words,
-                              size_t words_size) {
-    size_t i;
-    for (i = 0; i < desc->tool_options.raw_tool_count; i++)
-        if (!phi__codec_is(codec->names, phi_str_of(desc->tool_options.raw_tools[i].protocol)))
-            phi__dry_run_say(words, words_size, "tool_options.raw_tools[%u] is for %s", (unsigned)i,
-                             desc->tool_options.raw_tools[i].protocol != NULL
-                                 ? desc->tool_options.raw_tools[i].protocol
-                                 : "no protocol");
-    for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].raw != NULL && desc->tools[i].schema == NULL &&
-            !phi__codec_is(codec->names, phi_str_of(desc->tools[i].raw_protocol)))
-            phi__dry_run_say(words, words_size, "tool \"%s\" is not sent", desc->tools[i].name);
-}
-
 /* The members of both extras that phi writes always, or into this head. */
 static phi_status phi__dry_run_extra(const phi__codec *codec, phi__request_spec *spec,
                                      const phi_agent_desc *desc, phi_arena *scratch, char *words,
@@ -328,8 +299,7 @@ static phi_status phi__dry_run_extra(const phi__codec *codec, phi__request_spec 
     char fault[240];
     phi__encoder e;
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < 2 && status == PHI_OK; i++) {
+    for (size_t i = 0; i < 2 && status == PHI_OK; i++) {
         if (extras[i] == NULL) continue;
         status =
             phi__extra_check(codec, scratch->memory, phi_str_of(extras[i]), fault, sizeof fault);
@@ -347,31 +317,36 @@ static phi_status phi__dry_run_extra(const phi__codec *codec, phi__request_spec 
 
 static phi_status phi__dry_run_settings(const phi_agent_desc *desc, phi_arena *scratch, char *words,
                                         size_t words_size) {
-    phi__request_spec spec;
-    phi_model filled;
-    const phi__codec *codec;
-    const char *fault;
-    phi_status status;
     if (desc->model.protocol == NULL) return PHI_BAD_ARG;
-    codec = phi__dry_run_codec(&desc->model, words, words_size);
+    const phi__codec *codec = phi__dry_run_codec(&desc->model, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
-    fault = phi__takes_fault(&desc->options);
+    const char *fault = phi__takes_fault(&desc->options);
     if (fault != NULL) {
         (void)snprintf(words, words_size, "%s", fault);
         return PHI_BAD_ARG;
     }
-    filled = phi__dry_run_model(&desc->model);
-    memset(&spec, 0, sizeof spec);
+    phi_model filled = phi__dry_run_model(&desc->model);
+    phi__request_spec spec = PHI_ZERO;
     spec.model = &filled;
     spec.thinking = desc->thinking;
     spec.max_tokens = desc->max_tokens;
     spec.temperature = desc->options.has_temperature ? desc->options.temperature : -1.0;
     spec.options = desc->options;
     spec.texts = desc->texts;
-    status = phi__dry_run_extra(codec, &spec, desc, scratch, words, words_size);
+    phi_status status = phi__dry_run_extra(codec, &spec, desc, scratch, words, words_size);
     if (status != PHI_OK) return status;
     status = phi__takes_preflight(codec, &spec, words, words_size);
-    phi__dry_run_raws(codec, desc, words, words_size);
+    /* Raw tools that are for another protocol. */
+    for (size_t i = 0; i < desc->tool_options.raw_tool_count; i++)
+        if (!phi__codec_is(codec->names, phi_str_of(desc->tool_options.raw_tools[i].protocol)))
+            phi__dry_run_say(words, words_size, "tool_options.raw_tools[%u] is for %s", (unsigned)i,
+                             desc->tool_options.raw_tools[i].protocol != NULL
+                                 ? desc->tool_options.raw_tools[i].protocol
+                                 : "no protocol");
+    for (size_t i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i].raw != NULL && desc->tools[i].schema == NULL &&
+            !phi__codec_is(codec->names, phi_str_of(desc->tools[i].raw_protocol)))
+            phi__dry_run_say(words, words_size, "tool \"%s\" is not sent", desc->tools[i].name);
     return words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED;
 }
 
@@ -379,24 +354,20 @@ static phi_status phi__dry_run_settings(const phi_agent_desc *desc, phi_arena *s
 
 static phi_status phi__dry_run_transcript(const phi_preflight_desc *desc, phi_arena *scratch,
                                           char *words, size_t words_size) {
-    phi_model filled;
-    phi__request_spec spec;
-    const phi__codec *codec;
     phi_status status = PHI_NO_MEMORY;
-    size_t i;
     if (desc->model->protocol == NULL || (desc->messages == NULL && desc->message_count > 0) ||
         (desc->tools == NULL && desc->tool_count > 0))
         return PHI_BAD_ARG;
-    codec = phi__dry_run_codec(desc->model, words, words_size);
+    const phi__codec *codec = phi__dry_run_codec(desc->model, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
-    for (i = 0; i < desc->message_count; i++)
+    for (size_t i = 0; i < desc->message_count; i++)
         if (desc->messages[i].content == NULL && desc->messages[i].content_count > 0) {
             (void)snprintf(words, words_size, "messages[%llu]: content is missing",
                            (unsigned long long)i);
             return PHI_BAD_ARG;
         }
-    filled = phi__dry_run_model(desc->model);
-    memset(&spec, 0, sizeof spec);
+    phi_model filled = phi__dry_run_model(desc->model);
+    phi__request_spec spec = PHI_ZERO;
     spec.model = &filled;
     spec.temperature = -1.0;
     if (phi__dry_run_items(&spec, desc->messages, desc->message_count, scratch) &&
@@ -412,11 +383,10 @@ static phi_status phi__dry_run_transcript(const phi_preflight_desc *desc, phi_ar
 PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *words,
                                  size_t words_size) {
     phi_status status = PHI_OK;
-    phi_arena_mark mark;
     if (desc == NULL || scratch == NULL || words == NULL || words_size == 0) return PHI_BAD_ARG;
     words[0] = '\0';
     if (desc->model == NULL && desc->settings == NULL && desc->agent.rt == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(scratch);
+    phi_arena_mark mark = phi_arena_save(scratch);
     if (desc->model != NULL) status = phi__dry_run_transcript(desc, scratch, words, words_size);
     if (status == PHI_OK && desc->settings != NULL)
         status = phi__dry_run_settings(desc->settings, scratch, words, words_size);
@@ -433,15 +403,14 @@ PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scra
 static phi_status phi__explained_thinking(const phi__agent *agent, phi_arena *arena, phi_str *out) {
     const phi__thinking *thinking = &agent->prior.thinking;
     char line[240];
-    int n;
-    char *at;
     if (thinking->cause == NULL) return PHI_OK;
-    n = snprintf(line, sizeof line,
+    int n =
+        snprintf(line, sizeof line,
                  "thinking: the last request left out that of %llu answer%s, from entry %llu on: "
                  "%s\n",
                  (unsigned long long)thinking->dropped, thinking->dropped == 1 ? "" : "s",
                  (unsigned long long)thinking->first, thinking->cause);
-    at = phi__arena_bytes(arena, phi__add(out->len, (size_t)n));
+    char *at = phi__arena_bytes(arena, phi__add(out->len, (size_t)n));
     if (at == NULL) return PHI_NO_MEMORY;
     memcpy(at, out->at, out->len);
     memcpy(at + out->len, line, (size_t)n);
@@ -460,8 +429,8 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
 /* The opaque blocks of a message that the agent's protocol does not take, and one of them. */
 static size_t phi__explained_foreign(const phi__agent *agent, const phi_message *m,
                                      const phi_content **one) {
-    size_t i, n = 0;
-    for (i = 0; m != NULL && i < m->content_count; i++) {
+    size_t n = 0;
+    for (size_t i = 0; m != NULL && i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind != PHI_CONTENT_OPAQUE || phi__render_is_opaque(agent->codec, c)) continue;
         if (n++ == 0) *one = c;
@@ -474,11 +443,9 @@ static size_t phi__explained_foreign(const phi__agent *agent, const phi_message 
 static bool phi__explained_opaque(const phi__agent *agent, phi_arena *arena, phi_str *out) {
     const phi__fold *fold = &agent->thread->fold;
     phi__buf text;
-    size_t i;
-    bool done;
     if (agent->codec == NULL) return true;
     phi__buf_init(&text, arena->memory);
-    for (i = 0; i < fold->count; i++) {
+    for (size_t i = 0; i < fold->count; i++) {
         const phi_content *one = NULL;
         size_t n = phi__explained_foreign(agent, fold->items[i].message, &one);
         if (n == 0) continue;
@@ -489,7 +456,7 @@ static bool phi__explained_opaque(const phi__agent *agent, phi_arena *arena, phi
                         (int)phi__utf8_cut(one->protocol, 80), one->protocol.at);
         phi__buf_text(&text, one->incomplete ? "cut off\n" : "another protocol\n");
     }
-    done = !text.failed && (text.len == 0 || phi__arena_str(arena, phi__buf_str(&text), out));
+    bool done = !text.failed && (text.len == 0 || phi__arena_str(arena, phi__buf_str(&text), out));
     phi__buf_free(&text);
     return done;
 }
@@ -500,11 +467,11 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
     phi__agent *agent = phi__find_agent(handle);
     phi__project_order order;
     phi_str text;
-    phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    status = phi__projection_order_of(agent, &order) ? phi__explain(&order, arena, &text)
-                                                     : phi__explained_all(agent, arena, &text);
+    phi_status status = phi__projection_order_of(agent, &order)
+                            ? phi__explain(&order, arena, &text)
+                            : phi__explained_all(agent, arena, &text);
     if (status == PHI_OK) status = phi__explained_thinking(agent, arena, &text);
     if (status != PHI_OK) return status;
     if (!phi__explained_opaque(agent, arena, &text)) return PHI_NO_MEMORY;

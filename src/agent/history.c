@@ -29,9 +29,8 @@ static phi_status phi__history_check_data(const phi_thread *thread, const char *
 
 static phi_status phi__history_check(const phi_thread *thread, const char *what,
                                      const phi_message *m) {
-    const char *fault;
     size_t block;
-    fault = phi__check_message(m, &block);
+    const char *fault = phi__check_message(m, &block);
     if (fault != NULL && block == SIZE_MAX)
         return phi__error(thread->rt, PHI_BAD_ARG, "%s: %s", what, fault);
     if (fault != NULL)
@@ -44,10 +43,9 @@ static phi_status phi__history_check(const phi_thread *thread, const char *what,
 static phi_status phi__history_check_all(const phi_thread *thread, const char *what,
                                          const phi_message *messages, size_t count) {
     phi_status status = PHI_OK;
-    size_t i;
     if (messages == NULL && count > 0)
         return phi__error(thread->rt, PHI_BAD_ARG, "%s: messages is missing", what);
-    for (i = 0; status == PHI_OK && i < count; i++) {
+    for (size_t i = 0; status == PHI_OK && i < count; i++) {
         char place[64];
         (void)snprintf(place, sizeof place, "%s: messages[%u]", what, (unsigned)i);
         status = phi__history_check(thread, place, &messages[i]);
@@ -96,9 +94,8 @@ static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_
 /* Appends copies, all or none. */
 static bool phi__history_put(phi_thread *thread, const phi_message *messages, size_t count,
                              uint32_t flags) {
-    phi__entry *entries;
     if (!phi__thread_roll(thread, NULL)) return false;
-    entries = phi__history_draft(thread, messages, count, flags, 0);
+    phi__entry *entries = phi__history_draft(thread, messages, count, flags, 0);
     if (entries == NULL) return false;
     phi__append_attach(thread, entries, count);
     phi__loops_set_restored(thread, true); /* a call among them was not made here */
@@ -180,7 +177,6 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
 static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message **out,
                                     size_t *count, phi_parse_error *error) {
     phi_json *root = NULL, *node;
-    phi_json_iter it;
     phi_status status =
         phi_json_parse(arena, json, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, error);
     if (status == PHI_TOO_BIG) return PHI_PARSE;
@@ -193,7 +189,7 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
     }
     *out = (phi_message *)phi_arena_alloc(arena, phi__mul(phi_json_count(root), sizeof **out));
     if (*out == NULL) return PHI_NO_MEMORY;
-    it = phi_json_each(root);
+    phi_json_iter it = phi_json_each(root);
     while ((node = phi_json_next(&it)) != NULL) {
         phi_parse_error why;
         status = phi__message_read_get(node, arena, &(*out)[*count], &why);
@@ -215,10 +211,9 @@ PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
 }
 
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
-    const phi_message *message;
     phi_status status;
     if (thread == NULL) return NULL;
-    message = phi__recall_message(thread, i, &status);
+    const phi_message *message = phi__recall_message(thread, i, &status);
     if (status != PHI_OK)
         (void)phi__error(thread->rt, status, "phi_thread_message_at: %s", phi_status_text(status));
     return message;
@@ -227,10 +222,9 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *messages, size_t count,
                                      const phi_append *options) {
     static const char *const what = "phi_thread_append";
-    phi__agent *agent;
     phi_status status = PHI_OK;
     if (thread == NULL) return PHI_BAD_ARG;
-    agent = thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
+    phi__agent *agent = thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
     if (agent != NULL && agent->run != NULL) status = phi__find_idle(agent, what);
     if (agent == NULL && thread->user != NULL)
         status = phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
@@ -265,26 +259,23 @@ PHI_API phi_status phi_agent_messages_to_json(phi_agent handle, phi_arena *arena
     const phi__agent *agent = phi__find_agent(handle);
     phi__buf buf;
     phi_arena scratch;
-    phi_status status;
-    size_t i;
-    bool done;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_agent_messages_to_json: the agent is gone");
-    status = phi__recall(agent->thread);
+    phi_status status = phi__recall(agent->thread);
     if (status != PHI_OK)
         return phi__error(handle.rt, status, "phi_agent_messages_to_json: %s",
                           phi_status_text(status));
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_char(&buf, '[');
-    for (i = 0; i < agent->thread->messages.count && !buf.failed; i++) {
+    for (size_t i = 0; i < agent->thread->messages.count && !buf.failed; i++) {
         phi__json_write_comma(&buf);
         phi__message_put(&buf, agent->thread->messages.at[i]->message, &scratch);
     }
     phi__buf_char(&buf, ']');
     phi_arena_free(&scratch);
-    done = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
+    bool done = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
     phi__buf_free(&buf);
     return done ? PHI_OK
                 : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_messages_to_json: out of memory");

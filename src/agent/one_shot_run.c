@@ -101,17 +101,16 @@ static void phi__one_shot_run_leave(phi_thread *thread) {
 /* ---- a run ---- */
 
 static phi_status phi__one_shot_run_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
-    size_t i;
     if (desc->prompts == NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
                           (unsigned)desc->prompt_count);
-    for (i = 0; i < desc->prompt_count; i++) {
+    for (size_t i = 0; i < desc->prompt_count; i++) {
         const phi_message *prompt = &desc->prompts[i];
-        phi_status status;
         if (prompt->role != PHI_ROLE_USER)
             return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts[%u].role: expected user",
                               (unsigned)i);
-        status = phi__enqueue_check(rt, "phi_run", prompt->content, prompt->content_count);
+        phi_status status =
+            phi__enqueue_check(rt, "phi_run", prompt->content, prompt->content_count);
         if (status != PHI_OK) return status;
     }
     return PHI_OK;
@@ -129,14 +128,13 @@ static phi_status phi__one_shot_run_check_going_on(phi_runtime *rt, const phi_ru
 /* Ids identify runs, in the log and in files. */
 static phi_status phi__one_shot_run_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
-    phi_status status;
     bool had = false;
     if (!phi__check_id_fits(id))
         return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
     if (!phi__check_id_fits(phi_str_of(desc->parent_loop_id)))
         return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
     if (id.len == 0) return PHI_OK;
-    status = phi__recall_has_loop(desc->thread, id, &had);
+    phi_status status = phi__recall_has_loop(desc->thread, id, &had);
     if (status != PHI_OK)
         return phi__error(rt, status, "phi_run: the thread cannot be read: %s",
                           phi_status_text(status));
@@ -146,7 +144,6 @@ static phi_status phi__one_shot_run_check_ids(phi_runtime *rt, const phi_run_des
 }
 
 static phi_status phi__one_shot_run_check(phi_runtime *rt, const phi_run_desc *desc) {
-    phi_status status;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
     if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
@@ -158,7 +155,7 @@ static phi_status phi__one_shot_run_check(phi_runtime *rt, const phi_run_desc *d
     if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
     if (phi__one_shot_run_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
-    status = phi__one_shot_run_check_ids(rt, desc);
+    phi_status status = phi__one_shot_run_check_ids(rt, desc);
     if (status == PHI_OK)
         status = phi__enqueue_check_json(rt, "phi_run", "metadata", desc->metadata);
     if (status != PHI_OK) return status;
@@ -167,9 +164,7 @@ static phi_status phi__one_shot_run_check(phi_runtime *rt, const phi_run_desc *d
 }
 
 static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc *desc) {
-    phi__run_order order;
-    phi_status status;
-    memset(&order, 0, sizeof order);
+    phi__run_order order = PHI_ZERO;
     order.prompts = desc->prompts;
     order.prompt_count = desc->prompt_count;
     if (desc->prompt_count == 0)
@@ -180,7 +175,7 @@ static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc 
     order.parent_loop_id = phi_str_of(desc->parent_loop_id);
     order.metadata = desc->metadata;
     agent->one_shot.ended_fn = phi__one_shot_run_ended;
-    status = phi__run_new(agent, &order);
+    phi_status status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_run: %s",
                       status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
@@ -190,7 +185,6 @@ static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc 
 
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     struct phi__lent *lent;
-    phi_thread *thread;
     if (rt == NULL) return NULL;
     lent = (struct phi__lent *)phi__alloc(&rt->memory, sizeof *lent);
     if (lent == NULL) {
@@ -199,7 +193,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     }
     phi_memory_init(&lent->memory, &rt->memory.allocator, memory_limit_bytes);
     lent->memory.parent = &rt->memory;
-    thread = &lent->thread;
+    phi_thread *thread = &lent->thread;
     phi__thread_init(thread, &lent->memory, rt->io);
     phi__thread_belong(thread, rt, &rt->grown, lent);
     phi__list_push_first(&rt->threads, &lent->link);
@@ -218,17 +212,15 @@ PHI_API void phi_thread_free(phi_thread *thread) {
 }
 
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
-    phi_thread *made;
     phi__fold fold;
     const phi__fold *shown = &fold;
     uint64_t at = 0;
     bool any = false;
-    phi_status status;
     if (thread == NULL || thread->rt == NULL) return NULL;
-    made = phi_thread_new(thread->rt, 0);
+    phi_thread *made = phi_thread_new(thread->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    status = phi__recall_view(thread, thread->lanes.active, at_seq);
+    phi_status status = phi__recall_view(thread, thread->lanes.active, at_seq);
     if (status == PHI_OK) status = phi__lane_cut(thread, thread->lanes.active, at_seq, &at, &any);
     /* The cut may lie before the end, even when the caller wants everything. */
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
@@ -250,11 +242,9 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
 }
 
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
-    phi_agent none;
-    phi__agent *agent;
-    memset(&none, 0, sizeof none);
+    phi_agent none = PHI_ZERO;
     if (rt == NULL || phi__one_shot_run_check(rt, desc) != PHI_OK) return none;
-    agent = phi__agent_make(rt, desc->agent, desc->thread);
+    phi__agent *agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
     if (phi__one_shot_run_begin(agent, desc) == PHI_OK) return agent->handle;
     agent->thread = &agent->own; /* its own thread, since the caller's must stay */

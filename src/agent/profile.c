@@ -35,8 +35,7 @@ static phi_str phi__profile_text(const phi__profile_slot *slot, const phi__profi
 static const phi__profile_slot *phi__profile_next(const phi__profile_slot *slots, size_t count,
                                                   const phi__profile_slot *last) {
     const phi__profile_slot *next = NULL;
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi__profile_slot *slot = &slots[i];
         if (last != NULL &&
             (slot->order < last->order || (slot->order == last->order && slot <= last)))
@@ -48,11 +47,10 @@ static const phi__profile_slot *phi__profile_next(const phi__profile_slot *slots
 
 static bool phi__profile_named(const phi__profile_slot *slots, size_t slot_count,
                                const phi__profile_block *blocks, size_t block_count) {
-    size_t i;
     if ((slots == NULL && slot_count > 0) || (blocks == NULL && block_count > 0)) return false;
-    for (i = 0; i < slot_count; i++)
+    for (size_t i = 0; i < slot_count; i++)
         if (slots[i].name == NULL) return false;
-    for (i = 0; i < block_count; i++)
+    for (size_t i = 0; i < block_count; i++)
         if (blocks[i].name == NULL) return false;
     return true;
 }

@@ -47,9 +47,8 @@ struct phi_query {
 /* ---- its end ---- */
 
 static bool phi__query_words(phi_query *q, phi_str words, phi_str *out) {
-    char *at;
     if (!phi__arena_str(&q->arena, words, out)) return false;
-    at = (char *)(uintptr_t)out->at;
+    char *at = (char *)(uintptr_t)out->at;
     out->len = phi__words_clean(at, out->len);
     (void)phi__secret_hide(&q->secrets, at, out->len, PHI__SECRET_WORDS);
     at[out->len] = '\0';
@@ -92,19 +91,12 @@ static void phi__query_unread(phi_query *q, const char *words) {
     phi__query_failed(q, &failure, PHI_PARSE);
 }
 
-static void phi__query_refused(phi_query *q) {
-    phi_failure failure;
-    phi__classify(&q->seat.model, q->http_status, phi__buf_str(&q->headers), phi__buf_str(&q->body),
-                  &q->work, &failure);
-    phi__query_failed(q, &failure, phi__failure_status(&failure));
-}
-
 /* ---- a page ---- */
 
 static bool phi__query_take(void *ctx, const phi_model_info *info) {
     phi_query *q = (phi_query *)ctx;
     size_t n = q->info.model_count;
-    phi_model_info *to, *grown;
+    phi_model_info *grown;
     if (n >= PHI__QUERY_MODELS) {
         q->info.more = true;
         return true;
@@ -117,7 +109,7 @@ static bool phi__query_take(void *ctx, const phi_model_info *info) {
         q->models = grown;
         q->models_cap = cap;
     }
-    to = &q->models[n];
+    phi_model_info *to = &q->models[n];
     *to = *info;
     if (!phi__arena_str(&q->arena, info->id, &to->id) ||
         !phi__arena_str(&q->arena, info->name, &to->name))
@@ -131,9 +123,8 @@ static phi_status phi__query_ask_page(phi_query *q, phi_str page);
 static void phi__query_read_page(phi_query *q) {
     phi_arena scratch;
     phi_str next;
-    phi_status status;
     phi_arena_init(&scratch, &q->rt->memory, 0);
-    status =
+    phi_status status =
         phi__queries_page(q->rules, phi__buf_str(&q->body), &scratch, phi__query_take, q, &next);
     if (status == PHI_OK && next.len > 0 && (q->info.more || q->pages >= PHI__QUERY_PAGES)) {
         q->info.more = true;
@@ -175,9 +166,12 @@ static void phi__query_on_end(void *user_data, phi_status status, const char *me
         phi__query_lost(q);
     else if (status != PHI_OK)
         phi__query_broken(q, status, message);
-    else if (q->http_status < 200 || q->http_status > 299)
-        phi__query_refused(q);
-    else if (!q->counts)
+    else if (q->http_status < 200 || q->http_status > 299) {
+        phi_failure failure;
+        phi__classify(&q->seat.model, q->http_status, phi__buf_str(&q->headers),
+                      phi__buf_str(&q->body), &q->work, &failure);
+        phi__query_failed(q, &failure, phi__failure_status(&failure));
+    } else if (!q->counts)
         phi__query_read_page(q);
     else if (phi__queries_tokens(q->rules, phi__buf_str(&q->body), &q->info.tokens))
         q->info.status = PHI_OK;
@@ -192,10 +186,9 @@ static void phi__query_on_end(void *user_data, phi_status status, const char *me
 static void phi__query_sign(phi_query *q, phi__encoder *e, const phi_str *parts) {
     phi__sha256 sha;
     phi__signing signing;
-    size_t i;
     if (q->seat.codec->sign == NULL) return;
     phi__sha256_begin(&sha);
-    for (i = 0; parts != NULL && i < PHI__QUERY_PARTS; i++)
+    for (size_t i = 0; parts != NULL && i < PHI__QUERY_PARTS; i++)
         phi__sha256_add(&sha, parts[i].at, parts[i].len);
     phi__sha256_end(&sha, signing.body_sha256);
     signing.wall_ms = phi__io_wall_ms(q->rt->io);
@@ -235,11 +228,10 @@ static phi_status phi__query_open(phi_query *q, phi__encoder *e, const phi_str *
 /* The encoder's address becomes the endpoint's. */
 static phi_status phi__query_address(phi_query *q, phi__encoder *e, phi_str page) {
     phi__buf url;
-    bool known, done;
     phi__buf_init(&url, &q->rt->memory);
-    known = q->counts ? phi__queries_count_url(q->rules, e->request.url, &url)
-                      : phi__queries_models_url(q->rules, e->request.url, page, &url);
-    done = !url.failed && phi__arena_str(&q->work, phi__buf_str(&url), &e->request.url);
+    bool known = q->counts ? phi__queries_count_url(q->rules, e->request.url, &url)
+                           : phi__queries_models_url(q->rules, e->request.url, page, &url);
+    bool done = !url.failed && phi__arena_str(&q->work, phi__buf_str(&url), &e->request.url);
     phi__buf_free(&url);
     PHI_ASSERT(known); /* the codec has written the address */
     (void)known;
@@ -275,12 +267,12 @@ static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request
     phi__projection made = PHI_ZERO;
     bool policy = phi__projection_order_of(agent, &order);
     phi_status status = policy ? phi__project(&order, &q->work, &made) : PHI_OK;
-    size_t count = policy ? made.count : fold->count, i;
+    size_t count = policy ? made.count : fold->count;
     phi__item *items;
     if (status != PHI_OK) return status;
     items = (phi__item *)phi__arena_zero(&q->work, phi__mul(phi__max(count, 1), sizeof *items));
     if (items == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t place = policy ? made.places[i] : i;
         if (place != SIZE_MAX)
             items[i] = fold->items[place];
@@ -305,7 +297,6 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
     phi__toolset_change change;
     char words[400];
-    phi_status status;
     words[0] = '\0';
     spec->model = &q->seat.model;
     spec->system_prompt = agent->system_prompt;
@@ -330,7 +321,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
                             agent->provider == NULL ? agent->codec->names : own, &q->work,
                             &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
-    status = phi__query_items(q, agent, spec);
+    phi_status status = phi__query_items(q, agent, spec);
     if (status != PHI_OK) return status;
     /* The provider checks thinking here as well, so the head is the one of model calls. Its updates
        are among the items. */
@@ -347,14 +338,12 @@ static phi_status phi__query_parts(phi_query *q, const phi__encoder *e, phi_str 
     uint64_t length = phi_request_get_info(&e->request).length, at = 0;
     phi_str members;
     phi__buf before;
-    char *flat;
     size_t n;
-    bool done;
     if (length > SIZE_MAX / 2) return PHI_NO_MEMORY;
-    flat = phi__arena_bytes(&q->work, (size_t)length + 1);
+    char *flat = phi__arena_bytes(&q->work, (size_t)length + 1);
     if (flat == NULL) return PHI_NO_MEMORY;
     while ((n = phi_request_read(&e->request, at, flat + at, (size_t)(length - at))) > 0) at += n;
-    done = phi__queries_members(q->rules, flat, (size_t)length, &members);
+    bool done = phi__queries_members(q->rules, flat, (size_t)length, &members);
     PHI_ASSERT(done); /* the codec has written the body */
     phi__buf_init(&before, &q->rt->memory);
     phi__queries_before(q->rules, &q->seat.model, members.len > 0, &before);
@@ -437,21 +426,18 @@ static phi_query *phi__query_begun(phi_query *q, const char *what, phi_status st
 
 PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi_query_desc *desc) {
     static const char what[] = "phi_models";
-    phi_model given;
-    phi_query *q;
-    phi_status status;
     if (rt == NULL) return NULL;
     if (model == NULL) {
         (void)phi__error(rt, PHI_BAD_ARG, "%s: model is NULL", what);
         return NULL;
     }
-    given = *model;
+    phi_model given = *model;
     if (given.id == NULL || given.id[0] == '\0') given.id = "-";
     if (desc != NULL && desc->api_key != NULL) given.api_key = desc->api_key;
     if (phi__agent_check_model(rt, "phi_models: ", NULL, &given) != PHI_OK) return NULL;
-    q = phi__query_new(rt, what, NULL, &given, desc);
+    phi_query *q = phi__query_new(rt, what, NULL, &given, desc);
     if (q == NULL) return NULL;
-    status = phi__query_rules(q, what);
+    phi_status status = phi__query_rules(q, what);
     if (status == PHI_OK) status = phi__query_ask_page(q, phi__str("", 0));
     return phi__query_begun(q, what, status);
 }
@@ -459,17 +445,15 @@ PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi
 PHI_API phi_query *phi_count_tokens(phi_agent handle, const phi_query_desc *desc) {
     static const char what[] = "phi_count_tokens";
     phi__agent *agent = phi__find_agent(handle);
-    phi_query *q;
-    phi_status status;
     if (handle.rt == NULL) return NULL;
     if (agent == NULL) {
         (void)phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
         return NULL;
     }
-    q = phi__query_new(handle.rt, what, agent->desc.provider, &agent->desc.model, desc);
+    phi_query *q = phi__query_new(handle.rt, what, agent->desc.provider, &agent->desc.model, desc);
     if (q == NULL) return NULL;
     q->counts = true;
-    status = phi__query_rules(q, what);
+    phi_status status = phi__query_rules(q, what);
     if (status == PHI_OK) status = phi__query_ask_count(q, agent);
     return phi__query_begun(q, what, status);
 }

@@ -34,18 +34,9 @@ static phi__response *phi__response_new(phi__agent *agent) {
     return response;
 }
 
-/* Frees responses older than the newest PHI_RESPONSES_KEPT. */
-static void phi__response_trim(phi__agent *agent) {
-    phi__response *last = agent->responses;
-    int kept = 1;
-    while (last->older != NULL && kept++ < PHI_RESPONSES_KEPT) last = last->older;
-    while (last->older != NULL) phi__responses_drop_one(last->older);
-}
-
 static bool phi__response_keep(phi__agent *agent, phi_str text, phi_str *out) {
-    char *copy;
     if (text.at == NULL) return true;
-    copy = (char *)phi__alloc(&agent->memory, phi__add(text.len, 1));
+    char *copy = (char *)phi__alloc(&agent->memory, phi__add(text.len, 1));
     if (copy == NULL) return false;
     memcpy(copy, text.at, text.len);
     *out = phi__str(copy, text.len);
@@ -69,12 +60,12 @@ static bool phi__response_name(phi__response *response, const phi_prompt_desc *d
 static phi_tool *phi__response_tools(const phi__agent *agent, const phi_prompt_desc *desc,
                                      phi_arena *arena, size_t *count) {
     const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
-    size_t total = desc->tools != NULL ? desc->tool_count : agent->toolset.count, i, j;
+    size_t total = desc->tools != NULL ? desc->tool_count : agent->toolset.count, j;
     phi_tool *chosen =
         (phi_tool *)phi_arena_alloc(arena, phi__mul(phi__max(total, 1), sizeof *chosen));
     *count = 0;
     if (chosen == NULL || desc->no_tools) return chosen;
-    for (i = 0; i < total; i++) {
+    for (size_t i = 0; i < total; i++) {
         for (j = 0; j < desc->allowed_count; j++)
             if (strcmp(all[i].name, desc->allowed_tools[j]) == 0) break;
         if (desc->allowed_count == 0 || j < desc->allowed_count) chosen[(*count)++] = all[i];
@@ -82,33 +73,19 @@ static phi_tool *phi__response_tools(const phi__agent *agent, const phi_prompt_d
     return chosen;
 }
 
-/* The request may name a model; the agent has its former one again when the run ends. */
-static phi_status phi__response_run(phi__agent *agent, const phi_model *model,
-                                    const phi__run_order *order) {
-    phi__ask_model *ask = model != NULL ? phi__ask_model_begin(agent, model) : NULL;
-    phi_status status;
-    if (model != NULL && ask == NULL) return PHI_NO_MEMORY;
-    status = phi__run_new(agent, order);
-    if (ask != NULL && status == PHI_OK) phi__ask_model_keep(agent, ask);
-    if (ask != NULL && status != PHI_OK) phi__ask_model_drop(agent, ask);
-    return status;
-}
-
 static phi_status phi__response_order(phi__agent *agent, phi__response *response,
                                       const phi_prompt_desc *desc, phi__buf *details,
                                       phi_arena *scratch) {
-    phi_message message;
-    phi__run_order order;
     phi_limits limits;
     if (response != NULL && !phi__response_name(response, desc)) return PHI_NO_MEMORY;
     phi__enqueue_details(desc->id, desc->refs, details);
     if (details->failed) return PHI_NO_MEMORY;
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_USER;
     message.content = desc->content;
     message.content_count = desc->content_count;
     message.details = phi__buf_str(details);
-    memset(&order, 0, sizeof order);
+    phi__run_order order = PHI_ZERO;
     order.prompts = &message;
     order.prompt_count = 1;
     order.policy = desc->policy;
@@ -128,7 +105,14 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
         limits = phi__agent_make_limits_of(desc->limits);
         order.limits = &limits;
     }
-    return phi__response_run(agent, desc->model, &order);
+    /* The request may name a model; the agent has its former one again when the run ends. */
+    const phi_model *model = desc->model;
+    phi__ask_model *ask = model != NULL ? phi__ask_model_begin(agent, model) : NULL;
+    if (model != NULL && ask == NULL) return PHI_NO_MEMORY;
+    phi_status status = phi__run_new(agent, &order);
+    if (ask != NULL && status == PHI_OK) phi__ask_model_keep(agent, ask);
+    if (ask != NULL && status != PHI_OK) phi__ask_model_drop(agent, ask);
+    return status;
 }
 
 /* out NULL: no handle is wanted. */
@@ -137,12 +121,11 @@ static phi_status phi__response_begin(phi__agent *agent, const phi_prompt_desc *
     phi__response *response = out != NULL ? phi__response_new(agent) : NULL;
     phi_arena scratch;
     phi__buf details;
-    phi_status status;
     if (out != NULL && response == NULL)
         return phi__error(agent->rt, PHI_NO_MEMORY, "phi_prompt_with: out of memory");
     phi__buf_init(&details, &agent->memory);
     phi_arena_init(&scratch, &agent->memory, 0);
-    status = phi__response_order(agent, response, desc, &details, &scratch);
+    phi_status status = phi__response_order(agent, response, desc, &details, &scratch);
     phi__buf_free(&details);
     phi_arena_free(&scratch);
     if (status != PHI_OK && response != NULL) phi__responses_drop_one(response);
@@ -150,7 +133,11 @@ static phi_status phi__response_begin(phi__agent *agent, const phi_prompt_desc *
     if (response == NULL) return PHI_OK;
     agent->run->response = response;
     response->loop_id = agent->run->loop_id;
-    phi__response_trim(agent);
+    /* Frees responses older than the newest PHI_RESPONSES_KEPT. */
+    phi__response *last = agent->responses;
+    int kept = 1;
+    while (last->older != NULL && kept++ < PHI_RESPONSES_KEPT) last = last->older;
+    while (last->older != NULL) phi__responses_drop_one(last->older);
     out->index = response->index;
     out->gen = response->gen;
     return PHI_OK;
@@ -184,11 +171,11 @@ static phi_status phi__response_check(phi_runtime *rt, const char *what,
 static phi_status phi__response_check_allowed(const phi__agent *agent, const char *what,
                                               const phi_prompt_desc *desc) {
     const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
-    size_t count = desc->tools != NULL ? desc->tool_count : agent->toolset.count, i, j;
+    size_t count = desc->tools != NULL ? desc->tool_count : agent->toolset.count, j;
     if (desc->allowed_count > 0 && desc->allowed_tools == NULL)
         return phi__error(agent->rt, PHI_BAD_ARG, "%s: allowed_tools is NULL, allowed_count is %u",
                           what, (unsigned)desc->allowed_count);
-    for (i = 0; i < desc->allowed_count; i++) {
+    for (size_t i = 0; i < desc->allowed_count; i++) {
         const char *name = desc->allowed_tools[i] != NULL ? desc->allowed_tools[i] : "";
         for (j = 0; j < count; j++)
             if (strcmp(all[j].name, name) == 0) break;
@@ -226,16 +213,14 @@ static phi_status phi__response_check_extra(phi__agent *agent, const phi_prompt_
 /* Its model, which must take the agent's extra and the names of the run's tools. */
 static phi_status phi__response_check_model(phi__agent *agent, const phi_prompt_desc *desc) {
     phi_agent_desc own = agent->desc;
-    phi__tool_rules rules;
-    phi_status status;
     if (desc->model == NULL) return PHI_OK;
     phi__failover_own(agent, &own);
-    status = phi__agent_check_model(agent->rt, "", own.provider, desc->model);
+    phi_status status = phi__agent_check_model(agent->rt, "", own.provider, desc->model);
     if (status == PHI_OK)
         status = phi__agent_said_check_extra(agent->rt, "options.extra", own.provider, desc->model,
                                              own.options.extra);
     if (status != PHI_OK) return status;
-    rules = phi__tool_check_rules(agent->rt, own.provider, desc->model, true);
+    phi__tool_rules rules = phi__tool_check_rules(agent->rt, own.provider, desc->model, true);
     return phi__tool_check_names(agent->rt, &rules,
                                  desc->tools != NULL ? desc->tools : agent->toolset.tools,
                                  desc->tools != NULL ? desc->tool_count : agent->toolset.own);
@@ -245,12 +230,10 @@ static phi_status phi__response_check_context(phi__agent *agent, const char *wha
                                               const char *text) {
     phi_arena arena;
     phi_json *root = NULL;
-    phi_status status;
-    bool good;
     if (text == NULL) return PHI_OK;
     phi_arena_init(&arena, &agent->memory, 0);
-    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
-    good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
+    phi_status status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
+    bool good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
     if (status == PHI_NO_MEMORY) return phi__agent_no_memory(agent, what);
     if (good) return PHI_OK;
@@ -276,11 +259,10 @@ static phi_status phi__response_check_own(phi__agent *agent, const char *what,
 static phi_status phi__response_start(phi_agent handle, const phi_prompt_desc *desc,
                                       phi_response *out) {
     phi_status status = PHI_OK;
-    phi__agent *agent;
     if (desc->thread_id != NULL || desc->new_thread)
         status = phi_agent_use_thread(handle, desc->thread_id);
     if (status != PHI_OK) return status;
-    agent = phi__find_agent(handle);
+    phi__agent *agent = phi__find_agent(handle);
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_prompt_with: the agent is gone");
     status = phi__agent_may_run(agent, "phi_prompt_with");
@@ -303,9 +285,7 @@ static phi_status phi__response_check_all(phi__agent *agent, const phi_prompt_de
 PHI_API phi_status phi_prompt_with(phi_agent handle, const phi_prompt_desc *desc,
                                    phi_response *response) {
     phi__agent *agent = phi__find_agent(handle);
-    phi_prompt_desc given;
     phi_content content;
-    phi_status status;
     if (response != NULL) {
         memset(response, 0, sizeof *response);
         response->rt = handle.rt; /* generation 0 is never live */
@@ -314,7 +294,7 @@ PHI_API phi_status phi_prompt_with(phi_agent handle, const phi_prompt_desc *desc
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_prompt_with: the agent is gone");
     if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_prompt_with: desc is NULL");
-    given = *desc;
+    phi_prompt_desc given = *desc;
     if (given.content != NULL && given.text != NULL)
         return phi__error(handle.rt, PHI_BAD_ARG,
                           "phi_prompt_with: text and content are both given");
@@ -325,14 +305,13 @@ PHI_API phi_status phi_prompt_with(phi_agent handle, const phi_prompt_desc *desc
         given.content = &content;
         given.content_count = 1;
     }
-    status = phi__response_check_all(agent, &given);
+    phi_status status = phi__response_check_all(agent, &given);
     return status == PHI_OK ? phi__response_start(handle, &given, response) : status;
 }
 
 PHI_API phi_response_info phi_response_get(phi_response handle) {
     phi__response *response = phi__response_find(handle);
-    phi_response_info info;
-    memset(&info, 0, sizeof info);
+    phi_response_info info = PHI_ZERO;
     info.loop_id = info.id = info.query = info.text = phi__str("", 0);
     info.status = PHI_STALE;
     info.done = true;
@@ -363,10 +342,10 @@ static bool phi__response_done(phi_response handle) {
 
 /* Until something happens, or the time is over. */
 static int phi__response_rest(const phi_runtime *rt, uint64_t end_us, bool unlimited) {
-    uint64_t now = phi__io_now_us(rt->io), left;
+    uint64_t now = phi__io_now_us(rt->io);
     if (unlimited) return -1;
     if (now >= end_us) return 0;
-    left = (end_us - now + 999) / 1000;
+    uint64_t left = (end_us - now + 999) / 1000;
     return left > (uint64_t)INT_MAX ? INT_MAX : (int)left;
 }
 
@@ -375,11 +354,10 @@ PHI_API phi_status phi_response_await(phi_response handle, uint32_t timeout_ms,
                                       void *user_data) {
     phi_runtime *rt = handle.rt;
     phi_event event;
-    uint64_t end;
     int rest, runs;
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_response_await: inside a callback");
-    end = phi__io_now_us(rt->io) + (uint64_t)timeout_ms * 1000;
+    uint64_t end = phi__io_now_us(rt->io) + (uint64_t)timeout_ms * 1000;
     for (;;) {
         if (phi__response_find(handle) == NULL) return PHI_STALE;
         if (phi__response_done(handle)) return PHI_OK;

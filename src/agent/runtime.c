@@ -31,14 +31,13 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
                                     const char **why) {
     phi_tape *tape = desc->tape;
     phi__tape_sources sources;
-    phi_status status;
     sources.clock_us_fn = io->clock_us_fn = desc->clock_us_fn;
     sources.random_fn = io->random_fn = desc->random_fn;
     sources.watch_fn = io->watch_fn = desc->watch_fn;
     sources.user_data = io->user_data = desc->user_data;
     if (tape == NULL) return PHI_OK;
     *why = "tape: it is, or was, another runtime's";
-    status = tape->ops->take(tape, &sources);
+    phi_status status = tape->ops->take(tape, &sources);
     if (status != PHI_OK) return status;
     rt->tape = tape;
     rt->slice.work_us_fn = tape->work_us_fn;
@@ -63,11 +62,8 @@ static void phi__runtime_attach(phi_runtime *rt, uint32_t connections) {
 }
 
 static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc, const char **why) {
-    phi__io_desc io;
-    phi__http_desc http;
-    phi_status status;
-    memset(&io, 0, sizeof io);
-    status = phi__runtime_tape(rt, desc, &io, why);
+    phi__io_desc io = PHI_ZERO;
+    phi_status status = phi__runtime_tape(rt, desc, &io, why);
     if (status != PHI_OK) return status;
     io.step_budget_us = rt->slice.budget_us;
     io.max_starts_per_step =
@@ -77,7 +73,7 @@ static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc,
     if (status != PHI_OK) return status;
     rt->slice.io = rt->io;
     rt->transport = desc->transport;
-    memset(&http, 0, sizeof http);
+    phi__http_desc http = PHI_ZERO;
     http.max_connections =
         desc->max_connections != 0 ? desc->max_connections : (uint32_t)PHI__RUNTIME_CONNECTIONS;
     if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
@@ -293,10 +289,9 @@ static void phi__runtime_pump_taped(phi_runtime *rt, int timeout_ms) {
 /* ---- public ---- */
 
 PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc) {
-    phi_runtime_desc none;
     phi_runtime *rt = NULL;
     const char *words = NULL;
-    memset(&none, 0, sizeof none);
+    phi_runtime_desc none = PHI_ZERO;
     if (desc == NULL) desc = &none;
     words = phi__runtime_refuse(desc);
     if (words == NULL) {
@@ -318,13 +313,12 @@ PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc) {
 }
 
 PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
-    uint32_t i;
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_runtime_close inside a callback");
     if (!phi__io_own(rt->io))
         return phi__error(rt, PHI_MISUSE, "phi_runtime_close in a child of fork");
     rt->closing = true;
-    for (i = 0; rt->active > 0 && i < rt->agents.count; i++) {
+    for (uint32_t i = 0; rt->active > 0 && i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         phi__agent *agent = (phi__agent *)slot->object;
         if (agent != NULL && agent->run != NULL) phi__schedule_cancel(agent->run);
@@ -351,12 +345,11 @@ static bool phi__runtime_may_free(phi_runtime *rt) {
 }
 
 PHI_API void phi_runtime_free(phi_runtime *rt) {
-    uint32_t i;
     if (rt == NULL || !phi__runtime_may_free(rt)) return;
     /* the tools' cancel functions must not step, nor make agents */
     rt->in_step = rt->closing = true;
     phi__snapshot_all_drop(rt);
-    for (i = 0; i < rt->agents.count; i++) {
+    for (uint32_t i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_end_retire((phi__agent *)slot->object);
     }
@@ -397,8 +390,6 @@ PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt) {
 }
 
 PHI_API int phi_next_timeout(const phi_runtime *rt) {
-    uint64_t next, now;
-    uint64_t ms;
     if (rt == NULL) return -1;
     if (phi__snapshot_all_under_way(rt) || rt->ready.first != NULL || rt->polls.busy ||
         rt->fetches.ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
@@ -406,10 +397,10 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
         phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
-    next = phi__io_next_timer_us(rt->io);
-    now = phi__schedule_look_us(rt);
+    uint64_t next = phi__io_next_timer_us(rt->io);
+    uint64_t now = phi__schedule_look_us(rt);
     if (next == UINT64_MAX) return phi__runtime_sleep_ms(rt, -1);
-    ms = next > now ? (next - now + 999) / 1000 : 0;
+    uint64_t ms = next > now ? (next - now + 999) / 1000 : 0;
     return phi__runtime_sleep_ms(rt, ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms);
 }
 
@@ -422,9 +413,8 @@ PHI_API void phi_wake(phi_runtime *rt) {
 }
 
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
-    phi_status status;
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
-    status = phi__agent_check_url(rt, "phi_warm: ", model->base_url);
+    phi_status status = phi__agent_check_url(rt, "phi_warm: ", model->base_url);
     if (status != PHI_OK) return status;
     /* a host's transport has nothing to warm that we know of */
     if (rt->http == NULL) return PHI_OK;

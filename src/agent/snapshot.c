@@ -46,8 +46,7 @@ static phi_status phi__snapshot_needs_say(phi_runtime *rt, const char *what, con
 
 static phi_status phi__snapshot_needs_members(phi_runtime *rt, const phi_json *node,
                                               const phi__snapshot_need *needs, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!phi__feature_named(rt, needs[i].order) && phi_json_get(node, needs[i].member) != NULL)
             return phi__snapshot_needs_say(rt, needs[i].what, needs[i].name);
     return PHI_OK;
@@ -121,20 +120,9 @@ static bool phi__snapshot_holds(const phi__run *run) {
     return run != NULL && run->state == PHI__RUN_HELD && phi__feature_held_as(run) == PHI__RUN_TURN;
 }
 
-static void phi__snapshot_spent(phi__buf *out, const phi__agent *agent) {
-    phi__budget budget = agent->budget;
-    budget.seen.requests = phi__limits_budget_requests(agent, phi__snapshot_holds(agent->run));
-    phi__snapshot_usage(out, "all", &agent->spent.usage, agent->spent.cost);
-    phi__snapshot_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
-    phi__records_raw(out, "budget", "{");
-    phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &budget);
-    phi__buf_char(out, '}');
-}
-
 static void phi__snapshot_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
                                    phi__point point) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = point;
     moment.agent = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
     moment.out = out;
@@ -152,15 +140,6 @@ static const phi__snapshot_queue phi__snapshot_queues[] = {{"steering", PHI_INPU
                                                            {"follow_ups", PHI_INPUT_FOLLOW_UP},
                                                            {"injected", PHI_INPUT_INJECTED}};
 
-static void phi__snapshot_put_queues(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__snapshot_queues); i++) {
-        phi__json_write_key(out, phi_str_of(phi__snapshot_queues[i].name));
-        phi__run_save_inputs(out, phi__input_list_of(owner, phi__snapshot_queues[i].kind), scratch);
-    }
-}
-
 PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
@@ -174,10 +153,20 @@ PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, p
     phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
-    phi__snapshot_spent(out, agent);
+    phi__budget budget = agent->budget;
+    budget.seen.requests = phi__limits_budget_requests(agent, phi__snapshot_holds(agent->run));
+    phi__snapshot_usage(out, "all", &agent->spent.usage, agent->spent.cost);
+    phi__snapshot_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
+    phi__records_raw(out, "budget", "{");
+    phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &budget);
+    phi__buf_char(out, '}');
     phi__head_save(out, agent);
     if (agent->prior.deferral != NULL) agent->rt->features.deferral->save(out, agent);
-    phi__snapshot_put_queues(out, agent, scratch);
+    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues); i++) {
+        phi__json_write_key(out, phi_str_of(phi__snapshot_queues[i].name));
+        phi__run_save_inputs(out, phi__input_list_of(owner, phi__snapshot_queues[i].kind), scratch);
+    }
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
     phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
@@ -197,7 +186,6 @@ PHI__FN bool phi__snapshot_more(phi__buf *out, const phi__agent *agent, size_t *
 PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_str *out) {
     phi__agent *agent = phi__find_agent(handle);
     phi_arena scratch;
-    phi_status status;
     size_t line = 0;
     phi__buf buf;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
@@ -209,7 +197,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
     if (agent->run != NULL) phi__tools_round_settle(agent->run);
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__snapshot_begin(&buf, agent, &scratch);
+    phi_status status = phi__snapshot_begin(&buf, agent, &scratch);
     while (status == PHI_OK && phi__snapshot_more(&buf, agent, &line, &scratch) && !buf.failed) {}
     phi_arena_free(&scratch);
     if (status == PHI_OK && (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), out)))
@@ -241,8 +229,7 @@ static phi_status phi__snapshot_read_thread(phi__agent *agent, const phi_json *l
 
 static phi_status phi__snapshot_read_queues(phi__agent *agent, const phi_json *root) {
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
         status = phi__run_load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
                                       phi__input_list_of(agent, phi__snapshot_queues[i].kind));
     return status;
@@ -250,8 +237,7 @@ static phi_status phi__snapshot_read_queues(phi__agent *agent, const phi_json *r
 
 static phi_status phi__snapshot_read_features(phi__agent *agent, const phi_json *root,
                                               phi__point point) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = point;
     moment.agent = agent;
     moment.json = root;
@@ -319,12 +305,10 @@ PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *de
                                        const phi_json *root, phi_restore_run how) {
     phi_agent_desc named = phi__snapshot_desc(desc, root);
     char words[200] = "";
-    phi__agent *agent;
-    phi_status status;
     if (!phi__snapshot_version(rt, root) || phi__snapshot_needs(rt, root) != PHI_OK) return NULL;
-    agent = phi__agent_make(rt, &named, NULL);
+    phi__agent *agent = phi__agent_make(rt, &named, NULL);
     if (agent == NULL) return NULL;
-    status = phi__snapshot_read(agent, root, how, words, sizeof words);
+    phi_status status = phi__snapshot_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__agent_end_retire(agent);
@@ -337,24 +321,20 @@ PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *de
 
 PHI__FN phi_agent phi__snapshot_restore(phi_runtime *rt, const phi_agent_desc *desc,
                                         const phi_json *root, phi_restore_run how) {
-    phi_agent none;
-    phi__agent *agent;
-    memset(&none, 0, sizeof none);
+    phi_agent none = PHI_ZERO;
     rt->in_step = true; /* a store's functions must not step an unfinished agent */
     rt->step.wall_ms = phi__io_wall_ms(rt->io);
-    agent = phi__snapshot_make(rt, desc, root, how);
+    phi__agent *agent = phi__snapshot_make(rt, desc, root, how);
     phi__agent_end_of_step(rt);
     return agent != NULL ? agent->handle : none;
 }
 
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
                                     phi_restore_run how) {
-    phi_agent none;
     phi_arena scratch;
     phi_json *root = NULL;
     phi_parse_error error;
-    phi_status status;
-    memset(&none, 0, sizeof none);
+    phi_agent none = PHI_ZERO;
     if (rt == NULL) return none;
     if (desc == NULL || rt->in_step) {
         (void)phi__error(rt, desc == NULL ? PHI_BAD_ARG : PHI_MISUSE, "phi_agent_restore: %s",
@@ -362,7 +342,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
         return none;
     }
     phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi_json_parse(&scratch, snapshot, 0, &root, &error);
+    phi_status status = phi_json_parse(&scratch, snapshot, 0, &root, &error);
     if (status != PHI_OK)
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
@@ -410,9 +390,8 @@ static bool phi__snapshot_all_next(phi_runtime *rt, struct phi__snapshot_saving 
     for (;;) {
         while (s->next < rt->agents.count) {
             phi__agent *agent = (phi__agent *)phi__slots_at(&rt->agents, s->next++)->object;
-            uint32_t depth;
             if (agent == NULL || !phi__snapshot_all_has(agent)) continue;
-            depth = phi__snapshot_all_depth(agent);
+            uint32_t depth = phi__snapshot_all_depth(agent);
             s->deeper = s->deeper || depth > s->depth;
             if (depth != s->depth) continue;
             s->agent = agent->handle;
@@ -425,21 +404,12 @@ static bool phi__snapshot_all_next(phi_runtime *rt, struct phi__snapshot_saving 
     }
 }
 
-static phi_status phi__snapshot_all_begin_line(struct phi__snapshot_saving *s, phi__agent *agent) {
-    s->began = s->text.len;
-    s->line = 0;
-    if (agent->run != NULL) phi__tools_round_settle(agent->run);
-    s->entries = agent->thread->log.count;
-    return phi__snapshot_begin(&s->text, agent, &s->scratch);
-}
-
 /* A piece: the beginning of a line, or a line of its thread. PHI_BUSY: there is more. */
 static phi_status phi__snapshot_all_piece(phi_runtime *rt, struct phi__snapshot_saving *s) {
-    phi__agent *agent;
     phi_status status = PHI_BUSY;
     bool begins = s->agent.rt == NULL;
     if (begins && !phi__snapshot_all_next(rt, s)) return PHI_OK;
-    agent = phi__find_agent(s->agent);
+    phi__agent *agent = phi__find_agent(s->agent);
     if (agent == NULL) { /* freed in the midst of it */
         s->text.len = s->began;
         memset(&s->agent, 0, sizeof s->agent);
@@ -450,7 +420,11 @@ static phi_status phi__snapshot_all_piece(phi_runtime *rt, struct phi__snapshot_
         begins = true;
     }
     if (begins) {
-        status = phi__snapshot_all_begin_line(s, agent);
+        s->began = s->text.len;
+        s->line = 0;
+        if (agent->run != NULL) phi__tools_round_settle(agent->run);
+        s->entries = agent->thread->log.count;
+        status = phi__snapshot_begin(&s->text, agent, &s->scratch);
         if (status == PHI_OK) status = PHI_BUSY;
     } else if (!phi__snapshot_more(&s->text, agent, &s->line, &s->scratch)) {
         phi__buf_char(&s->text, '\n');
@@ -474,7 +448,6 @@ static void phi__snapshot_all_drop_saving(phi_runtime *rt) {
 static phi_status phi__snapshot_all_join(phi_runtime *rt, phi_arena *arena, phi_str *out) {
     struct phi__snapshot_saving *s = rt->snapshots.saving;
     phi__buf head;
-    char *at;
     phi_str facts = {NULL, 0};
     phi_status status = PHI_OK;
     if (phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
@@ -489,7 +462,7 @@ static phi_status phi__snapshot_all_join(phi_runtime *rt, phi_arena *arena, phi_
         phi__buf_add_str(&head, facts);
     }
     phi__buf_text(&head, "}\n");
-    at = head.failed ? NULL : (char *)phi_arena_alloc(arena, head.len + s->text.len + 1);
+    char *at = head.failed ? NULL : (char *)phi_arena_alloc(arena, head.len + s->text.len + 1);
     if (at != NULL) {
         memcpy(at, head.at, head.len);
         if (s->text.len > 0) memcpy(at + head.len, s->text.at, s->text.len);
@@ -550,10 +523,9 @@ struct phi__snapshot_loading {
 
 /* The line at the place. False: there is none. */
 static bool phi__snapshot_all_line(phi_str text, size_t *at, phi_str *line) {
-    size_t end;
     while (*at < text.len && (text.at[*at] == '\n' || text.at[*at] == '\r')) ++*at;
     if (*at >= text.len) return false;
-    end = phi__str_find(text, *at, "\n");
+    size_t end = phi__str_find(text, *at, "\n");
     if (end == SIZE_MAX) end = text.len;
     *line = phi__str(text.at + *at, end - *at);
     *at = end;
@@ -579,14 +551,12 @@ static phi_status phi__snapshot_all_head(phi_runtime *rt, struct phi__snapshot_l
     phi_json *root = NULL;
     size_t at = 0;
     phi_str line = {"", 0};
-    phi_status status;
-    uint64_t version;
     if (!phi__snapshot_all_line(l->text, &at, &line))
         return phi__snapshot_all_words(rt, 1, PHI_PARSE, "no snapshot");
-    status = phi_json_parse(&l->arena, line, PHI_JSON_BORROW, &root, &error);
+    phi_status status = phi_json_parse(&l->arena, line, PHI_JSON_BORROW, &root, &error);
     if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, error.message);
     if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
-    version = phi__records_get_u64(root, "phi_runtime_snapshot");
+    uint64_t version = phi__records_get_u64(root, "phi_runtime_snapshot");
     if (version > PHI_SNAPSHOT_VERSION)
         return phi__snapshot_all_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
     if (version != PHI_SNAPSHOT_VERSION)
@@ -608,10 +578,9 @@ static phi_status phi__snapshot_all_head(phi_runtime *rt, struct phi__snapshot_l
 
 static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
     struct phi__snapshot_loading *l = rt->snapshots.loading;
-    size_t i;
     if (l == NULL) return;
     rt->snapshots.loading = NULL;
-    for (i = l->count; with_agents && i > 0; i--)
+    for (size_t i = l->count; with_agents && i > 0; i--)
         if (l->made[i - 1].rt != NULL) phi_agent_free(l->made[i - 1]);
     phi_arena_free(&l->arena);
     phi__free(&rt->memory, l->made, l->cap * sizeof *l->made);
@@ -622,14 +591,13 @@ static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
 static phi_status phi__snapshot_all_agent(phi_runtime *rt, const phi_restore_desc *with,
                                           phi_str line, phi_arena *scratch, phi_agent *out) {
     struct phi__snapshot_loading *l = rt->snapshots.loading;
-    phi_agent_desc desc;
     phi_parse_error error;
     phi_json *root = NULL;
     phi_str id;
     size_t number = l->count + (l->has_head ? 2u : 1u);
     phi_status status = phi_json_parse(scratch, line, 0, &root, &error);
     const char *words = error.message;
-    memset(&desc, 0, sizeof desc);
+    phi_agent_desc desc = PHI_ZERO;
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return phi__snapshot_all_words(rt, number, status, words);
     if (!phi__arena_str(scratch, phi__records_get_str(root, "agent_id"), &id))
@@ -648,19 +616,17 @@ static phi_status phi__snapshot_all_load(phi_runtime *rt, const phi_restore_desc
     struct phi__snapshot_loading *l = rt->snapshots.loading;
     phi_str line;
     phi_agent made;
-    phi_status status;
     phi_arena scratch;
-    void *grown;
     if (!phi__snapshot_all_line(l->text, &l->at, &line)) {
         if (!l->has_head || l->count == l->agents) return PHI_OK;
         return phi__snapshot_all_words(rt, 1, PHI_PARSE, "the text was cut: agents are missing");
     }
     phi__slice_took(&rt->slice, line.len);
-    grown = phi__grow(&rt->memory, l->made, &l->cap, l->count + 1, sizeof *l->made);
+    void *grown = phi__grow(&rt->memory, l->made, &l->cap, l->count + 1, sizeof *l->made);
     if (grown == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
     l->made = (phi_agent *)grown;
     phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi__snapshot_all_agent(rt, with, line, &scratch, &made);
+    phi_status status = phi__snapshot_all_agent(rt, with, line, &scratch, &made);
     phi_arena_free(&scratch);
     if (status != PHI_OK) return status;
     l->made[l->count++] = made;
@@ -704,7 +670,6 @@ static phi_status phi__snapshot_all_load_begin(phi_runtime *rt, phi_str text) {
 
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
                                        phi_arena *arena, const phi_agent **agents, size_t *count) {
-    phi_status status;
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step || rt->snapshots.saving != NULL)
         return phi__error(rt, PHI_MISUSE, "phi_runtime_restore %s",
@@ -715,7 +680,7 @@ PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_
     }
     if (desc == NULL || desc->desc_fn == NULL || arena == NULL || agents == NULL || count == NULL)
         return PHI_BAD_ARG;
-    status = phi__snapshot_all_load_begin(rt, text);
+    phi_status status = phi__snapshot_all_load_begin(rt, text);
     if (status == PHI_MISUSE) return status;
     if (status == PHI_OK) status = PHI_BUSY;
     phi__slice_begin(&rt->slice);

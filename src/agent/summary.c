@@ -98,11 +98,11 @@ static phi_text phi__summary_label(const phi_view_item *item) {
 static void phi__summary_item(phi__buf *out, const phi_texts *texts, const phi_view_item *item,
                               size_t most) {
     const phi_message *m = item->message;
-    size_t from = out->len, i;
+    size_t from = out->len;
     if (m->is_update) return; /* the next request tells the model again what still holds */
     phi__texts_put(out, texts, phi__summary_label(item), NULL);
     phi__buf_char(out, ' ');
-    for (i = 0; i < m->content_count && !out->failed && out->len - from < most; i++)
+    for (size_t i = 0; i < m->content_count && !out->failed && out->len - from < most; i++)
         phi__summary_block(out, m, &m->content[i], most / 2);
     if (!out->failed && out->len - from > most)
         out->len = from + phi__utf8_cut(phi__str(out->at + from, out->len - from), most);
@@ -127,9 +127,8 @@ static void phi__summary_prompt(phi__agent *writer, phi__summary *s, phi_str so_
     const phi_texts *texts = writer->desc.texts;
     bool next = so_far.len > 0;
     char mark[PHI__UUID_SIZE];
-    phi__texts_args args;
     phi__agent_take_random_id(writer, mark);
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.text = so_far;
     if (next) {
         phi__texts_put(out, texts, PHI_TEXT_WRITER_SO_FAR, &args);
@@ -145,8 +144,6 @@ static void phi__summary_prompt(phi__agent *writer, phi__summary *s, phi_str so_
 
 static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str so_far) {
     phi__buf prompt;
-    phi_message *message;
-    phi__run_order order;
     phi_arena scratch;
     phi_status status = PHI_NO_MEMORY;
     if (writer->rt->closing) return PHI_CANCELLED;
@@ -155,8 +152,8 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     phi__summary_prompt(writer, s, so_far, &prompt);
     phi__journal_free_thread(writer->thread); /* so_far was in it */
     phi__feature_renewed(writer, NULL, false);
-    message = prompt.failed ? NULL : phi__compact_say(phi__buf_str(&prompt), &scratch);
-    memset(&order, 0, sizeof order);
+    phi_message *message = prompt.failed ? NULL : phi__compact_say(phi__buf_str(&prompt), &scratch);
+    phi__run_order order = PHI_ZERO;
     order.prompts = message;
     order.prompt_count = 1;
     order.goes_on = true;
@@ -174,16 +171,14 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi__entry *entry = phi__lane_message(thread, thread->messages.count - 1);
     const phi_message *last = entry != NULL ? entry->message : NULL;
     phi__buf text;
-    size_t i;
-    bool done;
     *out = phi__str("", 0);
     if (last == NULL || last->role != PHI_ROLE_ASSISTANT) return true;
     phi__buf_init(&text, &writer->memory);
-    for (i = 0; i < last->content_count; i++)
+    for (size_t i = 0; i < last->content_count; i++)
         if (last->content[i].kind == PHI_CONTENT_TEXT)
             phi__buf_add_str(&text, last->content[i].text);
-    done = !text.failed && phi__arena_str(phi__thread_room(writer->thread),
-                                          phi__str_trim(phi__buf_str(&text)), out);
+    bool done = !text.failed && phi__arena_str(phi__thread_room(writer->thread),
+                                               phi__str_trim(phi__buf_str(&text)), out);
     phi__buf_free(&text);
     if (last->stop_reason != PHI_STOP_REASON_STOP) *out = phi__str("", 0);
     return done;
@@ -196,8 +191,7 @@ static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *
 
 /* Makes the finished summary the message of its span, with the model's usage. */
 static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text) {
-    phi__texts_args args;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.text = text;
     s->block.kind = PHI_CONTENT_TEXT;
     if (!phi__texts_make(&writer->arena, writer->desc.texts, PHI_TEXT_SUMMARY, &args,
@@ -216,8 +210,7 @@ static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text
 }
 
 static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str words) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_REWRITE;
     event.status = status;
     if (!phi__arena_str(phi__thread_room(agent->thread), words, &event.source))
@@ -228,9 +221,8 @@ static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str word
 /* No poller is waiting, so apply the result here, or report the failure, and free its writer. */
 static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str words) {
     phi__agent *agent = writer->tree.parent;
-    phi_rewrite rewrite;
     phi_status status = s->status;
-    memset(&rewrite, 0, sizeof rewrite);
+    phi_rewrite rewrite = PHI_ZERO;
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.has_base = true;
     rewrite.base_seq = s->base_seq;
@@ -276,8 +268,7 @@ static void phi__summary_over(phi__agent *writer, phi_status status, const phi_f
 
 static bool phi__summary_instructions(const phi_summary_desc *desc, const phi_texts *texts,
                                       uint32_t max_tokens, const char *focus, phi__buf *out) {
-    phi__texts_args args;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = phi__max(max_tokens / 2, 20);
     args.text = phi_str_of(focus);
     if (desc->instructions != NULL)
@@ -294,8 +285,7 @@ static bool phi__summary_instructions(const phi_summary_desc *desc, const phi_te
 
 static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summary_desc *desc,
                                          uint32_t max_tokens) {
-    phi_agent_desc d;
-    memset(&d, 0, sizeof d);
+    phi_agent_desc d = PHI_ZERO;
     d.model = desc->model != NULL ? *desc->model : agent->desc.model;
     d.provider = desc->model == NULL ? agent->desc.provider : NULL;
     d.max_tokens = max_tokens;
@@ -315,17 +305,6 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.user_data = agent->desc.user_data;
     d.hook_user_data = agent->desc.hook_user_data;
     return d;
-}
-
-/* memory: the limit of the writer, in which a chunk stands some times; 0: none. */
-static size_t phi__summary_chunk_bytes(uint64_t tokens, uint64_t window, size_t memory) {
-    if (tokens == 0) {
-        tokens = window / 2;
-        if (tokens > PHI__SUMMARY_CHUNK) tokens = PHI__SUMMARY_CHUNK;
-    }
-    if (memory != 0 && tokens > memory / PHI__SUMMARY_PART) tokens = memory / PHI__SUMMARY_PART;
-    if (tokens < PHI__SUMMARY_LEAST) tokens = PHI__SUMMARY_LEAST;
-    return tokens < SIZE_MAX / 16 ? (size_t)tokens * 4 : SIZE_MAX / 4;
 }
 
 static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over,
@@ -361,8 +340,16 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     s->status = PHI_BUSY;
     s->posts_from = phi__posts_next(agent->rt);
     s->max_tokens = max_tokens;
-    s->chunk_bytes = phi__summary_chunk_bytes(desc->chunk_tokens, writer->desc.model.context_window,
-                                              writer->desc.memory.limit_bytes);
+    uint64_t tokens = desc->chunk_tokens;
+    uint64_t window = writer->desc.model.context_window;
+    size_t memory = writer->desc.memory.limit_bytes;
+    if (tokens == 0) {
+        tokens = window / 2;
+        if (tokens > PHI__SUMMARY_CHUNK) tokens = PHI__SUMMARY_CHUNK;
+    }
+    if (memory != 0 && tokens > memory / PHI__SUMMARY_PART) tokens = memory / PHI__SUMMARY_PART;
+    if (tokens < PHI__SUMMARY_LEAST) tokens = PHI__SUMMARY_LEAST;
+    s->chunk_bytes = tokens < SIZE_MAX / 16 ? (size_t)tokens * 4 : SIZE_MAX / 4;
     *out = writer;
     return PHI_OK;
 }
@@ -371,11 +358,11 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
    stay. */
 static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_view_item *items,
                                 size_t count) {
-    size_t i, at = 0;
+    size_t at = 0;
     s->items = (const phi_view_item **)phi_arena_alloc(
         &writer->arena, phi__mul(phi__max(count, 1), sizeof *s->items));
     if (s->items == NULL) return false;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi_view_item *item = &items[i];
         while (at < s->span_count && s->spans[at].to < item->from) at++;
         if (at == s->span_count) break;
@@ -400,7 +387,6 @@ static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
     phi_compaction_config config = request->config;
     phi__compacted plan;
     phi_status status;
-    size_t i;
     for (;;) {
         status = phi__compact_plan_anew(request->items, request->item_count, &config, NULL,
                                         &writer->arena, &plan);
@@ -414,7 +400,7 @@ static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
     s->spans = (phi_span *)phi_arena_alloc(&writer->arena,
                                            phi__mul(phi__max(s->span_count, 1), sizeof *s->spans));
     if (s->spans == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < s->span_count; i++) {
+    for (size_t i = 0; i < s->span_count; i++) {
         s->spans[i] = plan.rewrite.spans[i];
         if (!s->spans[i].summary && s->spans[i].message_count > 0) continue;
         s->spans[i].message_count = 0;
@@ -439,13 +425,12 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
     phi__summary_job *job = (phi__summary_job *)phi__alloc(memory, sizeof *job);
     phi_status status = PHI_NO_MEMORY;
     phi_summary_desc d = desc != NULL ? *desc : defaults;
-    phi__summary *s;
     if (d.max_tokens == 0) d.max_tokens = (uint32_t)PHI__SUMMARY_TOKENS;
     if (request->at_memory_limit && d.max_tokens > request->config.max_summary_tokens)
         d.max_tokens = (uint32_t)request->config.max_summary_tokens;
     if (job != NULL) status = phi__summary_new(agent, &d, request->config.focus_message, &writer);
     if (status == PHI_OK) {
-        s = (phi__summary *)writer->tree.watched;
+        phi__summary *s = (phi__summary *)writer->tree.watched;
         writer->tree.watch = &phi__summary_watch_job;
         status = phi__summary_plan(writer, s, request);
         if (status == PHI_OK && !phi__summary_any_new(s)) status = PHI_NOT_FOUND;
@@ -519,13 +504,9 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
 static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t to) {
     char words[200] = "";
     phi_content text = phi__input_text(PHI__LIT("summary"));
-    phi_message message;
-    phi_span span;
-    phi_rewrite rewrite;
-    phi_status status;
-    memset(&message, 0, sizeof message);
-    memset(&span, 0, sizeof span);
-    memset(&rewrite, 0, sizeof rewrite);
+    phi_message message = PHI_ZERO;
+    phi_span span = PHI_ZERO;
+    phi_rewrite rewrite = PHI_ZERO;
     message.role = PHI_ROLE_USER;
     message.content = &text;
     message.content_count = 1;
@@ -536,7 +517,7 @@ static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t 
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.spans = &span;
     rewrite.span_count = 1;
-    status = phi__rewrite_check_full(agent->thread, &rewrite, words, sizeof words);
+    phi_status status = phi__rewrite_check_full(agent->thread, &rewrite, words, sizeof words);
     return status == PHI_OK ? status
                             : phi__error(agent->rt, status, "phi_summarize: %s",
                                          words[0] != '\0' ? words : phi_status_text(status));
@@ -563,9 +544,7 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc) {
 
 PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t to_seq) {
     phi__agent *agent = phi__find_agent(handle), *writer = NULL;
-    phi_summary_desc desc;
-    phi_status status;
-    memset(&desc, 0, sizeof desc);
+    phi_summary_desc desc = PHI_ZERO;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_summarize: the agent is gone");
     if (!agent->thread->of_agent)
@@ -573,7 +552,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");
     if (from_seq < phi__thread_first(agent->thread)) from_seq = phi__thread_first(agent->thread);
-    status = phi__summary_check(agent, from_seq, to_seq);
+    phi_status status = phi__summary_check(agent, from_seq, to_seq);
     if (agent->desc.compactor.start == phi__summary_start &&
         agent->desc.compactor.user_data != NULL)
         desc = *(const phi_summary_desc *)agent->desc.compactor.user_data;

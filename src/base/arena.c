@@ -43,8 +43,7 @@ struct phi__block {
 
 /* A spare block that is large enough and not wastefully so. */
 static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
-    struct phi__block **at;
-    for (at = &arena->spare; *at != NULL; at = &(*at)->older) {
+    for (struct phi__block **at = &arena->spare; *at != NULL; at = &(*at)->older) {
         struct phi__block *block = *at;
         if (block->bytes < bytes || block->bytes / 2 > bytes) continue;
         *at = block->older;
@@ -56,9 +55,8 @@ static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
 
 static struct phi__block *phi__arena_take(phi_arena *arena, size_t payload) {
     size_t bytes = phi__add(payload, sizeof(struct phi__block));
-    struct phi__block *block;
     if (bytes == SIZE_MAX) return NULL;
-    block = phi__arena_reuse(arena, bytes);
+    struct phi__block *block = phi__arena_reuse(arena, bytes);
     if (block != NULL) return block;
     block = (struct phi__block *)phi__realloc(arena->memory, NULL, 0, bytes);
     if (block == NULL) return NULL;
@@ -84,14 +82,6 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-static void *phi__arena_own(phi_arena *arena, size_t bytes) {
-    struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
-    if (block == NULL) return NULL;
-    block->older = arena->own;
-    arena->own = block;
-    return block + 1;
-}
-
 static bool phi__arena_more(phi_arena *arena) {
     struct phi__block *block =
         phi__arena_take(arena, arena->next_block_bytes - sizeof(struct phi__block));
@@ -107,15 +97,19 @@ static bool phi__arena_more(phi_arena *arena) {
 
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
-    char *out;
     if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
         (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
-        if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2)
-            return phi__arena_own(arena, bytes);
+        if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2) {
+            struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
+            if (block == NULL) return NULL;
+            block->older = arena->own;
+            arena->own = block;
+            return block + 1;
+        }
         if (!phi__arena_more(arena)) return NULL;
         pad = 0;
     }
-    out = arena->at + pad;
+    char *out = arena->at + pad;
     PHI__UNPOISON(out, bytes);
     arena->at = out + bytes;
     return out;
@@ -133,9 +127,8 @@ PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes) {
 }
 
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
-    char *copy;
     if (s.len == SIZE_MAX) return false;
-    copy = phi__arena_bytes(arena, s.len + 1);
+    char *copy = phi__arena_bytes(arena, s.len + 1);
     if (copy == NULL) return false;
     if (s.len > 0) memcpy(copy, s.at, s.len);
     copy[s.len] = '\0';
@@ -144,10 +137,11 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out) {
 }
 
 PHI__FN size_t phi__arena_taken(const phi_arena *arena) {
-    const struct phi__block *block;
     size_t bytes = 0;
-    for (block = arena->shared; block != NULL; block = block->older) bytes += block->bytes;
-    for (block = arena->own; block != NULL; block = block->older) bytes += block->bytes;
+    for (const struct phi__block *block = arena->shared; block != NULL; block = block->older)
+        bytes += block->bytes;
+    for (const struct phi__block *block = arena->own; block != NULL; block = block->older)
+        bytes += block->bytes;
     return bytes;
 }
 
@@ -282,12 +276,10 @@ PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n) {
 
 PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) {
     va_list args;
-    int n;
-    char *to;
     va_start(args, format);
-    n = vsnprintf(NULL, 0, format, args);
+    int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    to = n < 0 ? NULL : phi__buf_reserve(buf, (size_t)n + 1);
+    char *to = n < 0 ? NULL : phi__buf_reserve(buf, (size_t)n + 1);
     if (to == NULL) {
         buf->failed = true;
         return;

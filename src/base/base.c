@@ -21,7 +21,6 @@ static void *phi__base_libc_realloc(void *user_data, void *ptr, size_t old_bytes
 
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *m;
-    void *out;
     if (new_bytes > old_bytes) {
         size_t more = new_bytes - old_bytes;
         for (m = memory; m != NULL; m = m->parent)
@@ -31,9 +30,9 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
                 return NULL;
             }
     }
-    out = memory != NULL
-              ? memory->allocator.realloc_fn(memory->allocator.user_data, ptr, old_bytes, new_bytes)
-              : phi__base_libc_realloc(NULL, ptr, old_bytes, new_bytes);
+    void *out = memory != NULL ? memory->allocator.realloc_fn(memory->allocator.user_data, ptr,
+                                                              old_bytes, new_bytes)
+                               : phi__base_libc_realloc(NULL, ptr, old_bytes, new_bytes);
     if (out == NULL && new_bytes != 0) return NULL;
     for (m = memory; m != NULL; m = m->parent) {
         PHI_ASSERT(m->used_bytes >= old_bytes);
@@ -44,9 +43,8 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
 }
 
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
-    void *out;
     if (bytes > SIZE_MAX / 2) return NULL; /* a product that did not fit: no object is that large */
-    out = phi__realloc(memory, NULL, 0, bytes);
+    void *out = phi__realloc(memory, NULL, 0, bytes);
     if (out != NULL) memset(out, 0, bytes);
     return out;
 }
@@ -62,14 +60,13 @@ PHI__FN size_t phi__mul(size_t a, size_t b) {
 }
 
 PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size) {
-    size_t now = *cap, bytes;
+    size_t now = *cap;
     size_t least = size > 128 ? 1 : 4; /* of large ones there is often but one */
-    void *out;
     if (need <= now) return ptr;
     now = now > SIZE_MAX / 2 ? need : phi__max(phi__max(now * 2, need), least);
-    bytes = phi__mul(now, size);
+    size_t bytes = phi__mul(now, size);
     if (bytes == SIZE_MAX) return NULL;
-    out = phi__realloc(memory, ptr, *cap * size, bytes);
+    void *out = phi__realloc(memory, ptr, *cap * size, bytes);
     if (out != NULL) *cap = now;
     return out;
 }
@@ -82,8 +79,7 @@ PHI__FN bool phi__str_starts(phi_str s, const char *prefix) {
 static char phi__base_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static bool phi__base_same_nocase(const char *a, const char *b, size_t n) {
-    size_t i;
-    for (i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (phi__base_lower(a[i]) != phi__base_lower(b[i])) return false;
     return true;
 }
@@ -98,22 +94,21 @@ PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b) {
 
 PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b) {
     unsigned char differ = 0;
-    size_t i;
     if (a.len != b.len) return false;
-    for (i = 0; i < a.len; i++) differ = (unsigned char)(differ | (a.at[i] ^ b.at[i]));
+    for (size_t i = 0; i < a.len; i++) differ = (unsigned char)(differ | (a.at[i] ^ b.at[i]));
     return differ == 0;
 }
 
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle) {
-    size_t n = strlen(needle), i;
-    for (i = from; n <= s.len && i <= s.len - n; i++)
+    size_t n = strlen(needle);
+    for (size_t i = from; n <= s.len && i <= s.len - n; i++)
         if (memcmp(s.at + i, needle, n) == 0) return i;
     return SIZE_MAX;
 }
 
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle) {
-    size_t n = strlen(needle), i;
-    for (i = from; n <= s.len && i <= s.len - n; i++)
+    size_t n = strlen(needle);
+    for (size_t i = from; n <= s.len && i <= s.len - n; i++)
         if (phi__base_same_nocase(s.at + i, needle, n)) return i;
     return SIZE_MAX;
 }
@@ -128,9 +123,8 @@ PHI__FN phi_str phi__str_trim(phi_str s) {
 
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     uint64_t n = 0;
-    size_t i;
     if (s.len == 0) return false;
-    for (i = 0; i < s.len; i++) {
+    for (size_t i = 0; i < s.len; i++) {
         unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
         if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false; /* 19 do fit */
         n = n * 10 + digit;
@@ -197,14 +191,14 @@ static bool phi__words_bad(const char *at, size_t n) {
 }
 
 static size_t phi__words_put(char *at, size_t len, bool line) {
-    size_t i = 0, out = 0, n;
+    size_t i = 0, out = 0;
     while (i < len) {
         bool stays = !line && (at[i] == '\n' || at[i] == '\t');
         if (!line && at[i] == '\r' && i + 1 < len && at[i + 1] == '\n') {
             i++;
             continue;
         }
-        n = phi__words_sequence(at + i, len - i);
+        size_t n = phi__words_sequence(at + i, len - i);
         if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
             at[out++] = '?';
             i += n > 0 ? n : 1;

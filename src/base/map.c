@@ -45,7 +45,6 @@ PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item) {
 
 PHI__FN bool phi__map_reserve(phi__map *map, size_t count) {
     phi__map grown;
-    size_t i;
     if (count <= map->cap / 4 * 3) return true;
     phi__map_init(&grown, map->memory);
     grown.cap = phi__max(map->cap, PHI__MAP_FIRST);
@@ -53,7 +52,7 @@ PHI__FN bool phi__map_reserve(phi__map *map, size_t count) {
     grown.slots =
         (phi__map_slot *)phi__alloc(map->memory, phi__mul(grown.cap, sizeof *grown.slots));
     if (grown.slots == NULL) return false;
-    for (i = 0; i < map->cap; i++)
+    for (size_t i = 0; i < map->cap; i++)
         if (map->slots[i].item != NULL)
             phi__map_add(&grown, map->slots[i].hash, map->slots[i].item);
     phi__map_free(map);
@@ -80,9 +79,9 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
 /* Each entry behind the gap moves up into it, unless that is before the place its hash gives
    it. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
-    size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
+    size_t mask = map->cap - 1, gap = (size_t)hash & mask;
     while (map->slots[gap].item != item) gap = (gap + 1) & mask;
-    for (i = (gap + 1) & mask; map->slots[i].item != NULL; i = (i + 1) & mask) {
+    for (size_t i = (gap + 1) & mask; map->slots[i].item != NULL; i = (i + 1) & mask) {
         size_t home = (size_t)map->slots[i].hash & mask;
         if (((i - home) & mask) < ((i - gap) & mask)) continue;
         map->slots[gap] = map->slots[i];
@@ -129,8 +128,7 @@ static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) 
 }
 
 PHI__FN void phi__slots_free(phi__slots *slots) {
-    uint32_t page;
-    for (page = 0; page < PHI__SLOT_PAGES; page++)
+    for (uint32_t page = 0; page < PHI__SLOT_PAGES; page++)
         phi__free(slots->memory, slots->pages[page], phi__slots_page_bytes(page));
     phi__slots_init(slots, slots->memory);
 }
@@ -143,16 +141,14 @@ PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index) {
 }
 
 static bool phi__slots_more(phi__slots *slots) {
-    uint32_t page = 0, base = 0, i;
-    uint32_t n;
-    phi__slot *made;
+    uint32_t page = 0, base = 0;
     while (page < PHI__SLOT_PAGES && slots->pages[page] != NULL)
         base += (uint32_t)phi__slots_page_len(page++);
     if (page == PHI__SLOT_PAGES) return false;
-    n = (uint32_t)phi__slots_page_len(page);
-    made = (phi__slot *)phi__alloc(slots->memory, phi__slots_page_bytes(page));
+    uint32_t n = (uint32_t)phi__slots_page_len(page);
+    phi__slot *made = (phi__slot *)phi__alloc(slots->memory, phi__slots_page_bytes(page));
     if (made == NULL) return false;
-    for (i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         made[i].index = base + i;
         made[i].next_free = i + 1 < n ? base + i + 2 : 0;
     }
@@ -163,15 +159,13 @@ static bool phi__slots_more(phi__slots *slots) {
 }
 
 PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object) {
-    phi__slot *slot;
-    uint32_t gen;
     PHI_ASSERT(state != 0);
     if (slots->first_free == 0 && !phi__slots_more(slots)) return NULL;
-    slot = phi__slots_at(slots, slots->first_free - 1);
+    phi__slot *slot = phi__slots_at(slots, slots->first_free - 1);
     slots->first_free = slot->next_free;
     slots->in_use++;
     slot->object = object;
-    gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
+    uint32_t gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
     if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
     PHI__STORE(&slot->word, phi__slots_word_of(gen, state));
     return slot;
@@ -218,11 +212,10 @@ PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint
 /* ---- marks ---- */
 
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index) {
-    uint64_t bit = (uint64_t)1 << (index & 63), was;
-    phi__slot_word *bits;
+    uint64_t bit = (uint64_t)1 << (index & 63);
     if (phi__slots_at(slots, index) == NULL) return;
-    bits = phi__slots_bits(slots, index / 64);
-    was = PHI__LOAD(bits);
+    phi__slot_word *bits = phi__slots_bits(slots, index / 64);
+    uint64_t was = PHI__LOAD(bits);
     while (!PHI__CAS(bits, &was, was | bit)) {}
     PHI__ADD(&slots->marks, 1); /* publishes the bit */
 }
@@ -235,10 +228,9 @@ static size_t phi__slots_take_bits(phi__slots *slots, uint32_t group, uint32_t *
     phi__slot_word *bits = phi__slots_bits(slots, group);
     uint64_t was = PHI__LOAD(bits);
     size_t count = 0;
-    uint32_t i;
     if (was == 0) return 0;
     while (!PHI__CAS(bits, &was, 0)) {}
-    for (i = 0; i < 64; i++)
+    for (uint32_t i = 0; i < 64; i++)
         if ((was >> i & 1) != 0) out[count++] = group * 64 + i;
     return count;
 }

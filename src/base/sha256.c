@@ -121,10 +121,9 @@ static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
 
 static void phi__sha256_block(uint32_t state[8], const unsigned char *block) {
     uint32_t w[64], s[8], one, two;
-    size_t i;
     phi__sha256_schedule(block, w);
     memcpy(s, state, sizeof s);
-    for (i = 0; i < 64; i++) {
+    for (size_t i = 0; i < 64; i++) {
         one = phi__sha256_turn(s[4], 6) ^ phi__sha256_turn(s[4], 11) ^ phi__sha256_turn(s[4], 25);
         one += s[7] + (s[6] ^ (s[4] & (s[5] ^ s[6]))) + phi__sha256_k[i] + w[i];
         two = phi__sha256_turn(s[0], 2) ^ phi__sha256_turn(s[0], 13) ^ phi__sha256_turn(s[0], 22);
@@ -138,7 +137,7 @@ static void phi__sha256_block(uint32_t state[8], const unsigned char *block) {
         s[1] = s[0];
         s[0] = one + two;
     }
-    for (i = 0; i < 8; i++) state[i] += s[i];
+    for (size_t i = 0; i < 8; i++) state[i] += s[i];
 }
 
 PHI__FN void phi__sha256_begin(phi__sha256 *sha) {
@@ -150,11 +149,11 @@ PHI__FN void phi__sha256_begin(phi__sha256 *sha) {
 
 PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len) {
     const unsigned char *at = (const unsigned char *)bytes;
-    size_t held = (size_t)(sha->bytes % 64), n;
+    size_t held = (size_t)(sha->bytes % 64);
     if (len == 0) return;
     sha->bytes += len;
     if (held > 0) {
-        n = phi__min(64 - held, len);
+        size_t n = phi__min(64 - held, len);
         memcpy(sha->block + held, at, n);
         at += n;
         len -= n;
@@ -167,7 +166,7 @@ PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len) {
 
 PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]) {
     uint64_t bits = sha->bytes * 8;
-    size_t held = (size_t)(sha->bytes % 64), i;
+    size_t held = (size_t)(sha->bytes % 64);
     sha->block[held++] = 0x80;
     if (held > 56) {
         memset(sha->block + held, 0, 64 - held);
@@ -175,9 +174,10 @@ PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]) {
         held = 0;
     }
     memset(sha->block + held, 0, 56 - held);
-    for (i = 0; i < 8; i++) sha->block[56 + i] = (unsigned char)(bits >> (56 - 8 * i) & 0xff);
+    for (size_t i = 0; i < 8; i++)
+        sha->block[56 + i] = (unsigned char)(bits >> (56 - 8 * i) & 0xff);
     phi__sha256_block(sha->state, sha->block);
-    for (i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         out[i] = (unsigned char)(sha->state[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
 }
 
@@ -189,20 +189,19 @@ PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]) {
 }
 
 PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]) {
-    unsigned char pad[64], inner[32];
+    unsigned char inner[32];
     phi__sha256 sha;
-    size_t i;
-    memset(pad, 0, sizeof pad);
+    unsigned char pad[64] = PHI_ZERO;
     if (key.len > sizeof pad)
         phi__sha256_of(key, pad);
     else if (key.len > 0)
         memcpy(pad, key.at, key.len);
-    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36;
+    for (size_t i = 0; i < sizeof pad; i++) pad[i] ^= 0x36;
     phi__sha256_begin(&sha);
     phi__sha256_add(&sha, pad, sizeof pad);
     phi__sha256_add(&sha, text.at, text.len);
     phi__sha256_end(&sha, inner);
-    for (i = 0; i < sizeof pad; i++) pad[i] ^= 0x36 ^ 0x5c;
+    for (size_t i = 0; i < sizeof pad; i++) pad[i] ^= 0x36 ^ 0x5c;
     phi__sha256_begin(&sha);
     phi__sha256_add(&sha, pad, sizeof pad);
     phi__sha256_add(&sha, inner, sizeof inner);
@@ -211,8 +210,7 @@ PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]) 
 
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
     static const char digits[] = "0123456789abcdef";
-    size_t i;
-    for (i = 0; i < 32; i++) {
+    for (size_t i = 0; i < 32; i++) {
         out[2 * i] = digits[hash[i] >> 4];
         out[2 * i + 1] = digits[hash[i] & 15];
     }
@@ -223,15 +221,6 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
 static const char phi__base64_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-static void phi__base64_group(char *to, const unsigned char *p, size_t n) {
-    uint32_t bits =
-        (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) | (n > 2 ? (uint32_t)p[2] : 0);
-    to[0] = phi__base64_letters[bits >> 18];
-    to[1] = phi__base64_letters[bits >> 12 & 63];
-    to[2] = n > 1 ? phi__base64_letters[bits >> 6 & 63] : '=';
-    to[3] = n > 2 ? phi__base64_letters[bits & 63] : '=';
-}
-
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n) {
     const unsigned char *p = (const unsigned char *)bytes;
     char *to = n > SIZE_MAX / 4 * 3 - 3 ? NULL : phi__buf_reserve(out, (n + 2) / 3 * 4);
@@ -240,7 +229,12 @@ PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n) {
         return;
     }
     for (; n > 0; p += 3, to += 4, out->len += 4) {
-        phi__base64_group(to, p, n);
+        uint32_t bits =
+            (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) | (n > 2 ? (uint32_t)p[2] : 0);
+        to[0] = phi__base64_letters[bits >> 18];
+        to[1] = phi__base64_letters[bits >> 12 & 63];
+        to[2] = n > 1 ? phi__base64_letters[bits >> 6 & 63] : '=';
+        to[3] = n > 2 ? phi__base64_letters[bits & 63] : '=';
         n -= phi__min(n, 3);
     }
 }
@@ -256,8 +250,7 @@ static int phi__base64_value(char c) {
 static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
     size_t pads = last ? (size_t)(four[3] == '=') + (size_t)(four[2] == '=' && four[3] == '=') : 0;
     uint32_t bits = 0;
-    size_t i;
-    for (i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         int value = i >= 4 - pads ? 0 : phi__base64_value(four[i]);
         if (value < 0) return 0;
         bits = bits << 6 | (uint32_t)value;
@@ -270,8 +263,8 @@ static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
 }
 
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
-    size_t before = out->len, i;
-    for (i = 0; i < text.len; i += 4) {
+    size_t before = out->len;
+    for (size_t i = 0; i < text.len; i += 4) {
         char bytes[3];
         size_t n =
             text.len - i < 4 ? 0 : phi__base64_ungroup(text.at + i, i + 4 == text.len, bytes);
@@ -288,8 +281,8 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
 
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";
-    size_t i, at = 0;
-    for (i = 0; i < 16; i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < 16; i++) {
         unsigned byte = random[i];
         if (i == 6) byte = (byte & 0x0Fu) | 0x40u;
         if (i == 8) byte = (byte & 0x3Fu) | 0x80u;

@@ -4,17 +4,16 @@
 /* Length of the valid sequence at p, or 0. */
 static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
     unsigned char a = p[0], low = 0x80, high = 0xBF;
-    size_t n, i;
     if (a < 0x80) return 1;
     if (a < 0xC2 || a > 0xF4) return 0;
-    n = a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
+    size_t n = a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
     if (n > left) return 0;
     if (a == 0xE0) low = 0xA0;
     if (a == 0xED) high = 0x9F;
     if (a == 0xF0) low = 0x90;
     if (a == 0xF4) high = 0x8F;
     if (p[1] < low || p[1] > high) return 0;
-    for (i = 2; i < n; i++)
+    for (size_t i = 2; i < n; i++)
         if ((p[i] & 0xC0) != 0x80) return 0;
     return n;
 }
@@ -22,9 +21,9 @@ static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end) {
     const unsigned char *p = (const unsigned char *)at;
     unsigned char low = 0x80, high = 0xBF;
-    size_t left = (size_t)(end - at), n;
+    size_t left = (size_t)(end - at);
     if (p[0] < 0xC2 || p[0] > 0xF4 || left < 2) return 1;
-    n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    size_t n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
     if (p[0] == 0xE0) low = 0xA0;
     if (p[0] == 0xED) high = 0x9F;
     if (p[0] == 0xF0) low = 0x90;
@@ -49,10 +48,9 @@ PHI__FN size_t phi__utf8_valid(phi_str s) {
     const unsigned char *p = (const unsigned char *)s.at;
     size_t i = 0;
     while (i < s.len) {
-        size_t n;
         i += phi__utf8_ascii(p + i, s.len - i);
         if (i == s.len) break;
-        n = phi__utf8_sequence(p + i, s.len - i);
+        size_t n = phi__utf8_sequence(p + i, s.len - i);
         if (n == 0) return i;
         i += n;
     }
@@ -60,9 +58,8 @@ PHI__FN size_t phi__utf8_valid(phi_str s) {
 }
 
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most) {
-    size_t back;
     if (most >= s.len) return s.len;
-    for (back = 0; back < 4 && back <= most; back++)
+    for (size_t back = 0; back < 4 && back <= most; back++)
         if (((unsigned char)s.at[most - back] & 0xC0) != 0x80) return most - back;
     return most; /* not UTF-8 here: any place is as good */
 }
@@ -113,24 +110,15 @@ typedef struct phi__date {
     int64_t year, month, day;
 } phi__date;
 
-static int64_t phi__date_days(int64_t y, int64_t m, int64_t d) {
-    int64_t era, of_era, of_year;
-    if (m <= 2) y--;
-    era = (y >= 0 ? y : y - 399) / 400;
-    of_era = y - era * 400;
-    of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 /* Of days since 1970. */
 static phi__date phi__date_of(int64_t days) {
-    int64_t z = days + 719468, era, of_era, y, of_year, m;
+    int64_t z = days + 719468;
     phi__date date;
-    era = (z >= 0 ? z : z - 146096) / 146097;
-    of_era = z - era * 146097;
-    y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    of_year = of_era - (365 * y + y / 4 - y / 100);
-    m = (5 * of_year + 2) / 153;
+    int64_t era = (z >= 0 ? z : z - 146096) / 146097;
+    int64_t of_era = z - era * 146097;
+    int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * y + y / 4 - y / 100);
+    int64_t m = (5 * of_year + 2) / 153;
     date.day = of_year - (153 * m + 2) / 5 + 1;
     date.month = m < 10 ? m + 3 : m - 9;
     date.year = y + era * 400 + (date.month <= 2 ? 1 : 0);
@@ -138,8 +126,7 @@ static phi__date phi__date_of(int64_t days) {
 }
 
 static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
-    int i;
-    for (i = digits - 1; i >= 0; i--) {
+    for (int i = digits - 1; i >= 0; i--) {
         at[i] = (char)('0' + value % 10);
         value /= 10;
     }
@@ -180,18 +167,16 @@ static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minu
 }
 
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
-    int64_t days, rest;
-    phi__date date;
     char *at = out;
     if (ms < PHI__DATE_FIRST_MS) ms = PHI__DATE_FIRST_MS;
     if (ms > PHI__DATE_LAST_MS) ms = PHI__DATE_LAST_MS;
-    days = ms / 86400000;
-    rest = ms % 86400000;
+    int64_t days = ms / 86400000;
+    int64_t rest = ms % 86400000;
     if (rest < 0) {
         rest += 86400000;
         days--;
     }
-    date = phi__date_of(days);
+    phi__date date = phi__date_of(days);
     at = phi__date_digits(at, date.year, 4, '-');
     at = phi__date_digits(at, date.month, 2, '-');
     at = phi__date_digits(at, date.day, 2, 'T');
@@ -205,19 +190,26 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
 }
 
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
-    int64_t fraction, offset, days, hour, minute, second;
-    phi__date date, real;
+    int64_t fraction, offset;
+    phi__date date;
     if (text.len < 20 || !phi__date_shaped(text.at, "dddd-dd-ddTdd:dd:dd")) return false;
     if (!phi__date_rest(phi__str(text.at + 19, text.len - 19), &fraction, &offset)) return false;
     date.year = phi__date_number(text.at, 4);
     date.month = phi__date_number(text.at + 5, 2);
     date.day = phi__date_number(text.at + 8, 2);
-    hour = phi__date_number(text.at + 11, 2);
-    minute = phi__date_number(text.at + 14, 2);
-    second = phi__date_number(text.at + 17, 2);
+    int64_t hour = phi__date_number(text.at + 11, 2);
+    int64_t minute = phi__date_number(text.at + 14, 2);
+    int64_t second = phi__date_number(text.at + 17, 2);
     if (date.month < 1 || date.month > 12 || hour > 23 || minute > 59 || second > 60) return false;
-    days = phi__date_days(date.year, date.month, date.day);
-    real = phi__date_of(days); /* another one when the month has no such day */
+    int64_t y = date.year;
+    int64_t m = date.month;
+    int64_t d = date.day;
+    if (m <= 2) y--;
+    int64_t era = (y >= 0 ? y : y - 399) / 400;
+    int64_t of_era = y - era * 400;
+    int64_t of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+    int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    phi__date real = phi__date_of(days); /* another one when the month has no such day */
     if (real.month != date.month || real.day != date.day) return false;
     *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
     return true;

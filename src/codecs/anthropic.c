@@ -48,16 +48,6 @@ static void phi__anthropic_blocks_text(phi__encoder *e, phi_str text) {
     phi__render_text_part(e, text);
 }
 
-static void phi__anthropic_blocks_image(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
-    phi__render_member(out, "media_type", c->mime_type);
-    phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}");
-}
-
 static void phi__anthropic_blocks_document(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
@@ -81,9 +71,15 @@ static void phi__anthropic_blocks_document(phi__encoder *e, const phi_content *c
 }
 
 static void phi__anthropic_blocks_media_block(phi__encoder *e, const phi_content *c) {
-    if (c->kind == PHI_CONTENT_IMAGE)
-        phi__anthropic_blocks_image(e, c);
-    else
+    if (c->kind == PHI_CONTENT_IMAGE) {
+        phi__buf *out = &e->scratch;
+        phi__json_write_comma(out);
+        phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
+        phi__render_member(out, "media_type", c->mime_type);
+        phi__buf_text(out, ",\"data\":\"");
+        phi__render_base64(e, c->data);
+        phi__buf_text(out, "\"}}");
+    } else
         phi__anthropic_blocks_document(e, c);
 }
 
@@ -126,20 +122,6 @@ static void phi__anthropic_blocks_cited(phi__encoder *e, phi_str text, phi_str c
     phi__buf_char(out, '}');
 }
 
-/* `whole`: with the members of it that phi does not know, which `replay` has. */
-static void phi__anthropic_blocks_call(phi__encoder *e, const phi_content *c, bool whole) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-    phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
-    phi__buf_text(out, ",\"name\":");
-    phi__render_name(out, c->name, 128);
-    phi__buf_text(out, ",\"input\":");
-    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    if (whole) phi__render_rest(e, c->replay);
-    phi__buf_char(out, '}');
-}
-
 /* Types of opaque blocks: calls of the server's own tools, and their results. */
 /* "server_tool_use", "mcp_tool_use". */
 static bool phi__anthropic_blocks_is_server_call(phi_str name) {
@@ -154,10 +136,9 @@ static bool phi__anthropic_blocks_is_server_result(phi_str name) {
 /* True if the call of a result is an earlier block of the message. */
 static bool phi__anthropic_blocks_has_call(const phi_message *m, size_t block) {
     phi__json_found result, call;
-    size_t i;
     if (phi__json_cursor_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK)
         return true;
-    for (i = 0; i < block; i++)
+    for (size_t i = 0; i < block; i++)
         if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
             phi__anthropic_blocks_is_server_call(m->content[i].name) &&
             phi__json_cursor_find(m->content[i].replay, "id", &call) == PHI_OK &&
@@ -197,8 +178,7 @@ static void phi__anthropic_blocks_assistant(phi__encoder *e, const phi_message *
     bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
     size_t last = paused && m->content_count > 0 ? m->content_count - 1
                                                  : phi__anthropic_blocks_last(e, m, form);
-    size_t i;
-    for (i = 0; last != SIZE_MAX && i <= last; i++) {
+    for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
             phi__anthropic_blocks_cited(
@@ -206,9 +186,18 @@ static void phi__anthropic_blocks_assistant(phi__encoder *e, const phi_message *
                 whole ? c->citations : phi__str(NULL, 0));
         else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0)
             phi__anthropic_blocks_thinking(e, c);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
-            phi__anthropic_blocks_call(e, c, whole);
-        else if (phi__anthropic_blocks_sends(e, m, i, form))
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+            phi__buf *out = &e->scratch;
+            phi__json_write_comma(out);
+            phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
+            phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
+            phi__buf_text(out, ",\"name\":");
+            phi__render_name(out, c->name, 128);
+            phi__buf_text(out, ",\"input\":");
+            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+            if (whole) phi__render_rest(e, c->replay);
+            phi__buf_char(out, '}');
+        } else if (phi__anthropic_blocks_sends(e, m, i, form))
             phi__render_opaque(e, c);
     }
 }
@@ -217,18 +206,18 @@ static void phi__anthropic_blocks_assistant(phi__encoder *e, const phi_message *
    least some. */
 static void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool media = !m->is_error && phi__render_sends_media(e, m), opaque;
-    size_t i, texts = 0;
+    bool media = !m->is_error && phi__render_sends_media(e, m);
+    size_t texts = 0;
     const phi_content *text = NULL;
     phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
     phi__render_id(out, m->tool_call_id, PHI__ID_ANTHROPIC);
     if (m->is_error) phi__buf_text(out, ",\"is_error\":true");
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_WORDS) {
             text = &m->content[i];
             texts++;
         }
-    opaque = !m->is_error && phi__render_any_opaque(e, m);
+    bool opaque = !m->is_error && phi__render_any_opaque(e, m);
     if (media || opaque || texts > 1 || phi__render_omits_any(e, m)) {
         phi__buf_text(out, ",\"content\":[");
         phi__anthropic_blocks_parts(e, m, media || opaque);
@@ -329,30 +318,25 @@ static phi_stop_reason phi__anthropic_stream_stop_of(phi_str word) {
     return PHI_STOP_REASON_NONE;
 }
 
-/* A refusal with the provider's own explanation, where it gives one. */
-static void phi__anthropic_stream_refused(phi__assembly *a, phi_str word, phi_str details) {
-    phi__json_found found;
-    phi_str words = {NULL, 0};
-    if (details.len > 0 && phi__json_cursor_find(details, "explanation", &found) == PHI_OK)
-        (void)phi__json_cursor_found_str(&a->scratch, &found, &words);
-    if (words.len > 0)
-        phi__assembly_fail(a, PHI_FAILURE_CONTENT_FILTER, false, word, words);
-    else
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-}
-
 static void phi__anthropic_stream_stop(phi__anthropic_state *st, phi__assembly *a,
                                        phi__json_text reason, phi_str details) {
-    phi_str word;
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
-    word = phi__buf_str(&a->raw_stop_reason);
+    phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->got_stop = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     a->stop_reason = phi__anthropic_stream_stop_of(word);
-    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
-        phi__anthropic_stream_refused(a, word, details);
-    else if (a->stop_reason == PHI_STOP_REASON_NONE)
+    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL) {
+        /* A refusal with the provider's own explanation, where it gives one. */
+        phi__json_found found;
+        phi_str words = {NULL, 0};
+        if (details.len > 0 && phi__json_cursor_find(details, "explanation", &found) == PHI_OK)
+            (void)phi__json_cursor_found_str(&a->scratch, &found, &words);
+        if (words.len > 0)
+            phi__assembly_fail(a, PHI_FAILURE_CONTENT_FILTER, false, word, words);
+        else
+            phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+    } else if (a->stop_reason == PHI_STOP_REASON_NONE)
         phi__assembly_unknown_stop(a);
 }
 
@@ -383,16 +367,6 @@ static void phi__anthropic_stream_read_block(phi__anthropic_block *b, phi_str ra
     (void)phi__json_members_read(raw, &phi__anthropic_block_members, b, NULL);
 }
 
-/* A block that phi does not interpret. One without a type cannot go back and is read over. */
-static size_t phi__anthropic_stream_open_opaque(phi__assembly *a, const phi__anthropic_block *b,
-                                                int64_t index) {
-    size_t block;
-    if (b->type.len == 0) return SIZE_MAX;
-    block = phi__assembly_opaque(a, phi__str(NULL, 0), b->raw, index, true);
-    if (block != SIZE_MAX) phi__assembly_put(a, &a->drafts[block].name, b->type);
-    return block;
-}
-
 /* The members of a call that phi does not know ("caller") go back with it. */
 static void phi__anthropic_stream_keep_rest(phi__assembly *a, phi__draft *d, phi_str raw) {
     static const char *const known[] = {"type", "id", "name", "input", NULL};
@@ -405,8 +379,6 @@ static void phi__anthropic_stream_keep_rest(phi__assembly *a, phi__draft *d, phi
 static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_block *b,
                                          int64_t index) {
     phi_content_kind kind;
-    phi__draft *d;
-    size_t block;
     if (PHI__ANTHROPIC_IS(b->type, "text"))
         kind = PHI_CONTENT_TEXT;
     else if (PHI__ANTHROPIC_IS(b->type, "thinking") ||
@@ -414,11 +386,17 @@ static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_
         kind = PHI_CONTENT_THINKING;
     else if (PHI__ANTHROPIC_IS(b->type, "tool_use"))
         kind = PHI_CONTENT_TOOL_CALL;
-    else
-        return phi__anthropic_stream_open_opaque(a, b, index);
-    block = phi__assembly_open(a, kind, index);
+    else {
+        /* A block that phi does not interpret. One without a type cannot go back and is read
+           over. */
+        if (b->type.len == 0) return SIZE_MAX;
+        size_t block = phi__assembly_opaque(a, phi__str(NULL, 0), b->raw, index, true);
+        if (block != SIZE_MAX) phi__assembly_put(a, &a->drafts[block].name, b->type);
+        return block;
+    }
+    size_t block = phi__assembly_open(a, kind, index);
     if (block == SIZE_MAX) return block;
-    d = &a->drafts[block];
+    phi__draft *d = &a->drafts[block];
     if (kind == PHI_CONTENT_TEXT) {
         phi__assembly_add_text(a, block, b->text);
         phi__assembly_set(a, &d->citations, b->citations);
@@ -440,10 +418,9 @@ static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_
    They wait where a call keeps nothing else. */
 static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
     phi__anthropic_block b;
-    size_t block;
     if (ev->block.len == 0) return;
     phi__anthropic_stream_read_block(&b, ev->block);
-    block = phi__anthropic_stream_open(a, &b, ev->index);
+    size_t block = phi__anthropic_stream_open(a, &b, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
     phi__assembly_wait(a, block, b.input);
@@ -451,9 +428,8 @@ static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthr
 
 /* arguments: the call's, if no delta brought any. */
 static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi_str arguments) {
-    phi__draft *d;
     phi__assembly_close_call(a, block, arguments);
-    d = &a->drafts[block];
+    phi__draft *d = &a->drafts[block];
     phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
     phi__buf_free(&d->citations);
 }
@@ -473,9 +449,8 @@ static void phi__anthropic_stream_close_opaque(phi__assembly *a, size_t block) {
 }
 
 static void phi__anthropic_stream_block_stop(phi__assembly *a, size_t block) {
-    phi__draft *d;
     if (block == SIZE_MAX || !a->drafts[block].open) return;
-    d = &a->drafts[block];
+    phi__draft *d = &a->drafts[block];
     if (d->kind == PHI_CONTENT_TOOL_CALL)
         phi__anthropic_stream_close_call(
             a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
@@ -610,10 +585,9 @@ static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
     phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
-        size_t block;
         if (!phi__json_cursor_take_raw(&c, &raw)) continue;
         phi__anthropic_stream_read_block(&b, raw);
-        block = phi__anthropic_stream_open(a, &b, (int64_t)a->count);
+        size_t block = phi__anthropic_stream_open(a, &b, (int64_t)a->count);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
             phi__anthropic_stream_close_call(a, block, b.input);
         else
@@ -621,31 +595,29 @@ static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
     }
 }
 
-/* Cache diagnostics, which `extra` may ask for: kept for the host, with the id that the next
-   request names. null says that nothing was missed. */
-static void phi__anthropic_stream_diagnosed(phi__assembly *a, phi_str json) {
-    phi__buf *out = &a->details;
-    phi__buf_clear(out);
-    phi__buf_text(out, "{\"id\":");
-    phi__json_write_str(out, phi__buf_str(&a->response_id));
-    phi__buf_text(out, ",\"diagnostics\":");
-    phi__utf8_repair(out, json);
-    phi__buf_char(out, '}');
-    if (out->failed) a->no_memory = true;
-}
-
 /* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
 static void phi__anthropic_stream_message_of(phi__anthropic_state *st, phi__assembly *a,
                                              phi_str raw, bool whole) {
     phi__json_cursor c;
-    phi__anthropic_message m;
     phi__json_cursor_init(&c, raw);
     if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
-    memset(&m, 0, sizeof m);
+    phi__anthropic_message m = PHI_ZERO;
     (void)phi__json_members_take(&c, &phi__anthropic_message_members, &m);
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
-    if (m.diagnostics.len > 0) phi__anthropic_stream_diagnosed(a, m.diagnostics);
+    if (m.diagnostics.len > 0) {
+        /* Cache diagnostics, which `extra` may ask for: kept for the host, with the id that the
+           next request names. null says that nothing was missed. */
+        phi_str json = m.diagnostics;
+        phi__buf *out = &a->details;
+        phi__buf_clear(out);
+        phi__buf_text(out, "{\"id\":");
+        phi__json_write_str(out, phi__buf_str(&a->response_id));
+        phi__buf_text(out, ",\"diagnostics\":");
+        phi__utf8_repair(out, json);
+        phi__buf_char(out, '}');
+        if (out->failed) a->no_memory = true;
+    }
     phi__assembly_start(a);
     phi__anthropic_stream_usage(a, m.usage);
     if (!whole) return;
@@ -676,7 +648,6 @@ static void phi__anthropic_stream_take(phi__anthropic_state *st, phi__assembly *
 
 static void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
-    phi_arena_mark mark;
     phi__anthropic_event ev;
     if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
     if (a->terminal) return; /* message_stop was the last event: later ones are ignored */
@@ -696,17 +667,16 @@ static void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str n
         st->broken = true;
         return;
     }
-    mark = phi_arena_save(&a->scratch);
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__anthropic_stream_take(st, a, &ev, data);
     phi_arena_reset(&a->scratch, mark);
 }
 
 static void phi__anthropic_stream_end(void *state, phi__assembly *a) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
-    size_t i;
     bool open = false;
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
-    for (i = 0; i < a->count; i++) open = open || a->drafts[i].open;
+    for (size_t i = 0; i < a->count; i++) open = open || a->drafts[i].open;
     if (st->got_stop && !open)
         a->terminal = true; /* only the marker is missing */
     else
@@ -748,8 +718,7 @@ static const char *phi__anthropic_mark(const phi__request_spec *spec) {
 /* The version in force: the model's header, else its field. */
 static phi_str phi__anthropic_version(const phi_model *model) {
     phi_str version = phi__str_trim(phi_str_of(model->api_version));
-    size_t i;
-    for (i = 0; i < model->header_count; i++)
+    for (size_t i = 0; i < model->header_count; i++)
         if (phi__str_is_nocase(phi_str_of(model->headers[i].name), "anthropic-version"))
             version = phi__str_trim(phi_str_of(model->headers[i].value));
     return version.len > 0 ? version : PHI__LIT("2023-06-01");
@@ -804,22 +773,9 @@ static phi_role phi__anthropic_role(const phi__encoder *e, size_t at) {
                                                                                  : PHI_ROLE_USER;
 }
 
-/* Only a system message takes changes of tools. */
-static void phi__anthropic_update(phi__encoder *e, const phi_message *m, uint32_t form) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_blocks_text(e, c->text);
-        if ((form & PHI__ANTHROPIC_SYSTEM) != 0 && phi__render_is_opaque(e->codec, c))
-            phi__render_opaque(e, c);
-    }
-}
-
 /* True if a user's message ends with an opaque block, which takes no cache mark. */
 static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message *m) {
-    size_t i;
-    for (i = m->role == PHI_ROLE_USER ? m->content_count : 0; i > 0; i--) {
+    for (size_t i = m->role == PHI_ROLE_USER ? m->content_count : 0; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (phi__render_is_opaque(e->codec, c)) return true;
         if (phi__render_is_image(c) || (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)))
@@ -864,8 +820,7 @@ static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
 }
 
 static bool phi__anthropic_any_opaque(const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_OPAQUE) return true;
     return false;
 }
@@ -892,9 +847,16 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
     phi_str blocks;
     if (m->is_update && phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
-        if (m->is_update)
-            phi__anthropic_update(e, m, form);
-        else if (m->role == PHI_ROLE_USER)
+        if (m->is_update) {
+            /* Only a system message takes changes of tools. */
+            for (size_t i = 0; i < m->content_count; i++) {
+                const phi_content *c = &m->content[i];
+                if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+                    phi__anthropic_blocks_text(e, c->text);
+                if ((form & PHI__ANTHROPIC_SYSTEM) != 0 && phi__render_is_opaque(e->codec, c))
+                    phi__render_opaque(e, c);
+            }
+        } else if (m->role == PHI_ROLE_USER)
             phi__anthropic_blocks_parts(e, m, true);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__anthropic_blocks_result(e, m);
@@ -924,17 +886,14 @@ static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
 
 /* Images and documents of results that are errors: the API takes them only behind all results. */
 static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to) {
-    size_t i;
-    for (i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
-        uint32_t form;
         phi_str blocks;
-        size_t j;
         if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_media(e, m))
             continue;
-        form = phi__anthropic_form(e) | PHI__ANTHROPIC_MEDIA;
+        uint32_t form = phi__anthropic_form(e) | PHI__ANTHROPIC_MEDIA;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            for (j = 0; j < m->content_count; j++)
+            for (size_t j = 0; j < m->content_count; j++)
                 if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
                     phi__anthropic_blocks_media_block(e, &m->content[j]);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
@@ -965,14 +924,14 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p
 
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    size_t i, last = e->spec->tool_count; /* the mark follows the last tool with a schema */
+    size_t last = e->spec->tool_count; /* the mark follows the last tool with a schema */
     while (last > 0 && (e->spec->tools[last - 1].is_raw || e->spec->tools[last - 1].deferred))
         last--; /* a deferred tool takes none */
     phi__buf_text(out, ",\"tools\":[");
     if (phi__takes_deferred(e->spec))
         phi__buf_text(out, "{\"type\":\"tool_search_tool_bm25_20251119\","
                            "\"name\":\"tool_search_tool_bm25\"},");
-    for (i = 0; i < e->spec->tool_count; i++) {
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         if (e->spec->tools[i].is_raw) {
             phi__takes_put_raw(e, &e->spec->tools[i]);
@@ -1026,30 +985,13 @@ static void phi__anthropic_tail(phi__encoder *e) {
 }
 
 static bool phi__anthropic_changes_tools(const phi__encoder *e) {
-    size_t i, j;
-    for (i = 0; !e->spec->plain && i < e->spec->item_count; i++) {
+    size_t j;
+    for (size_t i = 0; !e->spec->plain && i < e->spec->item_count; i++) {
         const phi_message *m = e->spec->items[i].message;
         for (j = 0; m->is_update && j < m->content_count; j++)
             if (m->content[j].kind == PHI_CONTENT_OPAQUE) return true;
     }
     return false;
-}
-
-/* Beside the host's own. */
-static void phi__anthropic_put_beta(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    size_t i;
-    if (!phi__anthropic_changes_tools(e)) return;
-    phi__buf_clear(out);
-    for (i = 0; i < e->header_count; i++)
-        if (phi__str_is_nocase(e->headers[i].name, "anthropic-beta"))
-            phi__buf_add_str(out, e->headers[i].value);
-    if (phi__str_find(phi__buf_str(out), 0, PHI__ANTHROPIC_TOOLS_BETA) != SIZE_MAX) return;
-    if (out->len > 0) phi__buf_char(out, ',');
-    phi__buf_text(out, PHI__ANTHROPIC_TOOLS_BETA);
-    if (out->failed) e->failed = true;
-    phi__encode_header(e, "anthropic-beta", phi__buf_str(out));
-    phi__buf_clear(out);
 }
 
 static void phi__anthropic_address(phi__encoder *e) {
@@ -1069,7 +1011,19 @@ static void phi__anthropic_address(phi__encoder *e) {
     } else if (key.len > 0)
         phi__encode_header(e, "x-api-key", key);
     phi__encode_model_headers(e);
-    phi__anthropic_put_beta(e);
+    /* Beside the host's own. */
+    phi__buf *out = &e->scratch;
+    if (!phi__anthropic_changes_tools(e)) return;
+    phi__buf_clear(out);
+    for (size_t i = 0; i < e->header_count; i++)
+        if (phi__str_is_nocase(e->headers[i].name, "anthropic-beta"))
+            phi__buf_add_str(out, e->headers[i].value);
+    if (phi__str_find(phi__buf_str(out), 0, PHI__ANTHROPIC_TOOLS_BETA) != SIZE_MAX) return;
+    if (out->len > 0) phi__buf_char(out, ',');
+    phi__buf_text(out, PHI__ANTHROPIC_TOOLS_BETA);
+    if (out->failed) e->failed = true;
+    phi__encode_header(e, "anthropic-beta", phi__buf_str(out));
+    phi__buf_clear(out);
 }
 
 /* ---- tools that change in mid-conversation ---- */

@@ -69,15 +69,15 @@ static uint64_t phi__bedrock_document_hash(const phi__encoder *e, const phi_cont
 /* Letters, digits, hyphens, brackets and single blanks only; an ending such as ".pdf" is left
    out. */
 static void phi__bedrock_document_name(phi__buf *out, const phi_content *c, uint64_t hash) {
-    size_t len = c->name.len, i, n = 0;
+    size_t len = c->name.len, n = 0;
     char digits[17];
     bool blank = true;
-    for (i = len; i > 1 && len - i < 5; i--)
+    for (size_t i = len; i > 1 && len - i < 5; i--)
         if (c->name.at[i - 1] == '.') {
             len = i - 1;
             break;
         }
-    for (i = 0; i < len && n < PHI__BEDROCK_DOCUMENT_TITLE_MOST; i++) {
+    for (size_t i = 0; i < len && n < PHI__BEDROCK_DOCUMENT_TITLE_MOST; i++) {
         char ch = c->name.at[i];
         bool fits = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
                     (ch >= '0' && ch <= '9') || ch == '-' || ch == '(' || ch == ')' || ch == '[' ||
@@ -165,8 +165,8 @@ static bool phi__bedrock_blocks_fits(const phi_message *m, const phi_content *c)
 /* A message with documents needs a text: if it has none, one is added. */
 static void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
     const phi_message *m = e->spec->items[at].message;
-    size_t documents = 0, sent = 0, texts = 0, i;
-    for (i = 0; i < m->content_count; i++) {
+    size_t documents = 0, sent = 0, texts = 0;
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi__render_way way = phi__render_way_to(e, c);
         phi_str line = phi__render_stand_in(e, m, i);
@@ -231,21 +231,6 @@ static void phi__bedrock_blocks_cited(phi__encoder *e, phi_str text, phi_str cit
     phi__buf_text(out, "}}");
 }
 
-/* `whole`: with the members of it that phi does not know, which `replay` has. */
-static void phi__bedrock_blocks_call(phi__encoder *e, const phi_content *c, bool whole) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
-    phi__render_id(out, c->id, phi__bedrock_blocks_id_rule(e->spec->model));
-    phi__buf_text(out, ",\"name\":");
-    phi__render_name(out, c->name, 64);
-    phi__buf_text(out, ",\"input\":");
-    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    if (whole) phi__render_rest(e, c->replay);
-    phi__buf_char(out, '}');
-    phi__buf_char(out, '}');
-}
-
 /* The type of an opaque block that is a call of the server's own tools. */
 static bool phi__bedrock_blocks_is_server_call(phi_str name) {
     return phi__str_is(name, "toolUse");
@@ -271,9 +256,9 @@ static bool phi__bedrock_blocks_says(const phi__encoder *e, const phi_message *m
 /* Up to the last block that says something: reasoning may not end a message. */
 static void phi__bedrock_blocks_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
     bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
-    size_t end = m->content_count, i;
+    size_t end = m->content_count;
     while (end > 0 && !phi__bedrock_blocks_says(e, m, end - 1, form)) end--;
-    for (i = 0; i < end; i++) {
+    for (size_t i = 0; i < end; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
             phi__bedrock_blocks_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
@@ -282,9 +267,19 @@ static void phi__bedrock_blocks_assistant(phi__encoder *e, const phi_message *m,
         else if (c->kind == PHI_CONTENT_TEXT)
             phi__bedrock_blocks_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
                                       whole ? c->citations : phi__str(NULL, 0));
-        else if (c->kind == PHI_CONTENT_TOOL_CALL)
-            phi__bedrock_blocks_call(e, c, whole);
-        else if (c->kind == PHI_CONTENT_OPAQUE)
+        else if (c->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__buf *out = &e->scratch;
+            phi__json_write_comma(out);
+            phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
+            phi__render_id(out, c->id, phi__bedrock_blocks_id_rule(e->spec->model));
+            phi__buf_text(out, ",\"name\":");
+            phi__render_name(out, c->name, 64);
+            phi__buf_text(out, ",\"input\":");
+            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+            if (whole) phi__render_rest(e, c->replay);
+            phi__buf_char(out, '}');
+            phi__buf_char(out, '}');
+        } else if (c->kind == PHI_CONTENT_OPAQUE)
             phi__render_opaque(e, c);
     }
 }
@@ -300,9 +295,8 @@ static void phi__bedrock_blocks_result_open(phi__encoder *e, phi_str id, bool is
 /* A result that is an error holds text only; none is empty. */
 static void phi__bedrock_blocks_result(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    size_t empty;
     phi__bedrock_blocks_result_open(e, m->tool_call_id, m->is_error);
-    empty = e->scratch.len;
+    size_t empty = e->scratch.len;
     phi__bedrock_blocks_parts(e, at, PHI__BEDROCK_INSIDE);
     if (e->scratch.len == empty) phi__bedrock_blocks_text(e, PHI__LIT("(no output)"));
     phi__buf_text(&e->scratch, "]}}");
@@ -431,8 +425,7 @@ static phi_stop_reason phi__bedrock_stream_stop_of(phi_str word) {
 }
 
 static bool phi__bedrock_stream_calls_open(const phi__assembly *a) {
-    size_t i;
-    for (i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
     return false;
 }
@@ -489,20 +482,6 @@ static void phi__bedrock_stream_put_members(phi__assembly *a, size_t block, phi_
             phi__assembly_opaque_set(a, block, outer, phi__str(key.at, key.len), value);
 }
 
-/* The items of a result come in lists. */
-static void phi__bedrock_stream_put_result(phi__assembly *a, size_t block, phi_str list) {
-    phi__buf *bytes = &a->drafts[block].bytes;
-    phi__json_cursor c;
-    phi_str item;
-    phi__json_cursor_init(&c, list);
-    if (list.at[0] == '{')
-        phi__opaque_push(bytes, list);
-    else if (phi__json_cursor_enter_array(&c))
-        while (phi__json_cursor_next_item(&c))
-            if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
-    if (bytes->failed) a->no_memory = true;
-}
-
 /* A delta of an opaque block. What the block has no place for leaves it as its start has it. */
 static void phi__bedrock_stream_opaque_delta(phi__assembly *a, size_t block,
                                              const phi__bedrock_event *ev) {
@@ -513,19 +492,29 @@ static void phi__bedrock_stream_opaque_delta(phi__assembly *a, size_t block,
         d->incomplete = true; /* a block without a start: its deltas cannot be joined */
     else if (phi__str_is(name, "toolUse"))
         phi__assembly_add_text(a, block, ev->input);
-    else if (phi__str_is(name, "toolResult") && ev->result.len > 0)
-        phi__bedrock_stream_put_result(a, block, ev->result);
-    else if (phi__str_is(name, "image") && ev->image.len > 0)
+    else if (phi__str_is(name, "toolResult") && ev->result.len > 0) {
+        /* The items of a result come in lists. */
+        phi_str list = ev->result;
+        phi__buf *bytes = &a->drafts[block].bytes;
+        phi__json_cursor c;
+        phi_str item;
+        phi__json_cursor_init(&c, list);
+        if (list.at[0] == '{')
+            phi__opaque_push(bytes, list);
+        else if (phi__json_cursor_enter_array(&c))
+            while (phi__json_cursor_next_item(&c))
+                if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
+        if (bytes->failed) a->no_memory = true;
+    } else if (phi__str_is(name, "image") && ev->image.len > 0)
         phi__bedrock_stream_put_members(a, block, PHI__LIT("image"), ev->image);
 }
 
 static void phi__bedrock_stream_close(phi__assembly *a, size_t block) {
-    phi__draft *d;
-    phi_str name, empty = {NULL, 0}, value;
+    phi_str empty = {NULL, 0}, value;
     const char *member = NULL;
     if (block == SIZE_MAX || !a->drafts[block].open) return;
-    d = &a->drafts[block];
-    name = phi__buf_str(&d->name);
+    phi__draft *d = &a->drafts[block];
+    phi_str name = phi__buf_str(&d->name);
     if (d->kind == PHI_CONTENT_TOOL_CALL) {
         phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
         phi__buf_free(&d->citations);
@@ -547,36 +536,26 @@ static void phi__bedrock_stream_close(phi__assembly *a, size_t block) {
     phi__assembly_opaque_close(a, block, name, phi_str_of(member), false);
 }
 
-/* Opaque blocks whose end the stream did not say. */
-static void phi__bedrock_stream_close_all(phi__assembly *a) {
-    size_t i;
-    for (i = 0; i < a->count; i++)
-        if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_stream_close(a, i);
-}
-
 /* A delta of an unknown kind for a block without a start opens an opaque block. */
 static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     phi__json_found delta;
-    phi_str name;
-    size_t block;
     if (phi__json_cursor_find(ev->data, "delta", &delta) != PHI_OK || delta.type != PHI_JSON_OBJECT)
         return;
-    name = phi__bedrock_stream_member(delta.raw);
+    phi_str name = phi__bedrock_stream_member(delta.raw);
     if (name.len == 0 || phi__assembly_find(a, ev->index) != SIZE_MAX) return;
-    block = phi__assembly_opaque(a, name, delta.raw, ev->index, true);
+    size_t block = phi__assembly_opaque(a, name, delta.raw, ev->index, true);
     if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].id, PHI__LIT("delta"));
 }
 
 /* ---- starts and deltas ---- */
 
 static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event *ev) {
-    size_t block;
     if (ev->text.at != NULL) {
         phi__assembly_add_text(a, phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
                                ev->text);
         return;
     }
-    block = phi__assembly_find(a, ev->index);
+    size_t block = phi__assembly_find(a, ev->index);
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
         phi__bedrock_stream_opaque_delta(a, block, ev);
         return;
@@ -604,10 +583,9 @@ static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event
 static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedrock_event *ev) {
     static const char *const known[] = {"toolUseId", "name", "input", NULL};
     phi_str inner;
-    phi__draft *d;
     size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
     if (block == SIZE_MAX) return block;
-    d = &a->drafts[block];
+    phi__draft *d = &a->drafts[block];
     phi__assembly_put(a, &d->id, ev->id);
     phi__assembly_put(a, &d->name, ev->name);
     if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
@@ -636,7 +614,9 @@ static void phi__bedrock_stream_stop(phi__bedrock_state *st, phi__assembly *a,
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
-    phi__bedrock_stream_close_all(a);
+    /* Opaque blocks whose end the stream did not say. */
+    for (size_t i = 0; i < a->count; i++)
+        if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_stream_close(a, i);
     a->terminal = !phi__bedrock_stream_calls_open(a);
     a->stop_reason = phi__bedrock_stream_stop_of(phi__buf_str(&a->raw_stop_reason));
     if (a->stop_reason == PHI_STOP_REASON_NONE) phi__assembly_unknown_stop(a);
@@ -664,8 +644,7 @@ static int phi__bedrock_stream_status(phi_str type) {
                  {"accessDeniedException", 403},
                  {"expiredTokenException", 403},
                  {"unrecognizedClientException", 403}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(table); i++)
+    for (size_t i = 0; i < PHI__COUNT(table); i++)
         if (phi__str_is_nocase(type, table[i].type)) return table[i].status;
     return 0;
 }
@@ -721,8 +700,7 @@ static phi__bedrock_kind phi__bedrock_stream_kind_of(phi_str name) {
                  {"messageStart", PHI__BEDROCK_MESSAGE_START},
                  {"messageStop", PHI__BEDROCK_MESSAGE_STOP},
                  {"metadata", PHI__BEDROCK_METADATA}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(table); i++)
+    for (size_t i = 0; i < PHI__COUNT(table); i++)
         if (phi__str_is(name, table[i].name)) return table[i].kind;
     return PHI__BEDROCK_UNKNOWN;
 }
@@ -809,8 +787,7 @@ static void phi__bedrock_stream_cited(phi__assembly *a, const phi__bedrock_event
     phi__json_cursor_init(&c, found.raw);
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
-        phi__bedrock_event part;
-        memset(&part, 0, sizeof part);
+        phi__bedrock_event part = PHI_ZERO;
         (void)phi__json_members_take(&c, &phi__bedrock_block_members, &part);
         phi__assembly_add_text(a, block, part.text);
     }
@@ -820,11 +797,10 @@ static void phi__bedrock_stream_content(phi__assembly *a, phi__json_cursor *c) {
     phi__bedrock_event ev;
     if (!phi__json_cursor_enter_array(c)) return;
     while (phi__json_cursor_next_item(c)) {
-        size_t block;
         memset(&ev, 0, sizeof ev);
         ev.index = (int64_t)a->count;
         phi__bedrock_stream_take_start(c, &ev);
-        block = phi__bedrock_stream_start(a, &ev);
+        size_t block = phi__bedrock_stream_start(a, &ev);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
             phi__assembly_add(a, block, ev.object);
         else if (block == SIZE_MAX && ev.cited.len > 0)
@@ -986,20 +962,15 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     return form;
 }
 
-/* The API takes the provider's tool uses and results only in a request with tools. */
-static void phi__bedrock_note_calls(phi__encoder *e, const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count && !e->had_calls; i++)
-        e->had_calls = phi__render_is_opaque(e->codec, &m->content[i]) &&
-                       (phi__str_is(m->content[i].name, "toolUse") ||
-                        phi__str_is(m->content[i].name, "toolResult"));
-}
-
 static void phi__bedrock_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = phi__bedrock_form(e, at);
     phi_str blocks;
-    phi__bedrock_note_calls(e, m);
+    /* The API takes the provider's tool uses and results only in a request with tools. */
+    for (size_t i = 0; i < m->content_count && !e->had_calls; i++)
+        e->had_calls = phi__render_is_opaque(e->codec, &m->content[i]) &&
+                       (phi__str_is(m->content[i].name, "toolUse") ||
+                        phi__str_is(m->content[i].name, "toolResult"));
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
             phi__bedrock_blocks_parts(e, at, PHI__BEDROCK_INSIDE);
@@ -1032,8 +1003,7 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
 }
 
 static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
-    size_t i;
-    for (i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
+    for (size_t i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
             !phi__bedrock_blocks_fits(m, &m->content[i]))
             return true;
@@ -1041,8 +1011,7 @@ static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m)
 }
 
 static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
-    size_t i;
-    for (i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         uint32_t form = phi__bedrock_form(e, i) | PHI__BEDROCK_MEDIA;
         phi_str blocks;
         if (!phi__bedrock_has_behind(e, e->spec->items[i].message)) continue;
@@ -1091,10 +1060,10 @@ static void phi__bedrock_put_serial(phi__encoder *e, const phi__claude_plan *pla
 /* Fields that the API passes on to the model: thinking of Claude, effort of gpt-oss. */
 static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
     phi__buf *out = &e->scratch;
-    size_t before = out->len, from;
+    size_t before = out->len;
     const phi__request_spec *spec = e->spec;
     phi__buf_text(out, ",\"additionalModelRequestFields\":");
-    from = out->len;
+    size_t from = out->len;
     if (phi__bedrock_is_claude(e)) {
         phi__claude_put_thinking(e, plan);
         phi__claude_put_config(e, plan, false);
@@ -1175,13 +1144,12 @@ static void phi__bedrock_head(phi__encoder *e) {
 
 static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf *out = &e->scratch;
-    bool strict;
     if (tool->is_raw) {
         phi__takes_put_raw(e, tool);
         return;
     }
     phi__buf_text(out, "{\"toolSpec\":{");
-    strict = phi__strict_tools_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
+    bool strict = phi__strict_tools_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
     phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
 }
 
@@ -1205,11 +1173,10 @@ static void phi__bedrock_put_tools(phi__encoder *e) {
     static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
     const phi__request_spec *spec = e->spec;
     phi__tool_view none;
-    size_t i;
     if (!e->had_calls && (spec->tool_count == 0 || spec->tool_choice == PHI_TOOL_CHOICE_NONE))
         return;
     phi__buf_text(&e->scratch, ",\"toolConfig\":{\"tools\":[");
-    for (i = 0; i < spec->tool_count; i++) {
+    for (size_t i = 0; i < spec->tool_count; i++) {
         if (i > 0) phi__buf_char(&e->scratch, ',');
         phi__bedrock_put_tool(e, &spec->tools[i]);
     }
@@ -1239,24 +1206,12 @@ static void phi__bedrock_tail(phi__encoder *e) {
 
 /* ---- where to, and who ---- */
 
-static void phi__bedrock_put_id(phi__buf *out, phi_str id) {
-    size_t i;
-    for (i = 0; i < id.len; i++) {
-        char c = id.at[i];
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            c == '-' || c == '_' || c == '.' || c == '~')
-            phi__buf_char(out, c);
-        else
-            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
-    }
-}
-
 /* "ACCESS:SECRET[:TOKEN]"; false: a key of Bedrock's own, which has no colon, or none. */
 static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
     phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
-    size_t first = phi__str_find(key, 0, ":"), second;
+    size_t first = phi__str_find(key, 0, ":");
     if (first == SIZE_MAX) return false;
-    second = phi__str_find(key, first + 1, ":");
+    size_t second = phi__str_find(key, first + 1, ":");
     s->access_key = phi__str(key.at, first);
     s->secret = phi__str(key.at + first + 1, (second == SIZE_MAX ? key.len : second) - first - 1);
     if (second != SIZE_MAX) s->token = phi__str(key.at + second + 1, key.len - second - 1);
@@ -1265,11 +1220,19 @@ static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
 
 static void phi__bedrock_address(phi__encoder *e) {
     phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key)), path;
-    phi__sigv4 keys;
-    memset(&keys, 0, sizeof keys);
+    phi__sigv4 keys = PHI_ZERO;
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, "/model/");
-    phi__bedrock_put_id(&e->scratch, phi_str_of(e->spec->model->id));
+    phi__buf *out = &e->scratch;
+    phi_str id = phi_str_of(e->spec->model->id);
+    for (size_t i = 0; i < id.len; i++) {
+        char c = id.at[i];
+        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+            c == '-' || c == '_' || c == '.' || c == '~')
+            phi__buf_char(out, c);
+        else
+            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
+    }
     phi__buf_text(&e->scratch, "/converse-stream");
     if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &path)) {
         e->failed = true;
@@ -1287,24 +1250,6 @@ static void phi__bedrock_address(phi__encoder *e) {
     phi__encode_model_headers(e);
 }
 
-/* Host and path of a url; the host as the Host header has it, without a port that goes without
-   saying. */
-static void phi__bedrock_split(phi_str url, phi__sigv4 *s) {
-    size_t from = phi__str_find(url, 0, "://"), slash, at;
-    const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
-    from = from == SIZE_MAX ? 0 : from + 3;
-    slash = phi__str_find(url, from, "/");
-    if (slash == SIZE_MAX) slash = url.len;
-    s->path = phi__str(url.at + slash, url.len - slash);
-    at = phi__str_find(s->path, 0, "?");
-    if (at != SIZE_MAX) s->path.len = at;
-    s->host = phi__str(url.at + from, slash - from);
-    at = phi__str_find(s->host, 0, "@");
-    if (at != SIZE_MAX) s->host = phi__str(s->host.at + at + 1, s->host.len - at - 1);
-    at = phi__str_find(s->host, 0, port);
-    if (at != SIZE_MAX && at + strlen(port) == s->host.len) s->host.len = at;
-}
-
 /* The text between `from` and the next `end`; false: none. */
 static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_str *out) {
     size_t to = from < s.len ? phi__str_find(s, from, end) : SIZE_MAX;
@@ -1317,13 +1262,13 @@ static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_st
    which has the list of models, or of "arn:aws:bedrock:eu-west-1:...". */
 static phi_str phi__bedrock_region(phi_str host, phi_str id) {
     phi_str region;
-    size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;
+    size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0;
     if (phi__str_starts(host, "bedrock.") || phi__str_starts(host, "bedrock-fips.")) at = 0;
     if (at != SIZE_MAX && (at = phi__str_find(host, at, ".")) != SIZE_MAX &&
         phi__bedrock_between(host, at + 1, ".", &region))
         return region;
     if (phi__str_starts(id, "arn:")) {
-        for (i = 0; i < 3 && colon != SIZE_MAX; i++) {
+        for (size_t i = 0; i < 3 && colon != SIZE_MAX; i++) {
             colon = phi__str_find(id, colon, ":");
             if (colon != SIZE_MAX) colon++;
         }
@@ -1333,15 +1278,28 @@ static phi_str phi__bedrock_region(phi_str host, phi_str id) {
 }
 
 static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
-    phi__sigv4 s;
     phi__sigv4_words words;
-    size_t i;
-    memset(&s, 0, sizeof s);
+    phi__sigv4 s = PHI_ZERO;
     if (!phi__bedrock_keys(e, &s)) return;
     s.method = e->request.method;
-    phi__bedrock_split(e->request.url, &s);
+    /* Host and path of a url; the host as the Host header has it, without a port that goes
+       without saying. */
+    phi_str url = e->request.url;
+    size_t from = phi__str_find(url, 0, "://");
+    const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
+    from = from == SIZE_MAX ? 0 : from + 3;
+    size_t slash = phi__str_find(url, from, "/");
+    if (slash == SIZE_MAX) slash = url.len;
+    s.path = phi__str(url.at + slash, url.len - slash);
+    size_t at = phi__str_find(s.path, 0, "?");
+    if (at != SIZE_MAX) s.path.len = at;
+    s.host = phi__str(url.at + from, slash - from);
+    at = phi__str_find(s.host, 0, "@");
+    if (at != SIZE_MAX) s.host = phi__str(s.host.at + at + 1, s.host.len - at - 1);
+    at = phi__str_find(s.host, 0, port);
+    if (at != SIZE_MAX && at + strlen(port) == s.host.len) s.host.len = at;
     s.region = phi__bedrock_region(s.host, phi_str_of(e->spec->model->id));
-    for (i = 0; i < e->header_count; i++)
+    for (size_t i = 0; i < e->header_count; i++)
         if (phi__str_is_nocase(e->headers[i].name, "content-type"))
             s.content_type = e->headers[i].value;
     s.wall_ms = signing->wall_ms;

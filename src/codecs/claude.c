@@ -71,14 +71,12 @@ static uint32_t phi__claude_version(phi_str s) {
 }
 
 PHI__FN phi__claude phi__claude_of(phi_str id) {
-    phi__claude out;
-    phi_str rest, family;
-    size_t at = phi__str_find(id, 0, "claude-"), i;
+    size_t at = phi__str_find(id, 0, "claude-");
     uint32_t version;
-    memset(&out, 0, sizeof out);
+    phi__claude out = PHI_ZERO;
     if (at == SIZE_MAX) return out;
-    rest = phi__str(id.at + at + 7, id.len - at - 7);
-    family = rest;
+    phi_str rest = phi__str(id.at + at + 7, id.len - at - 7);
+    phi_str family = rest;
     if (phi__claude_digit(rest, 0)) { /* the old order: claude-3-7-sonnet */
         version = phi__claude_version(rest);
         family.len = 0;
@@ -88,7 +86,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
         family.len = dash;
         version = phi__claude_version(phi__str(rest.at + dash + 1, rest.len - dash - 1));
     }
-    for (i = 0; version != 0 && i < PHI__COUNT(phi__claude_rows); i++) {
+    for (size_t i = 0; version != 0 && i < PHI__COUNT(phi__claude_rows); i++) {
         const phi__claude_row *row = &phi__claude_rows[i];
         if (row->family[0] != '\0' && !phi__str_is(family, row->family)) continue;
         if (version < row->from || version > row->to) continue;
@@ -102,8 +100,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
 /* ---- the settings of a request ---- */
 
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m) {
-    size_t i;
-    for (i = m->content_count; i > 0; i--) {
+    for (size_t i = m->content_count; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return i - 1;
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) return i - 1;
@@ -138,9 +135,7 @@ PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_ver
 }
 
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
-    phi__claude_plan p;
-    uint32_t most;
-    memset(&p, 0, sizeof p);
+    phi__claude_plan p = PHI_ZERO;
     p.claude = phi__claude_of(phi_str_of(spec->model->id));
     p.adaptive = p.claude.adaptive || (spec->model->quirks & PHI_QUIRK_ADAPTIVE_THINKING) != 0;
     p.max_tokens = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
@@ -151,7 +146,7 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
         if (!p.adaptive) p.budget = phi__render_budget(spec->thinking);
     }
     if (p.budget == 0) return p;
-    most = p.max_tokens > UINT32_MAX - p.budget ? UINT32_MAX : p.max_tokens + p.budget;
+    uint32_t most = p.max_tokens > UINT32_MAX - p.budget ? UINT32_MAX : p.max_tokens + p.budget;
     if (p.claude.most_output != 0 && most > p.claude.most_output)
         most = p.claude.most_output > p.max_tokens ? p.claude.most_output : p.max_tokens;
     p.max_tokens = most;
@@ -167,7 +162,7 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
 /* Whether the calls that wait for an answer were made without thinking: by another model, or when
    it was off. The message that made them has no thinking block to begin with. */
 static bool phi__claude_unthought(const phi__encoder *e) {
-    size_t at = e->spec->item_count, i, last = SIZE_MAX;
+    size_t at = e->spec->item_count, last = SIZE_MAX;
     const phi_message *m = NULL;
     bool thought = false, calls = false;
     while (at > 0 && last == SIZE_MAX) {
@@ -175,7 +170,7 @@ static bool phi__claude_unthought(const phi__encoder *e) {
         if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(e->codec, m);
     }
     /* Backwards: the first block that is sent decides. */
-    for (i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
+    for (size_t i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
         if (c->kind == PHI_CONTENT_THINKING)
@@ -190,9 +185,8 @@ static bool phi__claude_unthought(const phi__encoder *e) {
 
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e) {
     phi__claude_plan p = phi__claude_plan_of(e->spec);
-    phi__request_spec calm;
     if (p.budget == 0 || !phi__claude_unthought(e)) return p;
-    calm = *e->spec;
+    phi__request_spec calm = *e->spec;
     calm.thinking = PHI_THINKING_OFF;
     return phi__claude_plan_of(&calm);
 }

@@ -50,9 +50,8 @@ static bool phi__gemini_parts_three(const phi__encoder *e) {
 
 /* An id that phi__assembly_finish invented, because the model gave none. */
 static bool phi__gemini_parts_invented(phi_str id) {
-    size_t i;
     if (id.len != 21 || memcmp(id.at, "call_", 5) != 0) return false;
-    for (i = 5; i < id.len; i++)
+    for (size_t i = 5; i < id.len; i++)
         if (!((id.at[i] >= '0' && id.at[i] <= '9') || (id.at[i] >= 'a' && id.at[i] <= 'f')))
             return false;
     return true;
@@ -113,14 +112,13 @@ static bool phi__gemini_parts_inside(const phi__encoder *e, const phi_content *c
 static void phi__gemini_parts_opaque(phi__encoder *e, const phi_content *c, bool own) {
     static const char *const signature[] = {"thoughtSignature", NULL};
     phi__buf *out = &e->scratch;
-    phi_arena_mark mark;
     if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_GOOGLE) &&
         !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_VERTEX))
         return;
     if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX)) &&
         (phi__str_is(c->name, "toolCall") || phi__str_is(c->name, "toolResponse")))
         return;
-    mark = phi_arena_save(e->arena);
+    phi_arena_mark mark = phi_arena_save(e->arena);
     if (phi__kept_tree(e, c->replay) == NULL) return;
     phi_arena_reset(e->arena, mark);
     phi__json_write_comma(out);
@@ -144,8 +142,8 @@ static void phi__gemini_parts_opaque_user(phi__encoder *e, const phi_content *c)
    false: only counts. */
 static size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bool inside,
                                        bool write) {
-    size_t i, n = 0;
-    for (i = 0; i < m->content_count; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK ||
             phi__gemini_parts_inside(e, c) != inside)
@@ -163,35 +161,13 @@ static void phi__gemini_parts_said(phi__encoder *e, const phi_content *c) {
     phi__buf_text(&e->scratch, "\"}");
 }
 
-/* Parts of messages, into the scratch buffer. `same`: the same model minted it; `own`: a model of
-   this name. */
-static void phi__gemini_parts_user(phi__encoder *e, const phi_message *m) {
-    phi__render_parts(e, m, true, phi__gemini_parts_said, phi__gemini_parts_block,
-                      phi__gemini_parts_opaque_user);
-}
-
-static void phi__gemini_parts_call(phi__encoder *e, const phi_content *c, phi_str signature) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"functionCall\":{");
-    phi__gemini_parts_id(e, out, c->id);
-    phi__buf_text(out, "\"name\":");
-    phi__gemini_name(out, c->name);
-    phi__buf_text(out, ",\"args\":");
-    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    phi__buf_char(out, '}');
-    phi__gemini_parts_sign(e, signature);
-    phi__buf_char(out, '}');
-}
-
 /* Every part keeps its own signature; thinking without one does not help the model. The first of
    parallel calls has a signature, and models since 3 require it: a call of another model gets the
    documented signature for such calls. */
 static void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool same, bool own) {
     const phi_str none = {NULL, 0};
     bool first = true;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi_str signature = same ? c->signature : none;
         if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
@@ -201,7 +177,17 @@ static void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool 
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
             if (first && signature.len == 0 && phi__gemini_parts_three(e))
                 signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
-            phi__gemini_parts_call(e, c, signature);
+            phi__buf *out = &e->scratch;
+            phi__json_write_comma(out);
+            phi__buf_text(out, "{\"functionCall\":{");
+            phi__gemini_parts_id(e, out, c->id);
+            phi__buf_text(out, "\"name\":");
+            phi__gemini_name(out, c->name);
+            phi__buf_text(out, ",\"args\":");
+            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+            phi__buf_char(out, '}');
+            phi__gemini_parts_sign(e, signature);
+            phi__buf_char(out, '}');
             first = false;
         } else
             phi__gemini_parts_opaque(e, c, own);
@@ -216,18 +202,6 @@ static void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str n
     phi__buf_text(out, "\"name\":");
     phi__gemini_name(out, name);
     phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
-}
-
-static void phi__gemini_parts_result(phi__encoder *e, const phi_message *m) {
-    phi__gemini_parts_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
-    phi__gemini_result_text(e, m);
-    phi__buf_text(&e->scratch, "\"}");
-    if (phi__gemini_parts_blocks(e, m, true, false) > 0) {
-        phi__buf_text(&e->scratch, ",\"parts\":[");
-        (void)phi__gemini_parts_blocks(e, m, true, true);
-        phi__buf_char(&e->scratch, ']');
-    }
-    phi__buf_text(&e->scratch, "}}");
 }
 
 /* ======== Arguments that Vertex AI sent in pieces: each a path and a value, strings of
@@ -286,8 +260,7 @@ static phi_status phi__gemini_pieces_join_text(phi__gemini_pieces *p, phi_json *
 static phi_json *phi__gemini_pieces_value(phi_json *piece) {
     static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
     phi_json *value = NULL;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names) && value == NULL; i++)
+    for (size_t i = 0; i < PHI__COUNT(names) && value == NULL; i++)
         value = phi_json_remove(piece, names[i]);
     return value;
 }
@@ -295,7 +268,7 @@ static phi_json *phi__gemini_pieces_value(phi_json *piece) {
 static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece) {
     const char *path = phi_json_str(phi_json_get(piece, "jsonPath"), "").at;
     bool is_null = phi_json_get(piece, "nullValue") != NULL;
-    phi_json *node = p->root, *value, *below;
+    phi_json *node = p->root, *below;
     phi__json_step step, next;
     if (path[0] != '$') return PHI_PARSE;
     path += path[1] == '.' ? 2 : 1;
@@ -303,15 +276,14 @@ static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece)
     while (phi__json_get_path_step(&path, &next)) {
         below = phi__gemini_pieces_get(node, &step);
         if (below == NULL) {
-            phi_status status;
             below = next.is_index ? phi_json_new_array(p->arena) : phi_json_new_object(p->arena);
-            status = phi__gemini_pieces_put(p, node, &step, below);
+            phi_status status = phi__gemini_pieces_put(p, node, &step, below);
             if (status != PHI_OK) return status;
         }
         node = below;
         step = next;
     }
-    value = phi__gemini_pieces_value(piece);
+    phi_json *value = phi__gemini_pieces_value(piece);
     if (*path != '\0' || value == NULL) return PHI_PARSE;
     below = phi__gemini_pieces_get(node, &step);
     if (below != NULL && phi_json_is(below, PHI_JSON_STRING) &&
@@ -324,20 +296,17 @@ static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece)
    a path that is none, or a value of no known kind. */
 static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_str *out) {
     phi_json *list = NULL, *piece;
-    phi_json_iter it;
-    phi_status status;
-    phi__gemini_pieces p;
     char *text = phi__arena_bytes(arena, phi__add(pieces.len, 2));
-    memset(&p, 0, sizeof p);
+    phi__gemini_pieces p = PHI_ZERO;
     p.arena = arena;
     p.root = phi_json_new_object(arena);
     if (p.root == NULL || text == NULL) return PHI_NO_MEMORY;
     memcpy(text, pieces.at, pieces.len);
     text[pieces.len] = ']';
     text[pieces.len + 1] = '\0';
-    status = phi_json_parse(arena, phi__str(text, pieces.len + 1), PHI_JSON_REPLACE_BAD_UTF8, &list,
-                            NULL);
-    it = phi_json_each(list);
+    phi_status status = phi_json_parse(arena, phi__str(text, pieces.len + 1),
+                                       PHI_JSON_REPLACE_BAD_UTF8, &list, NULL);
+    phi_json_iter it = phi_json_each(list);
     while (status == PHI_OK && (piece = phi_json_next(&it)) != NULL)
         status = phi__gemini_pieces_add(&p, piece);
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
@@ -407,9 +376,8 @@ static const phi__json_members phi__gemini_chunk_members = {phi__gemini_chunk_li
 
 static bool phi__gemini_stream_read(phi__gemini_chunk *k, phi_str data) {
     uint32_t seen = 0;
-    bool good;
     memset(k, 0, sizeof *k);
-    good = phi__json_members_read(data, &phi__gemini_chunk_members, k, &seen);
+    bool good = phi__json_members_read(data, &phi__gemini_chunk_members, k, &seen);
     k->ours = seen > 1;
     return good;
 }
@@ -444,9 +412,8 @@ static const phi__json_members phi__gemini_part_members = {phi__gemini_part_list
 /* The block a part belongs to: the last one, where that is of its kind and not signed otherwise. */
 static size_t phi__gemini_stream_block(phi__assembly *a, const phi__gemini_part *p) {
     phi_content_kind kind = p->thought ? PHI_CONTENT_THINKING : PHI_CONTENT_TEXT;
-    const phi__draft *last;
     if (a->count == 0) return phi__assembly_open(a, kind, -1);
-    last = &a->drafts[a->count - 1];
+    const phi__draft *last = &a->drafts[a->count - 1];
     if (last->kind == kind && p->text.len > 0 && p->signature.len > 0 && last->signature.len > 0)
         phi__assembly_close(a, a->count - 1);
     return phi__assembly_current(a, kind);
@@ -454,9 +421,8 @@ static size_t phi__gemini_stream_block(phi__assembly *a, const phi__gemini_part 
 
 /* Returns the block of a part that is text and nothing else; SIZE_MAX: it is more, or nothing. */
 static size_t phi__gemini_stream_text(phi__assembly *a, const phi__gemini_part *p) {
-    size_t block;
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
-    block = phi__gemini_stream_block(a, p);
+    size_t block = phi__gemini_stream_block(a, p);
     phi__assembly_add_text(a, block, p->text);
     if (block == SIZE_MAX || p->signature.len == 0) return block;
     phi__gemini_stream_put(a, &a->drafts[block].signature, p->signature);
@@ -467,9 +433,8 @@ static size_t phi__gemini_stream_text(phi__assembly *a, const phi__gemini_part *
 
 /* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
 static void phi__gemini_stream_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
-    phi_str inner;
     if (pieces.len <= 2) return;
-    inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
+    phi_str inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
     if (inner.len == 0) return;
     phi__assembly_wait(a, block, a->drafts[block].replay.len == 0 ? PHI__LIT("[") : PHI__LIT(","));
     phi__assembly_wait(a, block, inner);
@@ -478,9 +443,9 @@ static void phi__gemini_stream_keep_pieces(phi__assembly *a, size_t block, phi_s
 static void phi__gemini_stream_close_call(phi__assembly *a, size_t block) {
     const phi__draft *d = &a->drafts[block];
     phi_str arguments;
-    phi_status status;
     if (d->replay_open) {
-        status = phi__gemini_pieces_join(&a->scratch, phi__buf_str(&d->replay), &arguments);
+        phi_status status =
+            phi__gemini_pieces_join(&a->scratch, phi__buf_str(&d->replay), &arguments);
         if (status == PHI_NO_MEMORY) a->no_memory = true;
         if (status != PHI_OK) {
             phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_arguments"),
@@ -494,7 +459,6 @@ static void phi__gemini_stream_close_call(phi__assembly *a, size_t block) {
 
 static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
                                     const phi__gemini_part *p) {
-    phi__draft *d;
     size_t block;
     if (st->in_call && p->name.len == 0)
         block = a->count - 1;
@@ -505,7 +469,7 @@ static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
     }
     st->in_call = false;
     if (block == SIZE_MAX) return;
-    d = &a->drafts[block];
+    phi__draft *d = &a->drafts[block];
     phi__gemini_stream_put(a, &d->id, p->id);
     phi__gemini_stream_put(a, &d->name, p->name);
     phi__gemini_stream_put(a, &d->signature, p->signature);
@@ -532,8 +496,7 @@ static phi__json_text phi__gemini_stream_other(phi_str raw) {
     if (!phi__json_cursor_enter_object(&c)) return none;
     while (phi__json_cursor_next_key(&c, &key)) {
         bool known = phi__json_cursor_peek(&c) == PHI_JSON_NULL;
-        size_t i;
-        for (i = 0; i < PHI__COUNT(beside) && !known; i++)
+        for (size_t i = 0; i < PHI__COUNT(beside) && !known; i++)
             known = phi__json_cursor_text_is(key, phi_str_of(beside[i]));
         if (!known) return key;
         (void)phi__json_cursor_skip(&c);
@@ -598,11 +561,10 @@ static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const cha
 
 /* All citations are those of the last text. */
 static void phi__gemini_stream_cite(phi__assembly *a, const phi__gemini_chunk *k) {
-    size_t block, i;
     if (k->grounding.len <= 2 && k->cited.len <= 2 && k->fetched.len <= 2) return;
-    block = phi__kept_text(a);
+    size_t block = phi__kept_text(a);
     if (block == SIZE_MAX) return;
-    for (i = 0; i < block; i++) {
+    for (size_t i = 0; i < block; i++) {
         phi__buf old = a->drafts[i].citations;
         if (old.len == 0) continue;
         a->drafts[i].citations = a->drafts[block].citations;
@@ -627,10 +589,9 @@ static size_t phi__gemini_stream_parts(phi__gemini_state *st, phi__assembly *a, 
     while (phi__json_cursor_next_item(&c)) {
         phi__json_text other = {NULL, 0, false};
         const char *from = c.at;
-        phi_str one;
         memset(&p, 0, sizeof p);
         (void)phi__json_members_take(&c, &phi__gemini_part_members, &p);
-        one = phi__str_trim(phi__str(from, (size_t)(c.at - from)));
+        phi_str one = phi__str_trim(phi__str(from, (size_t)(c.at - from)));
         block = SIZE_MAX;
         if (!p.is_call && p.text.len == 0) other = phi__gemini_stream_other(one);
         if (p.is_call)
@@ -658,10 +619,9 @@ static const phi__json_members phi__gemini_usage_members = {phi__gemini_usage_li
                                                             PHI__COUNT(phi__gemini_usage_list)};
 
 static void phi__gemini_stream_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
-    uint64_t prompt;
     if (raw.len == 0) return;
     (void)phi__json_members_read(raw, &phi__gemini_usage_members, st, NULL);
-    prompt = st->prompt + st->tools;
+    uint64_t prompt = st->prompt + st->tools;
     a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
     a->usage.cache_read = st->cached;
     a->usage.output = st->candidates + st->thoughts;
@@ -671,8 +631,7 @@ static void phi__gemini_stream_usage(phi__gemini_state *st, phi__assembly *a, ph
 static bool phi__gemini_stream_guards(phi_str word) {
     static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
                                         "SPII",   "MODEL_ARMOR"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++)
+    for (size_t i = 0; i < PHI__COUNT(words); i++)
         if (phi__str_is(word, words[i])) return true;
     return word.len > 6 && memcmp(word.at, "IMAGE_", 6) == 0;
 }
@@ -702,8 +661,7 @@ static bool phi__gemini_stream_fails(phi_str word, bool *again) {
                                         "MISSING_THOUGHT_SIGNATURE",
                                         "ESCALATION",
                                         "PUP_LIMITED_DISABLED"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++)
+    for (size_t i = 0; i < PHI__COUNT(words); i++)
         if (phi__str_is(word, words[i])) {
             *again = i < 4;
             return true;
@@ -712,11 +670,10 @@ static bool phi__gemini_stream_fails(phi_str word, bool *again) {
 }
 
 static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k) {
-    phi_str word;
     bool blocked = k->finish.len == 0, again = false;
     if (blocked && k->block.len == 0) return;
     phi__gemini_stream_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
-    word = phi__buf_str(&a->raw_stop_reason);
+    phi_str word = phi__buf_str(&a->raw_stop_reason);
     a->terminal = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (blocked)
@@ -736,7 +693,6 @@ static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k
 static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,
                                     const phi__gemini_chunk *k, phi_str data) {
     phi__json_text text = {NULL, 0, false};
-    size_t block;
     if (k->has_error) {
         phi__classify_event(a, data);
         return;
@@ -745,7 +701,7 @@ static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,
     phi__gemini_stream_put(a, &a->response_id, k->id);
     phi__gemini_stream_put(a, &a->model, k->model);
     phi__assembly_start(a);
-    block = phi__gemini_stream_parts(st, a, k->parts, &text);
+    size_t block = phi__gemini_stream_parts(st, a, k->parts, &text);
     phi__gemini_stream_cite(a, k);
     phi__gemini_stream_usage(st, a, k->usage);
     phi__gemini_stream_stop(a, k);
@@ -771,7 +727,6 @@ static void phi__gemini_stream_array(phi__gemini_state *st, phi__assembly *a, ph
 
 static void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__gemini_state *st = (phi__gemini_state *)state;
-    phi_arena_mark mark;
     phi__gemini_chunk k;
     if (data.len == 0 || a->no_memory) return;
     if (st->broken) {
@@ -786,7 +741,7 @@ static void phi__gemini_stream_event(void *state, phi__assembly *a, phi_str name
     if (data.at[0] != '{' && data.at[0] != '[') return; /* words of a gateway: nothing of ours */
     st->heard = true;
     phi__delta_cache_forget(&st->repeat);
-    mark = phi_arena_save(&a->scratch);
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
         phi__gemini_stream_array(st, a, data);
     else if (phi__gemini_stream_read(&k, data))
@@ -870,11 +825,23 @@ static void phi__gemini_item(phi__encoder *e, size_t at) {
     if (m->role != PHI_ROLE_ASSISTANT)
         form = phi__gemini_form(e, m->role) | (form & (uint32_t)PHI__GEMINI_VERTEX);
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__gemini_parts_user(e, m);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__gemini_parts_result(e, m);
-        else
+        if (m->role == PHI_ROLE_USER) {
+            /* Parts of messages, into the scratch buffer. `same`: the same model minted it;
+               `own`: a model of this name. */
+            phi__render_parts(e, m, true, phi__gemini_parts_said, phi__gemini_parts_block,
+                              phi__gemini_parts_opaque_user);
+        } else if (m->role == PHI_ROLE_TOOL_RESULT) {
+            phi__gemini_parts_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m),
+                                          m->is_error);
+            phi__gemini_result_text(e, m);
+            phi__buf_text(&e->scratch, "\"}");
+            if (phi__gemini_parts_blocks(e, m, true, false) > 0) {
+                phi__buf_text(&e->scratch, ",\"parts\":[");
+                (void)phi__gemini_parts_blocks(e, m, true, true);
+                phi__buf_char(&e->scratch, ']');
+            }
+            phi__buf_text(&e->scratch, "}}");
+        } else
             phi__gemini_parts_model(e, m, same, own);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &parts)) return;
     }
@@ -896,8 +863,7 @@ static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
 }
 
 static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
-    size_t i;
-    for (i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
         uint32_t form = phi__gemini_form(e, m->role) | PHI__GEMINI_MEDIA;
         phi_str parts;
@@ -1018,13 +984,13 @@ static void phi__gemini_put_choice(phi__encoder *e) {
    functions. */
 static void phi__gemini_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    size_t i, functions = 0, raws = 0;
+    size_t functions = 0, raws = 0;
     if (e->spec->tool_count == 0) return;
-    for (i = 0; i < e->spec->tool_count; i++)
+    for (size_t i = 0; i < e->spec->tool_count; i++)
         if (!e->spec->tools[i].is_raw) functions++;
     if (functions > 0) phi__gemini_put_choice(e);
     phi__buf_text(out, functions > 0 ? ",\"tools\":[{\"functionDeclarations\":[" : ",\"tools\":[");
-    for (i = 0; i < e->spec->tool_count; i++) {
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
         if (e->spec->tools[i].is_raw) continue;
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
@@ -1032,7 +998,7 @@ static void phi__gemini_put_tools(phi__encoder *e) {
         phi__buf_char(out, '}');
     }
     if (functions > 0) phi__buf_text(out, "]}");
-    for (i = 0; i < e->spec->tool_count; i++) {
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
         if (!e->spec->tools[i].is_raw) continue;
         if (functions + raws++ > 0) phi__buf_char(out, ',');
         phi__takes_put_raw(e, &e->spec->tools[i]);
@@ -1068,11 +1034,10 @@ static const char *phi__gemini_path(phi__encoder *e, const char *before) {
     static const char digits[] = "0123456789ABCDEF";
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id)), path;
     phi__buf *out = &e->scratch;
-    size_t i;
     if (id.len > 7 && memcmp(id.at, "models/", 7) == 0) id = phi__str(id.at + 7, id.len - 7);
     phi__buf_clear(out);
     phi__buf_text(out, before);
-    for (i = 0; i < id.len; i++) {
+    for (size_t i = 0; i < id.len; i++) {
         unsigned char c = (unsigned char)id.at[i];
         if (c > 0x20 && c < 0x7f && strchr("?#%/\\\"", (int)c) == NULL)
             phi__buf_char(out, (char)c);
@@ -1093,11 +1058,10 @@ static const char *phi__gemini_path(phi__encoder *e, const char *before) {
 static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
     const char *path = phi__gemini_path(e, before);
     phi__buf *out = &e->scratch;
-    phi_str url;
     if (path == NULL) return;
     phi__encode_url(e, version, true, path);
     if (e->failed) return;
-    url = e->request.url;
+    phi_str url = e->request.url;
     phi__buf_add_str(out, url);
     if (phi__str_find(url, 0, "alt=sse") == SIZE_MAX)
         phi__buf_text(out, phi__str_find(url, 0, "?") == SIZE_MAX ? "?alt=sse" : "&alt=sse");

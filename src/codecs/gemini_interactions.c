@@ -84,8 +84,7 @@ static void phi__interactions_merge_part(phi__interactions_merging *m, phi_str p
 }
 
 static bool phi__interactions_merge_has(const phi__interactions_merging *m, const char *key) {
-    size_t i;
-    for (i = 0; i < m->count; i++)
+    for (size_t i = 0; i < m->count; i++)
         if (phi__str_is(m->list[i].key, key)) return true;
     return false;
 }
@@ -94,9 +93,8 @@ static bool phi__interactions_merge_has(const phi__interactions_merging *m, cons
    which streams leave out. */
 static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_merging *m,
                                          bool search) {
-    size_t i;
     phi__buf_char(out, '{');
-    for (i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++) {
         if (phi__str_is(m->list[i].key, "signature") && phi__str_is(m->list[i].value, "\"\""))
             continue;
         phi__json_write_comma(out);
@@ -257,10 +255,9 @@ static const phi__json_members phi__interactions_usage_members = {
 /* The wire's input includes the tokens read from the cache; its output excludes thoughts. */
 static void phi__interactions_stream_usage(phi__interactions_state *st, phi__assembly *a,
                                            phi_str raw) {
-    uint64_t input;
     if (raw.len == 0) return;
     (void)phi__json_members_read(raw, &phi__interactions_usage_members, st, NULL);
-    input = st->input + st->tools;
+    uint64_t input = st->input + st->tools;
     a->usage.input = st->cached < input ? input - st->cached : 0;
     a->usage.cache_read = st->cached;
     a->usage.output = st->output + st->thoughts;
@@ -272,8 +269,7 @@ static void phi__interactions_stream_usage(phi__interactions_state *st, phi__ass
 /* The latest open block of a kind that a step has; SIZE_MAX: none. */
 static size_t phi__interactions_stream_find(const phi__assembly *a, phi_content_kind kind,
                                             int64_t index) {
-    size_t i;
-    for (i = a->count; i > 0; i--) {
+    for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
         if (d->key == index && d->kind == kind && d->open) return i - 1;
     }
@@ -328,10 +324,9 @@ static void phi__interactions_stream_content(phi__assembly *a, phi_str items, in
         if (!phi__json_cursor_take_raw(&c, &raw)) return;
         phi__interactions_stream_read(&item, raw);
         if (PHI__INTERACTIONS_IS(item.type, "text")) {
-            size_t block;
             phi__assembly_close(a, phi__interactions_stream_find(a, PHI_CONTENT_TEXT, index));
             if (item.text.len == 0) continue;
-            block = phi__assembly_open(a, PHI_CONTENT_TEXT, index);
+            size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, index);
             phi__assembly_add_text(a, block, item.text);
             phi__interactions_stream_annotate(a, block, item.annotations);
         } else if (item.type.len > 0)
@@ -344,11 +339,10 @@ static void phi__interactions_stream_thought(phi__assembly *a, const phi__intera
                                              int64_t index) {
     phi__interactions_step item;
     phi__json_cursor c;
-    size_t block;
     phi_str raw;
     bool any = false;
     if (s->summaries.len <= 2 && s->signature.len == 0) return; /* its deltas will open it */
-    block = phi__interactions_stream_block(a, PHI_CONTENT_THINKING, index);
+    size_t block = phi__interactions_stream_block(a, PHI_CONTENT_THINKING, index);
     if (block == SIZE_MAX) return;
     phi__json_cursor_init(&c, s->summaries);
     if (s->summaries.len > 2 && phi__json_cursor_enter_array(&c))
@@ -367,9 +361,8 @@ static void phi__interactions_stream_thought(phi__assembly *a, const phi__intera
 static void phi__interactions_stream_call(phi__assembly *a, const phi__interactions_step *s,
                                           int64_t index) {
     size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, index);
-    phi__draft *d;
     if (block == SIZE_MAX) return;
-    d = &a->drafts[block];
+    phi__draft *d = &a->drafts[block];
     phi__assembly_put(a, &d->id, s->id);
     phi__assembly_put(a, &d->name, s->name);
     phi__assembly_put(a, &d->signature, s->signature);
@@ -396,7 +389,7 @@ static void phi__interactions_stream_close(phi__assembly *a, size_t block) {
 static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t index, bool whole,
                                           size_t *n) {
     phi__interactions_step s;
-    size_t i, before = a->count;
+    size_t before = a->count;
     phi_str type;
     phi__interactions_stream_read(&s, raw);
     if (s.type.len == 0 || PHI__INTERACTIONS_IS(s.type, "user_input")) return;
@@ -413,18 +406,18 @@ static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t
         size_t block = phi__assembly_opaque(a, type, raw, index, !whole);
         if (block != SIZE_MAX) a->drafts[block].replay_open = !whole;
     }
-    for (i = before; whole && i < a->count; i++) phi__interactions_stream_close(a, i);
+    for (size_t i = before; whole && i < a->count; i++) phi__interactions_stream_close(a, i);
 }
 
 static void phi__interactions_stream_steps(phi__assembly *a, phi_str steps) {
     phi__json_cursor c;
     phi_str raw;
-    int64_t index;
     size_t n = 0, items = 0;
     if (steps.len == 0) return;
     phi__json_cursor_init(&c, steps);
     if (!phi__json_cursor_enter_array(&c)) return;
-    for (index = 0; phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n); index++)
+    for (int64_t index = 0; phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n);
+         index++)
         if (phi__json_cursor_take_raw(&c, &raw))
             phi__interactions_stream_step(a, raw, index, true, &items);
 }
@@ -493,9 +486,8 @@ static void phi__interactions_stream_finish(phi__interactions_state *st, phi__as
     bool cut = phi__str_is(status, "incomplete") || phi__str_is(status, "budget_exceeded") ||
                phi__str_is(status, "requires_continuation");
     bool failed = phi__str_is(status, "failed") || phi__str_is(status, "cancelled");
-    size_t i;
     st->finished = a->terminal = a->last = true;
-    for (i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         if (!((cut || failed) && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL))
             phi__interactions_stream_close(a, i);
     if (a->failure.kind != PHI_FAILURE_NONE) return;
@@ -524,18 +516,6 @@ static void phi__interactions_stream_completed(phi__interactions_state *st, phi_
 
 /* ---- events ---- */
 
-/* A status that ends an answer counts where the stream then ends without its last event. */
-static void phi__interactions_stream_status(phi__assembly *a, phi__json_text status) {
-    phi_str word;
-    if (status.len == 0) return;
-    if (!phi__json_cursor_unescape_arena(&a->scratch, status, &word))
-        a->no_memory = true;
-    else if (phi__interactions_stream_goes_on(word))
-        phi__buf_clear(&a->raw_stop_reason);
-    else
-        phi__assembly_set(a, &a->raw_stop_reason, word);
-}
-
 /* Events of the interaction itself: its start, its end, and its status in between. */
 static void phi__interactions_stream_whole_event(phi__interactions_state *st, phi__assembly *a,
                                                  const phi__interactions_event *ev,
@@ -548,14 +528,23 @@ static void phi__interactions_stream_whole_event(phi__interactions_state *st, ph
         return;
     }
     phi__interactions_stream_begin(a, &r);
-    phi__interactions_stream_status(a, ev->status.len > 0 ? ev->status : r.status);
+    /* A status that ends an answer counts where the stream then ends without its last event. */
+    phi__json_text status = ev->status.len > 0 ? ev->status : r.status;
+    phi_str word;
+    if (status.len == 0) return;
+    if (!phi__json_cursor_unescape_arena(&a->scratch, status, &word))
+        a->no_memory = true;
+    else if (phi__interactions_stream_goes_on(word))
+        phi__buf_clear(&a->raw_stop_reason);
+    else
+        phi__assembly_set(a, &a->raw_stop_reason, word);
 }
 
 static void phi__interactions_stream_take(phi__interactions_state *st, phi__assembly *a,
                                           const phi__interactions_event *ev, phi__json_text type,
                                           phi_str data) {
     phi__json_text text = {NULL, 0, false};
-    size_t block = SIZE_MAX, i, n = 0;
+    size_t block = SIZE_MAX, n = 0;
     int64_t index = ev->index >= 0 ? ev->index : st->index;
     if (PHI__INTERACTIONS_IS(type, "step.start")) {
         st->index = index;
@@ -563,7 +552,7 @@ static void phi__interactions_stream_take(phi__interactions_state *st, phi__asse
     } else if (PHI__INTERACTIONS_IS(type, "step.delta"))
         block = phi__interactions_stream_delta(a, ev->delta, index, &text);
     else if (PHI__INTERACTIONS_IS(type, "step.stop")) {
-        for (i = 0; i < a->count; i++)
+        for (size_t i = 0; i < a->count; i++)
             if (a->drafts[i].key == index) phi__interactions_stream_close(a, i);
     } else if (type.len > 12 && memcmp(type.at, "interaction.", 12) == 0)
         phi__interactions_stream_whole_event(st, a, ev, type);
@@ -577,9 +566,6 @@ static void phi__interactions_stream_take(phi__interactions_state *st, phi__asse
 static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_str name,
                                            phi_str data) {
     phi__interactions_state *st = (phi__interactions_state *)state;
-    phi__interactions_event ev;
-    phi__json_text type;
-    phi_arena_mark mark;
     if (data.len == 0 || st->finished || a->no_memory) return;
     if (st->broken) {
         phi__classify_bad_event(a);
@@ -589,18 +575,18 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
     if (data.at[0] != '{') return; /* [DONE], or words of a gateway */
     st->heard = true;
     phi__delta_cache_forget(&st->repeat);
-    memset(&ev, 0, sizeof ev);
+    phi__interactions_event ev = PHI_ZERO;
     ev.index = -1;
     if (!phi__json_members_read(data, &phi__interactions_event_members, &ev, NULL)) {
         st->broken = true;
         return;
     }
-    type = ev.type;
+    phi__json_text type = ev.type;
     if (type.len == 0) {
         type.at = name.at;
         type.len = name.len;
     }
-    mark = phi_arena_save(&a->scratch);
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (PHI__INTERACTIONS_IS(type, "error") || (type.len == 0 && ev.has_error))
         phi__classify_event(a, data);
     else
@@ -611,9 +597,8 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
 static void phi__interactions_stream_end(void *state, phi__assembly *a) {
     phi__interactions_state *st = (phi__interactions_state *)state;
     bool open = false;
-    size_t i;
     if (st->finished || a->failure.kind != PHI_FAILURE_NONE) return;
-    for (i = 0; i < a->count; i++) open = open || a->drafts[i].open;
+    for (size_t i = 0; i < a->count; i++) open = open || a->drafts[i].open;
     if (a->raw_stop_reason.len > 0 && !open)
         phi__interactions_stream_finish(st, a, PHI__LIT(""));
     else
@@ -684,8 +669,7 @@ static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
 }
 
 static void phi__interactions_blocks(phi__encoder *e, const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
             phi__interactions_block(e, &m->content[i]);
 }
@@ -702,9 +686,8 @@ static void phi__interactions_opaque(phi__encoder *e, const phi_content *c) {
 
 /* Writes nothing if no block may be sent. Opaque blocks of a user are content. */
 static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
-    size_t at;
     phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
-    at = e->scratch.len;
+    size_t at = e->scratch.len;
     phi__render_parts(e, m, true, phi__render_said_part, phi__interactions_block,
                       phi__interactions_opaque);
     if (e->scratch.len > at)
@@ -721,60 +704,7 @@ static void phi__interactions_result_open(phi__buf *out, phi_str id, phi_str nam
     phi__buf_text(out, is_error ? ",\"is_error\":true,\"result\":" : ",\"result\":");
 }
 
-/* A string, which each model takes; since 3 a list that holds media. */
-static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
-    phi__buf *out = &e->scratch;
-    bool media = phi__interactions_three(e) && phi__render_sends_media(e, m);
-    phi__interactions_result_open(out, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
-    phi__buf_text(out, media ? "[{\"type\":\"text\",\"text\":\"" : "\"");
-    phi__gemini_result_text(e, m);
-    phi__buf_text(out, media ? "\"}" : "\"");
-    if (media) {
-        phi__interactions_blocks(e, m);
-        phi__buf_char(out, ']');
-    }
-    phi__buf_char(out, '}');
-}
-
 /* ---- the model ---- */
-
-static void phi__interactions_thought(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"thought\"");
-    phi__render_member(out, "signature", c->signature);
-    if (c->text.len > 0) {
-        phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
-        phi__render_text_member(e, "text", c->text);
-        phi__buf_text(out, "}]");
-    }
-    phi__buf_char(out, '}');
-}
-
-static void phi__interactions_said(phi__encoder *e, const phi_content *c, bool same) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
-    phi__render_text_member(e, "text", c->text);
-    if (same && c->citations.len > 2 && phi__render_goes(e, c->citations)) {
-        phi__buf_text(out, ",\"annotations\":");
-        phi__buf_add_str(out, c->citations);
-    }
-    phi__buf_text(out, "}]}");
-}
-
-static void phi__interactions_call(phi__encoder *e, const phi_content *c, bool same) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"function_call\",\"id\":");
-    phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
-    phi__buf_text(out, ",\"name\":");
-    phi__gemini_name(out, c->name);
-    phi__buf_text(out, ",\"arguments\":");
-    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    if (same && c->signature.len > 0) phi__render_member(out, "signature", c->signature);
-    phi__buf_char(out, '}');
-}
 
 /* The call of a hosted tool without its result would be refused: of an answer that broke off no
    hosted step goes back. */
@@ -786,22 +716,47 @@ static bool phi__interactions_ended(const phi_message *m) {
    use to the model. */
 static void phi__interactions_model(phi__encoder *e, const phi_message *m, bool same) {
     bool is_signed = !phi__interactions_three(e);
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_THINKING && same && c->signature.len > 0 && !c->redacted) {
-            phi__interactions_thought(e, c);
+            phi__buf *out = &e->scratch;
+            phi__json_write_comma(out);
+            phi__buf_text(out, "{\"type\":\"thought\"");
+            phi__render_member(out, "signature", c->signature);
+            if (c->text.len > 0) {
+                phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
+                phi__render_text_member(e, "text", c->text);
+                phi__buf_text(out, "}]");
+            }
+            phi__buf_char(out, '}');
             is_signed = true;
-        } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__interactions_said(e, c, same);
-        else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
+        } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
+            phi__buf *out = &e->scratch;
+            phi__json_write_comma(out);
+            phi__buf_text(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
+            phi__render_text_member(e, "text", c->text);
+            if (same && c->citations.len > 2 && phi__render_goes(e, c->citations)) {
+                phi__buf_text(out, ",\"annotations\":");
+                phi__buf_add_str(out, c->citations);
+            }
+            phi__buf_text(out, "}]}");
+        } else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
             phi__interactions_opaque(e, c);
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
             if (!is_signed && !(same && c->signature.len > 0)) {
                 phi__json_write_comma(&e->scratch);
                 phi__buf_text(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
             }
-            phi__interactions_call(e, c, same);
+            phi__buf *out = &e->scratch;
+            phi__json_write_comma(out);
+            phi__buf_text(out, "{\"type\":\"function_call\",\"id\":");
+            phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
+            phi__buf_text(out, ",\"name\":");
+            phi__gemini_name(out, c->name);
+            phi__buf_text(out, ",\"arguments\":");
+            phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+            if (same && c->signature.len > 0) phi__render_member(out, "signature", c->signature);
+            phi__buf_char(out, '}');
             is_signed = true;
         }
     }
@@ -833,9 +788,21 @@ static void phi__interactions_item(phi__encoder *e, size_t at) {
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &steps)) {
         if (m->role == PHI_ROLE_USER)
             phi__interactions_user(e, m);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__interactions_result(e, m);
-        else
+        else if (m->role == PHI_ROLE_TOOL_RESULT) {
+            /* A string, which each model takes; since 3 a list that holds media. */
+            phi__buf *out = &e->scratch;
+            bool media = phi__interactions_three(e) && phi__render_sends_media(e, m);
+            phi__interactions_result_open(out, m->tool_call_id, phi__gemini_result_name(e, m),
+                                          m->is_error);
+            phi__buf_text(out, media ? "[{\"type\":\"text\",\"text\":\"" : "\"");
+            phi__gemini_result_text(e, m);
+            phi__buf_text(out, media ? "\"}" : "\"");
+            if (media) {
+                phi__interactions_blocks(e, m);
+                phi__buf_char(out, ']');
+            }
+            phi__buf_char(out, '}');
+        } else
             phi__interactions_model(e, m, same);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &steps)) return;
     }
@@ -856,9 +823,8 @@ static void phi__interactions_missing(phi__encoder *e, size_t item, size_t block
 
 /* Before 3, results hold no media: they follow as the user's. */
 static void phi__interactions_after_results(phi__encoder *e, size_t from, size_t to) {
-    size_t i;
     if (phi__interactions_three(e)) return;
-    for (i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
         uint32_t form = phi__interactions_form(e, m->role) | PHI__INTERACTIONS_MEDIA;
         phi_str step;
@@ -953,10 +919,9 @@ static void phi__interactions_put_format(phi__encoder *e) {
 
 static void phi__interactions_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    size_t i;
     if (e->spec->tool_count == 0) return;
     phi__buf_text(out, ",\"tools\":[");
-    for (i = 0; i < e->spec->tool_count; i++) {
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         if (e->spec->tools[i].is_raw) {
             phi__takes_put_raw(e, &e->spec->tools[i]);

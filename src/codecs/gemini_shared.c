@@ -50,8 +50,8 @@ static bool phi__gemini_schema_no(phi__gemini_schema_walk *g, const char *why) {
 }
 
 static size_t phi__gemini_schema_into(phi__gemini_schema_walk *g, phi_str step) {
-    size_t was = g->place_len, i;
-    for (i = 0; i <= step.len && g->place_len < sizeof g->place; i++)
+    size_t was = g->place_len;
+    for (size_t i = 0; i <= step.len && g->place_len < sizeof g->place; i++)
         g->place[g->place_len++] = i == 0 ? '/' : step.at[i - 1];
     g->place_len = phi__utf8_valid(phi__str(g->place, g->place_len));
     return was;
@@ -78,8 +78,7 @@ static phi__gemini_schema_room phi__gemini_schema_room_of(phi_str key) {
         "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"};
     static const char *const many[] = {"properties", "$defs", "definitions", "patternProperties",
                                        "anyOf",      "oneOf", "allOf",       "prefixItems"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(one); i++) {
+    for (size_t i = 0; i < PHI__COUNT(one); i++) {
         if (phi__str_is(key, one[i])) return PHI__GEMINI_SCHEMA_ONE;
         if (phi__str_is(key, many[i])) return PHI__GEMINI_SCHEMA_MANY;
     }
@@ -95,7 +94,6 @@ static void phi__gemini_schema_follow_ref(phi__gemini_schema_walk *g, const phi_
                                           phi__gemini_schema_ref *under) {
     size_t looked = 0;
     const phi_json *target = phi__schema_ref_find(g->root, phi_json_str(ref, NULL), &looked);
-    const phi__gemini_schema_ref *r;
     phi__gemini_schema_ref next;
     bool optional = false;
     phi_str text = phi_json_str(ref, NULL);
@@ -105,7 +103,7 @@ static void phi__gemini_schema_follow_ref(phi__gemini_schema_walk *g, const phi_
         (void)phi__gemini_schema_no(g, "\"$ref\" leads nowhere in this schema");
         return;
     }
-    for (r = under; r != NULL; r = r->above) {
+    for (const phi__gemini_schema_ref *r = under; r != NULL; r = r->above) {
         optional = optional || r->optional;
         if (r->target != target) continue;
         if (!optional)
@@ -177,9 +175,9 @@ static void phi__gemini_schema_set(phi__gemini_schema_walk *g, phi_json *node, c
 }
 
 static void phi__gemini_schema_no_const(phi__gemini_schema_walk *g, phi_json *node) {
-    phi_json *value = phi_json_remove(node, "const"), *list;
+    phi_json *value = phi_json_remove(node, "const");
     if (value == NULL) return;
-    list = phi_json_new_array(g->arena);
+    phi_json *list = phi_json_new_array(g->arena);
     if (list == NULL || phi_json_add(list, value) != PHI_OK) g->no_memory = true;
     phi__gemini_schema_set(g, node, "enum", list);
 }
@@ -187,7 +185,6 @@ static void phi__gemini_schema_no_const(phi__gemini_schema_walk *g, phi_json *no
 /* {"$ref": r, "description": d} becomes {"description": d, "anyOf": [{"$ref": r}]}. */
 static void phi__gemini_schema_lone_ref(phi__gemini_schema_walk *g, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    phi_json *list, *inner;
     bool beside = false;
     if (phi_json_get(node, "$ref") == NULL) return;
     while (phi_json_next(&it) != NULL) beside = beside || it.key.len == 0 || it.key.at[0] != '$';
@@ -196,8 +193,8 @@ static void phi__gemini_schema_lone_ref(phi__gemini_schema_walk *g, phi_json *no
         (void)phi__gemini_schema_no(g, "\"$ref\" beside anyOf is not taken");
         return;
     }
-    list = phi_json_new_array(g->arena);
-    inner = phi_json_new_object(g->arena);
+    phi_json *list = phi_json_new_array(g->arena);
+    phi_json *inner = phi_json_new_object(g->arena);
     if (list == NULL || inner == NULL) {
         g->no_memory = true;
         return;
@@ -208,7 +205,6 @@ static void phi__gemini_schema_lone_ref(phi__gemini_schema_walk *g, phi_json *no
 }
 
 static void phi__gemini_schema_rewrite(phi__gemini_schema_walk *g, phi_json *node) {
-    phi_json_iter it;
     if (!phi_json_is(node, PHI_JSON_OBJECT) ||
         !phi__gemini_schema_spend(g, 1 + phi_json_count(node)))
         return;
@@ -219,14 +215,14 @@ static void phi__gemini_schema_rewrite(phi__gemini_schema_walk *g, phi_json *nod
     g->depth++;
     phi__gemini_schema_no_const(g, node);
     phi__gemini_schema_lone_ref(g, node);
-    it = phi_json_each(node);
+    phi_json_iter it = phi_json_each(node);
     while (!g->refused && !g->no_memory && phi_json_next(&it) != NULL) {
         phi__gemini_schema_room room = phi__gemini_schema_room_of(it.key);
-        size_t was = phi__gemini_schema_into(g, it.key), here;
+        size_t was = phi__gemini_schema_into(g, it.key);
         phi_json_iter in = phi_json_each(it.at);
         if (room == PHI__GEMINI_SCHEMA_ONE) phi__gemini_schema_rewrite(g, it.at);
         while (room == PHI__GEMINI_SCHEMA_MANY && phi_json_next(&in) != NULL) {
-            here = phi__gemini_schema_into(g, in.key);
+            size_t here = phi__gemini_schema_into(g, in.key);
             phi__gemini_schema_rewrite(g, in.at);
             g->place_len = here;
         }
@@ -240,21 +236,19 @@ static void phi__gemini_schema_rewrite(phi__gemini_schema_walk *g, phi_json *nod
 PHI__FN bool phi__gemini_schema_adapt(phi__buf *out, phi_str schema, char *words,
                                       size_t words_size) {
     phi__gemini_schema_ref top;
-    phi__gemini_schema_walk g;
     phi_arena arena;
-    phi_status status;
     if (words_size > 0) words[0] = '\0';
     if (phi__str_find(schema, 0, "\"const\"") == SIZE_MAX &&
         phi__str_find(schema, 0, "\"$ref\"") == SIZE_MAX) {
         phi__buf_add_str(out, schema);
         return !out->failed;
     }
-    memset(&g, 0, sizeof g);
+    phi__gemini_schema_walk g = PHI_ZERO;
     phi_arena_init(&arena, out->memory, 0);
     g.arena = &arena;
     g.words = words;
     g.words_size = words_size;
-    status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &g.root, NULL);
+    phi_status status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &g.root, NULL);
     if (status == PHI_NO_MEMORY)
         g.no_memory = true;
     else if (status != PHI_OK)
@@ -286,11 +280,10 @@ PHI__FN bool phi__gemini_schema_adapt(phi__buf *out, phi_str schema, char *words
 PHI__FN int phi__gemini_version(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t at = phi__str_find(id, 0, "gemini-");
-    int version;
     if (at == SIZE_MAX) return 0;
     at += 7;
     if (at >= id.len || id.at[at] < '0' || id.at[at] > '9') return 90; /* gemini-flash-latest */
-    version = (id.at[at] - '0') * 10;
+    int version = (id.at[at] - '0') * 10;
     if (at + 2 < id.len && id.at[at + 1] == '.' && id.at[at + 2] >= '0' && id.at[at + 2] <= '9')
         version += id.at[at + 2] - '0';
     return version;
@@ -308,11 +301,9 @@ PHI__FN void phi__gemini_name(phi__buf *out, phi_str name) {
 }
 
 PHI__FN phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message *m) {
-    const phi_message *calls;
-    size_t i;
     if (m->tool_name.len > 0 || e->calls_item == SIZE_MAX) return m->tool_name;
-    calls = e->spec->items[e->calls_item].message;
-    for (i = 0; i < calls->content_count; i++)
+    const phi_message *calls = e->spec->items[e->calls_item].message;
+    for (size_t i = 0; i < calls->content_count; i++)
         if (calls->content[i].kind == PHI_CONTENT_TOOL_CALL &&
             phi_str_equal(calls->content[i].id, m->tool_call_id))
             return calls->content[i].name;
@@ -321,8 +312,7 @@ PHI__FN phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message
 
 PHI__FN void phi__gemini_result_text(phi__encoder *e, const phi_message *m) {
     bool any = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi_str line = phi__render_stand_in(e, m, i);
         bool words = phi__render_way_to(e, c) == PHI__RENDER_WORDS ||

@@ -18,8 +18,7 @@ PHI__FN bool phi__openai_is_text(const phi_content *c) {
 /* What the model does not take is a line as well. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m) {
     bool any = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         phi_str line = phi__render_stand_in(e, m, i);
         if (phi__render_way_to(e, &m->content[i]) != PHI__RENDER_WORDS && line.len == 0) continue;
         if (any) phi__buf_text(&e->scratch, "\\n");
@@ -33,8 +32,7 @@ PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m) {
 }
 
 PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) != PHI__RENDER_SKIP) return true;
     return false;
 }

@@ -49,11 +49,10 @@ static phi_str phi__openai_chat_message_opaque(phi__encoder *e, const phi_conten
 static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool open = false;
-    size_t i;
     if (!phi__str_is(phi_str_of(e->spec->model->provider), "openrouter") ||
         !phi__str_is(m->provider, "openrouter"))
         return;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         phi_str list = m->content[i].citations, one;
         phi__json_cursor c;
         if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__render_goes(e, list)) continue;
@@ -115,9 +114,8 @@ static phi__openai_chat_place phi__openai_chat_message_user_block(phi__encoder *
                                                                   const phi_content *c) {
     phi__openai_chat_place out = PHI__OPENAI_CHAT_NONE;
     phi_arena_mark mark = phi_arena_save(e->arena);
-    const phi_json *root;
     if (!phi__kept_is_of(c, e->codec->names, NULL)) return out;
-    root = phi__kept_tree(e, c->replay);
+    const phi_json *root = phi__kept_tree(e, c->replay);
     if (phi_json_is(phi_json_get(root, "role"), PHI_JSON_STRING))
         out = PHI__OPENAI_CHAT_MESSAGE;
     else if (phi_json_is(phi_json_get(root, "type"), PHI_JSON_STRING))
@@ -128,8 +126,7 @@ static phi__openai_chat_place phi__openai_chat_message_user_block(phi__encoder *
 
 static bool phi__openai_chat_message_has_block(phi__encoder *e, const phi_message *m,
                                                phi__openai_chat_place kind) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (phi__openai_chat_message_user_block(e, &m->content[i]) == kind) return true;
     return false;
 }
@@ -145,8 +142,7 @@ static void phi__openai_chat_message_opaque_part(phi__encoder *e, const phi_cont
 static void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m) {
     bool parts = phi__render_sends_media(e, m) ||
                  phi__openai_chat_message_has_block(e, m, PHI__OPENAI_CHAT_PART);
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (phi__openai_chat_message_user_block(e, c) != PHI__OPENAI_CHAT_MESSAGE) continue;
         phi__json_write_comma(&e->scratch);
@@ -182,13 +178,12 @@ static bool phi__openai_chat_message_is_thinking(const phi_content *c) {
 static bool phi__openai_chat_message_thinking_parts(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool any = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         any = any || phi__openai_chat_message_is_thinking(&m->content[i]) ||
               phi__openai_chat_message_opaque(e, &m->content[i], PHI__OPENAI_CHAT_PARTS).len > 0;
     if (!any) return false;
     phi__buf_char(out, '[');
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (phi__openai_chat_message_is_thinking(c)) {
             phi__json_write_comma(out);
@@ -210,8 +205,7 @@ static bool phi__openai_chat_message_thinking_parts(phi__encoder *e, const phi_m
 static void phi__openai_chat_message_calls(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool open = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi_str custom = phi__openai_chat_message_opaque(e, c, PHI__OPENAI_CHAT_CALLS);
         if (!phi__openai_chat_message_is_call(c) && custom.len == 0) continue;
@@ -233,9 +227,9 @@ static void phi__openai_chat_message_calls(phi__encoder *e, const phi_message *m
    start: of the replay, "{" and the member with its bracket. */
 static bool phi__openai_chat_message_put_details(phi__buf *out, const phi_message *m,
                                                  const char *start) {
-    size_t i, n = strlen(start);
+    size_t n = strlen(start);
     bool any = false;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         phi_str replay = m->content[i].replay;
         if (m->content[i].kind != PHI_CONTENT_THINKING || !phi__str_starts(replay, start)) continue;
         if (replay.len < n + 3 || replay.at[replay.len - 1] != '}') continue;
@@ -260,11 +254,11 @@ static void phi__openai_chat_message_put_reasoning(phi__encoder *e, const phi_me
     bool required =
         phi__openai_chat_quirk(e, PHI_QUIRK_REASONING_REQUIRED) && phi__openai_chat_thinking_on(e);
     bool any = false;
-    size_t i, field = 0;
+    size_t field = 0;
     if (same && phi__openai_chat_message_put_details(out, m, PHI__OPENAI_CHAT_BLOCKS)) return;
     if (same && phi__openai_chat_quirk(e, PHI_QUIRK_REPLAY_REASONING)) {
         if (phi__openai_chat_message_put_details(out, m, PHI__OPENAI_CHAT_DETAILS)) return;
-        for (i = 0; i < m->content_count; i++) {
+        for (size_t i = 0; i < m->content_count; i++) {
             const phi_content *c = &m->content[i];
             if (!phi__openai_chat_message_is_thinking(c)) continue;
             if (any)
@@ -286,8 +280,7 @@ static void phi__openai_chat_message_put_reasoning(phi__encoder *e, const phi_me
 static void phi__openai_chat_message_assistant(phi__encoder *e, const phi_message *m, bool same) {
     phi__buf *out = &e->scratch;
     bool text = false, calls = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         text = text || phi__openai_is_text(&m->content[i]);
         calls = calls || phi__openai_chat_message_is_call(&m->content[i]) ||
                 phi__openai_chat_message_opaque(e, &m->content[i], PHI__OPENAI_CHAT_CALLS).len > 0;
@@ -337,14 +330,13 @@ static void phi__openai_chat_message_result(phi__encoder *e, const phi_message *
 static void phi__openai_chat_message_result_media(phi__encoder *e, const phi_message *m) {
     const char *word = phi__render_media_word(e, m);
     phi__buf *out = &e->scratch;
-    size_t i;
     phi__buf_text(out, "{\"type\":\"text\",\"text\":\"");
     phi__buf_char(out, (char)(word[0] - 'a' + 'A'));
     phi__buf_text(out, word + 1);
     phi__buf_text(out, " returned by tool ");
     phi__json_write_part(out, m->tool_name);
     phi__buf_text(out, ":\"}");
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
             phi__openai_chat_message_block(e, &m->content[i]);
 }
@@ -400,28 +392,17 @@ static void phi__openai_chat_stream_list(phi__json_cursor *c, phi_str *out) {
         (void)phi__json_cursor_skip(c);
 }
 
-static void phi__openai_chat_stream_content(phi__json_cursor *c, phi__openai_chat_chunk *k) {
-    if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
-        (void)phi__json_cursor_take_raw(c, &k->parts);
-    else
-        (void)phi__json_cursor_take_text(c, &k->content);
-}
-
-/* A member that is not read. */
-static void phi__openai_chat_stream_other(phi__json_cursor *c, phi__openai_chat_chunk *k,
-                                          phi__json_text key) {
-    phi_str raw;
-    if (phi__openai_chat_kept_wants(c, key, &raw)) k->others = raw;
-}
-
 static void phi__openai_chat_stream_delta(phi__json_cursor *c, phi__openai_chat_chunk *k) {
     const char *from = c->at;
     phi__json_text key;
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__OPENAI_CHAT_IS(key, "content"))
-            phi__openai_chat_stream_content(c, k);
-        else if (PHI__OPENAI_CHAT_IS(key, "tool_calls"))
+        if (PHI__OPENAI_CHAT_IS(key, "content")) {
+            if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
+                (void)phi__json_cursor_take_raw(c, &k->parts);
+            else
+                (void)phi__json_cursor_take_text(c, &k->content);
+        } else if (PHI__OPENAI_CHAT_IS(key, "tool_calls"))
             phi__openai_chat_stream_raw(c, &k->calls);
         else if (PHI__OPENAI_CHAT_IS(key, "reasoning_content"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[0]);
@@ -437,8 +418,11 @@ static void phi__openai_chat_stream_delta(phi__json_cursor *c, phi__openai_chat_
             (void)phi__json_cursor_take_text(c, &k->refusal);
         else if (PHI__OPENAI_CHAT_IS(key, "annotations"))
             phi__openai_chat_stream_list(c, &k->annotations);
-        else
-            phi__openai_chat_stream_other(c, k, key);
+        else {
+            /* A member that is not read. */
+            phi_str raw;
+            if (phi__openai_chat_kept_wants(c, key, &raw)) k->others = raw;
+        }
     }
     if (k->others.len > 0) k->others = phi__str(from, (size_t)(c->at - from));
 }
@@ -533,10 +517,9 @@ static const phi__json_members phi__openai_chat_usage_members = {
 /* The last usage counts. */
 static void phi__openai_chat_stream_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi__openai_chat_counts n;
     phi__json_cursor_init(&c, raw);
     if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
-    memset(&n, 0, sizeof n);
+    phi__openai_chat_counts n = PHI_ZERO;
     (void)phi__json_members_take(&c, &phi__openai_chat_usage_members, &n);
     if (n.read == 0) n.read = n.hit != 0 ? n.hit : n.top;
     a->usage.cache_read = n.read;
@@ -659,8 +642,7 @@ static bool phi__openai_chat_stream_has_id(const phi__draft *d, phi__json_text i
    index is another call. SIZE_MAX: a new one. */
 static size_t phi__openai_chat_stream_find_call(const phi__assembly *a,
                                                 const phi__openai_chat_call *call, uint64_t hash) {
-    size_t i;
-    for (i = a->count; i > 0; i--) {
+    for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
         if (d->kind != PHI_CONTENT_TOOL_CALL) continue;
         if (call->has_index) {
@@ -677,7 +659,6 @@ static void phi__openai_chat_stream_call_delta(phi__assembly *a,
                                                const phi__openai_chat_call *call) {
     uint64_t hash = phi__assembly_hash(a, call->id);
     size_t block = phi__openai_chat_stream_find_call(a, call, hash);
-    phi__draft *d;
     if (block == SIZE_MAX) {
         size_t last = phi__openai_chat_kept_last(a);
         if (last != SIZE_MAX && a->drafts[last].kind != PHI_CONTENT_TOOL_CALL)
@@ -685,7 +666,7 @@ static void phi__openai_chat_stream_call_delta(phi__assembly *a,
         block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, call->has_index ? call->index : -1);
     }
     if (block == SIZE_MAX) return;
-    d = &a->drafts[block];
+    phi__draft *d = &a->drafts[block];
     if (d->id.len == 0 && call->id.len > 0) {
         phi__assembly_put(a, &d->id, call->id);
         d->item = hash;
@@ -737,9 +718,8 @@ static void phi__openai_chat_stream_stop_word(phi__assembly *a, phi_str word) {
                  {"length", PHI_STOP_REASON_LENGTH},
                  {"model_length", PHI_STOP_REASON_LENGTH},
                  {"max_tokens", PHI_STOP_REASON_LENGTH}};
-    size_t i;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
-    for (i = 0; i < PHI__COUNT(table); i++)
+    for (size_t i = 0; i < PHI__COUNT(table); i++)
         if (phi__str_is(word, table[i].word)) {
             a->stop_reason = table[i].reason;
             return;
@@ -758,8 +738,7 @@ static void phi__openai_chat_stream_stop_word(phi__assembly *a, phi_str word) {
 }
 
 static void phi__openai_chat_stream_close_all(phi__assembly *a) {
-    size_t i;
-    for (i = 0; i < a->count; i++) phi__openai_chat_kept_close(a, i);
+    for (size_t i = 0; i < a->count; i++) phi__openai_chat_kept_close(a, i);
 }
 
 static phi__openai_chat_ending phi__openai_chat_stream_ending(const phi__assembly *a) {
@@ -800,12 +779,11 @@ static void phi__openai_chat_stream_cite(phi__openai_chat_state *st, phi__assemb
 
 static void phi__openai_chat_stream_apply(phi__openai_chat_state *st, phi__assembly *a,
                                           const phi__openai_chat_chunk *k) {
-    size_t i;
     bool spoken = false;
     if (a->response_id.len == 0 && k->id.len > 0) phi__assembly_put(a, &a->response_id, k->id);
     if (a->model.len == 0 && k->model.len > 0) phi__assembly_put(a, &a->model, k->model);
     if (!a->started) phi__assembly_start(a);
-    for (i = 0; i < PHI__COUNT(phi__openai_chat_reasoning_fields) && !spoken; i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__openai_chat_reasoning_fields) && !spoken; i++) {
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
         phi__openai_chat_thinking_add(a, k->reasoning[i], phi__openai_chat_reasoning_fields[i]);
     }
@@ -828,8 +806,8 @@ static void phi__openai_chat_stream_apply(phi__openai_chat_state *st, phi__assem
 static void phi__openai_chat_stream_learn(phi__openai_chat_state *st, const phi__assembly *a,
                                           const phi__openai_chat_chunk *k, phi_str data) {
     const phi__json_text *said = &k->content;
-    size_t i, spoken = 0;
-    for (i = 0; i < PHI__COUNT(phi__openai_chat_reasoning_fields); i++)
+    size_t spoken = 0;
+    for (size_t i = 0; i < PHI__COUNT(phi__openai_chat_reasoning_fields); i++)
         if (k->reasoning[i].len > 0) {
             spoken++;
             said = &k->reasoning[i];
@@ -842,16 +820,6 @@ static void phi__openai_chat_stream_learn(phi__openai_chat_state *st, const phi_
         a->count == 0)
         return;
     phi__delta_cache_learn(&st->repeat, a, data, *said, phi__openai_chat_kept_last(a));
-}
-
-/* An error may stand at the top or in x_groq; beside it there may be a status. */
-static void phi__openai_chat_stream_error(phi__assembly *a, const phi__openai_chat_chunk *k,
-                                          phi_str data) {
-    bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
-    if (top || k->error.at[0] != '{')
-        phi__classify_event(a, data);
-    else
-        phi__classify_event(a, k->error);
 }
 
 /* ---- for the codec ---- */
@@ -895,7 +863,14 @@ static void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_str
         st->broken = true;
         return;
     }
-    if (k.error.len > 0) phi__openai_chat_stream_error(a, &k, data);
+    if (k.error.len > 0) {
+        /* An error may stand at the top or in x_groq; beside it there may be a status. */
+        bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
+        if (top || k.error.at[0] != '{')
+            phi__classify_event(a, data);
+        else
+            phi__classify_event(a, k.error);
+    }
     phi__openai_chat_stream_apply(st, a, &k);
     phi__openai_chat_stream_learn(st, a, &k, data);
 }
@@ -1050,8 +1025,7 @@ static void phi__openai_chat_missing(phi__encoder *e, size_t item, size_t block)
    message. */
 static void phi__openai_chat_after_results(phi__encoder *e, size_t from, size_t to) {
     bool open = false;
-    size_t i;
-    for (i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
         uint32_t form = phi__openai_chat_form(e) | PHI__OPENAI_CHAT_MEDIA;
         phi_str parts;
@@ -1088,7 +1062,6 @@ static const char *phi__openai_chat_choice(const phi__encoder *e) {
 /* Serial calls: OpenAI's oldest reasoning models refuse the member. */
 static void phi__openai_chat_put_tools(phi__encoder *e, uint32_t takes) {
     phi__buf *out = &e->scratch;
-    size_t i;
     bool strict;
     if (e->spec->tool_count == 0) return;
     phi__buf_text(out, ",\"tool_choice\":");
@@ -1097,7 +1070,7 @@ static void phi__openai_chat_put_tools(phi__encoder *e, uint32_t takes) {
         phi__buf_text(out, ",\"tool_stream\":true");
     if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
     phi__buf_text(out, ",\"tools\":[");
-    for (i = 0; i < e->spec->tool_count; i++) {
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
         phi__buf_text(out, i > 0 ? "," : "");
         if (e->spec->tools[i].is_raw) {
             phi__takes_put_raw(e, &e->spec->tools[i]);
@@ -1147,8 +1120,7 @@ static void phi__openai_chat_put_system(phi__encoder *e) {
 static bool phi__openai_chat_has_top_k(const phi_model *model) {
     static const char *const knows[] = {"openrouter", "together", "fireworks", "qwen",    "ollama",
                                         "llama_cpp",  "vllm",     "lm_studio", "litellm", "local"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(knows); i++)
+    for (size_t i = 0; i < PHI__COUNT(knows); i++)
         if (phi__str_is(phi_str_of(model->provider), knows[i])) return true;
     return false;
 }
@@ -1159,12 +1131,11 @@ static uint32_t phi__openai_chat_takes(const phi__request_spec *spec) {
     const phi_model *model = spec->model;
     const uint32_t reasons = PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_DEVELOPER_ROLE;
     uint32_t takes = PHI__TAKES_ALL;
-    size_t i;
     if (phi__openai_chat_claude_thinks(spec)) takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
     if (model->reasoning && (model->quirks & reasons) == reasons)
         takes &= ~(uint32_t)PHI__TAKES_SAMPLING & ~(uint32_t)PHI__TAKES_STOP;
     if (!phi__openai_chat_has_top_k(model)) takes &= ~(uint32_t)PHI__TAKES_TOP_K;
-    for (i = 0; i < PHI__COUNT(parallel); i++)
+    for (size_t i = 0; i < PHI__COUNT(parallel); i++)
         if (phi__str_is(phi_str_of(model->provider), "openai") &&
             phi__str_starts(phi_str_of(model->id), parallel[i]))
             takes &= ~(uint32_t)PHI__TAKES_SERIAL;
@@ -1250,8 +1221,7 @@ static phi__format_way phi__openai_chat_format_way(const phi__request_spec *spec
 
 static bool phi__openai_chat_unforced(const phi__request_spec *spec) {
     static const char *const auto_only[] = {"moonshot", "zai"}; /* know no choice but "auto" */
-    size_t i;
-    for (i = 0; i < PHI__COUNT(auto_only); i++)
+    for (size_t i = 0; i < PHI__COUNT(auto_only); i++)
         if (phi__str_is(phi_str_of(spec->model->provider), auto_only[i])) return true;
     return phi__openai_chat_thinking_wanted(spec);
 }
@@ -1282,9 +1252,8 @@ static uint32_t phi__openai_chat_media(const phi_model *model) {
     bool passes = phi__str_is(provider, "openrouter") || phi__str_is(provider, "litellm");
     bool sound = passes && phi__str_find_nocase(id, 0, "gemini") != SIZE_MAX;
     uint32_t media = passes || phi__str_is(provider, "openai") ? PHI__MEDIA_PDF : 0;
-    size_t i;
     if (phi__str_is(provider, "openrouter")) media |= PHI__MEDIA_URL;
-    for (i = 0; i < PHI__COUNT(hears); i++)
+    for (size_t i = 0; i < PHI__COUNT(hears); i++)
         if (phi__str_find_nocase(id, 0, hears[i]) != SIZE_MAX) sound = true;
     if (sound && !phi__str_is(provider, "mistral")) media |= PHI__MEDIA_SOUND;
     return media;

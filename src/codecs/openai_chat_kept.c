@@ -34,8 +34,7 @@ static bool phi__openai_chat_kept_reads(phi__json_text key) {
                                         "obfuscation",
                                         "function_call", /* the old form of tool_calls */
                                         "channel"};      /* Groq: which kind of text this is */
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__json_cursor_text_is(key, phi_str_of(names[i]))) return true;
     return false;
 }
@@ -87,19 +86,16 @@ typedef struct phi__openai_chat_merge {
 static bool phi__openai_chat_kept_names(phi_str key) {
     static const char *const names[] = {"type",   "id",        "name",   "role", "index",
                                         "format", "mime_type", "status", "url",  "object"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(key, names[i])) return true;
     return false;
 }
 
 static phi__openai_chat_kept_text *phi__openai_chat_kept_room(phi__openai_chat_merge *p,
                                                               phi_json *node) {
-    phi__openai_chat_kept_text *t;
-    size_t i;
-    for (i = 0; i < PHI__OPENAI_CHAT_MERGE_TEXTS; i++)
+    for (size_t i = 0; i < PHI__OPENAI_CHAT_MERGE_TEXTS; i++)
         if (p->texts[i].node == node) return &p->texts[i];
-    t = &p->texts[p->next++ % PHI__OPENAI_CHAT_MERGE_TEXTS];
+    phi__openai_chat_kept_text *t = &p->texts[p->next++ % PHI__OPENAI_CHAT_MERGE_TEXTS];
     t->node = node;
     t->at = NULL;
     t->cap = 0;
@@ -154,11 +150,10 @@ static void phi__openai_chat_kept_merge_members(phi__openai_chat_merge *p, phi_j
 /* The item of a list with the index that this one has; NULL: none. */
 static phi_json *phi__openai_chat_kept_indexed(const phi_json *list, const phi_json *item) {
     const phi_json *index = phi_json_get(item, "index");
-    phi_json_iter it;
     phi_json *old;
     if (!phi_json_is(index, PHI_JSON_INTEGER) || phi_json_count(list) > PHI__OPENAI_CHAT_MERGE_MOST)
         return NULL;
-    it = phi_json_each(list);
+    phi_json_iter it = phi_json_each(list);
     while ((old = phi_json_next(&it)) != NULL) {
         const phi_json *other = phi_json_get(old, "index");
         if (other != NULL && phi__json_get_equal(other, index)) return old;
@@ -183,7 +178,6 @@ static void phi__openai_chat_kept_merge_items(phi__openai_chat_merge *p, phi_jso
 /* The merged value: `into`, or a new node that takes its place. */
 static phi_json *phi__openai_chat_kept_merge(phi__openai_chat_merge *p, phi_json *into,
                                              const phi_json *more, phi_str key, unsigned depth) {
-    phi_json *copy;
     if (into != NULL && phi_json_is(more, PHI_JSON_NULL)) return into;
     if (into != NULL && depth < PHI__OPENAI_CHAT_MERGE_DEPTH) {
         if (phi_json_is(into, PHI_JSON_STRING) && phi_json_is(more, PHI_JSON_STRING) &&
@@ -202,7 +196,7 @@ static phi_json *phi__openai_chat_kept_merge(phi__openai_chat_merge *p, phi_json
             return into;
         }
     }
-    copy = phi_json_copy(p->arena, more);
+    phi_json *copy = phi_json_copy(p->arena, more);
     if (copy == NULL) p->no_memory = true;
     return copy;
 }
@@ -246,13 +240,13 @@ PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__openai_chat_merge merge = PHI_ZERO;
     phi_json *root = NULL, *pieces = NULL;
-    phi_status status;
     phi_str text;
     if (d->kind == PHI_CONTENT_OPAQUE && d->open && d->bytes.len > 0) {
         phi__buf_char(&d->bytes, ']');
         merge.arena = &a->scratch;
-        status = d->bytes.failed ? PHI_NO_MEMORY
-                                 : phi__openai_chat_kept_tree(&a->scratch, &d->replay, &root);
+        phi_status status = d->bytes.failed
+                                ? PHI_NO_MEMORY
+                                : phi__openai_chat_kept_tree(&a->scratch, &d->replay, &root);
         if (status == PHI_OK) status = phi__openai_chat_kept_tree(&a->scratch, &d->bytes, &pieces);
         if (status == PHI_OK) phi__openai_chat_kept_pieces(&merge, root, pieces, d->key >= 0);
         if (status == PHI_OK && !merge.no_memory)
@@ -285,7 +279,6 @@ static size_t phi__openai_chat_kept_open(phi__assembly *a, phi_str name, phi__js
                                          const char *before, phi_str raw, const char *after,
                                          int64_t place) {
     phi__buf json;
-    size_t block;
     phi__buf_init(&json, a->memory);
     phi__buf_text(&json, "{\"");
     phi__buf_add(&json, key.at, key.len);
@@ -293,7 +286,7 @@ static size_t phi__openai_chat_kept_open(phi__assembly *a, phi_str name, phi__js
     phi__buf_add_str(&json, raw);
     phi__buf_text(&json, after);
     if (json.failed) a->no_memory = true;
-    block =
+    size_t block =
         json.failed ? SIZE_MAX : phi__assembly_opaque(a, name, phi__buf_str(&json), place, true);
     phi__buf_free(&json);
     return block;
@@ -380,14 +373,14 @@ PHI__FN void phi__openai_chat_kept_call(phi__assembly *a, phi_str raw, bool has_
 /* A part has a place among the text. */
 PHI__FN void phi__openai_chat_kept_part(phi__assembly *a, phi__json_text type, phi_str raw) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    size_t last = phi__openai_chat_kept_last(a), block;
+    size_t last = phi__openai_chat_kept_last(a);
     phi_str name = {NULL, 0};
     if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
     if (!phi__json_cursor_unescape_arena(&a->scratch, type, &name)) a->no_memory = true;
     if (last != SIZE_MAX && a->drafts[last].kind != PHI_CONTENT_TOOL_CALL)
         phi__assembly_close(a, last);
-    block = phi__openai_chat_kept_open(a, name, phi__openai_chat_kept_key("content"), "\":[", raw,
-                                       "]}", -1);
+    size_t block = phi__openai_chat_kept_open(a, name, phi__openai_chat_kept_key("content"), "\":[",
+                                              raw, "]}", -1);
     phi__assembly_close(a, block);
     phi_arena_reset(&a->scratch, mark);
 }
@@ -442,9 +435,8 @@ PHI__FN void phi__openai_chat_kept_sources(phi__assembly *a, phi_str raw) {
 
 PHI__FN void phi__openai_chat_thinking_add(phi__assembly *a, phi__json_text text,
                                            const char *field) {
-    size_t block;
     if (text.len == 0) return;
-    block = phi__openai_chat_kept_current(a, PHI_CONTENT_THINKING);
+    size_t block = phi__openai_chat_kept_current(a, PHI_CONTENT_THINKING);
     if (block == SIZE_MAX) return;
     if (a->drafts[block].signature.len == 0 && field[0] != '\0')
         phi__assembly_set(a, &a->drafts[block].signature, phi_str_of(field));
@@ -497,9 +489,8 @@ static void phi__openai_chat_thinking_quote(phi__buf *out, const char *before,
 }
 
 static void phi__openai_chat_thinking_close_detail(phi__openai_chat_state *st, phi__assembly *a) {
-    phi__buf *out;
     if (st->detail == PHI__OPENAI_CHAT_DETAIL_NONE) return;
-    out = &a->drafts[st->detail_block].replay;
+    phi__buf *out = &a->drafts[st->detail_block].replay;
     phi__buf_text(out, st->detail == PHI__OPENAI_CHAT_DETAIL_TEXT ? "\"}" : "}");
     st->detail = PHI__OPENAI_CHAT_DETAIL_NONE;
 }
@@ -537,7 +528,6 @@ static void phi__openai_chat_thinking_open_detail(phi__openai_chat_state *st, ph
 static size_t phi__openai_chat_thinking_detail_block(phi__openai_chat_state *st, phi__assembly *a,
                                                      const char *member) {
     size_t i;
-    phi__draft *d;
     for (i = a->count; i > 0; i--)
         if (a->drafts[i - 1].kind == PHI_CONTENT_THINKING) break;
     i = i > 0 ? i - 1 : phi__openai_chat_kept_current(a, PHI_CONTENT_THINKING);
@@ -545,7 +535,7 @@ static size_t phi__openai_chat_thinking_detail_block(phi__openai_chat_state *st,
     if (st->detail != PHI__OPENAI_CHAT_DETAIL_NONE && st->detail_block != i)
         phi__openai_chat_thinking_close_detail(st, a);
     st->detail_block = i;
-    d = &a->drafts[i];
+    phi__draft *d = &a->drafts[i];
     if (d->replay.len == 0) {
         d->replay_open = true;
         phi__buf_text(&d->replay, "{\"");
@@ -557,20 +547,15 @@ static size_t phi__openai_chat_thinking_detail_block(phi__openai_chat_state *st,
 
 static void phi__openai_chat_thinking_detail_item(phi__openai_chat_state *st, phi__assembly *a,
                                                   phi_str raw, const char *member, bool spoken) {
-    phi__openai_chat_fragment f;
-    bool joins;
-    uint64_t key;
-    size_t block;
-    phi__buf *out;
-    memset(&f, 0, sizeof f);
+    phi__openai_chat_fragment f = PHI_ZERO;
     f.raw = raw;
     phi__openai_chat_thinking_read_fragment(&f);
-    joins = f.name != NULL;
+    bool joins = f.name != NULL;
     if (joins && !spoken) phi__openai_chat_thinking_add(a, f.text, "");
-    block = phi__openai_chat_thinking_detail_block(st, a, member);
+    size_t block = phi__openai_chat_thinking_detail_block(st, a, member);
     if (block == SIZE_MAX) return;
-    out = &a->drafts[block].replay;
-    key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
+    phi__buf *out = &a->drafts[block].replay;
+    uint64_t key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
     if (joins && st->detail == PHI__OPENAI_CHAT_DETAIL_TEXT && key == st->detail_key)
         phi__openai_chat_thinking_quote(out, "", f.text);
     else {
@@ -606,9 +591,8 @@ PHI__FN void phi__openai_chat_thinking_details(phi__openai_chat_state *st, phi__
 }
 
 PHI__FN void phi__openai_chat_thinking_end_details(phi__openai_chat_state *st, phi__assembly *a) {
-    size_t i;
     phi__openai_chat_thinking_close_detail(st, a);
-    for (i = 0; i < a->count; i++) {
+    for (size_t i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         if (!d->replay_open) continue;
         phi__buf_text(&d->replay, "]}");

@@ -67,8 +67,7 @@ static bool phi__openai_chat_calls_text(phi__openai_chat_read *r, phi__buf *buf,
 
 static const phi_json *phi__openai_chat_calls_member(const phi_json *node, const char *const *names,
                                                      size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi_json *member = phi_json_get(node, names[i]);
         if (member != NULL && !phi_json_is(member, PHI_JSON_NULL)) return member;
     }
@@ -78,7 +77,7 @@ static const phi_json *phi__openai_chat_calls_member(const phi_json *node, const
 static bool phi__openai_chat_calls_node(phi__openai_chat_read *r, const phi_json *node) {
     static const char *const names[] = {"name", "tool_name", "tool", "function"};
     static const char *const values[] = {"arguments", "parameters", "args", "input", "tool_input"};
-    const phi_json *name = phi__openai_chat_calls_member(node, names, PHI__COUNT(names)), *value;
+    const phi_json *name = phi__openai_chat_calls_member(node, names, PHI__COUNT(names));
     phi_str arguments = PHI_ZERO;
     phi__buf buf;
     if (phi_json_is(name, PHI_JSON_OBJECT)) { /* {"type":"function","function":{...}} */
@@ -86,7 +85,7 @@ static bool phi__openai_chat_calls_node(phi__openai_chat_read *r, const phi_json
         name = phi_json_get(node, "name");
     }
     if (!phi_json_is(name, PHI_JSON_STRING)) return false;
-    value = phi__openai_chat_calls_member(node, values, PHI__COUNT(values));
+    const phi_json *value = phi__openai_chat_calls_member(node, values, PHI__COUNT(values));
     if (value == NULL && r->known) return false; /* data with a member `name` */
     if (phi_json_is(value, PHI_JSON_STRING))
         arguments = phi_json_str(value, "");
@@ -103,20 +102,17 @@ static bool phi__openai_chat_calls_value(phi__openai_chat_read *r, const char **
                                          phi_json **out) {
     const char *from = *at;
     uint32_t faults = 0;
-    phi_status status;
-    phi_str text;
     phi__buf buf;
-    bool read;
     phi__buf_init(&buf, r->a->memory);
-    read = phi__repair_value(&buf, at, end, &faults) && (faults == 0 || r->repairs);
+    bool read = phi__repair_value(&buf, at, end, &faults) && (faults == 0 || r->repairs);
     if (buf.failed) r->failed = true;
     if (!read) {
         phi__buf_free(&buf);
         return false;
     }
-    text = phi__str(from, (size_t)(*at - from));
+    phi_str text = phi__str(from, (size_t)(*at - from));
     if (!phi__openai_chat_calls_text(r, &buf, &text)) return false;
-    status = phi_json_parse(r->arena, text, PHI_JSON_REPLACE_BAD_UTF8, out, NULL);
+    phi_status status = phi_json_parse(r->arena, text, PHI_JSON_REPLACE_BAD_UTF8, out, NULL);
     if (status == PHI_NO_MEMORY) r->failed = true;
     return status == PHI_OK;
 }
@@ -126,7 +122,6 @@ static bool phi__openai_chat_calls_json(phi__openai_chat_read *r, phi_str text) 
     const char *at = text.at, *end = text.at + text.len;
     for (;;) {
         phi_json *node = NULL;
-        phi_json_iter it;
         const phi_json *item;
         while (at < end && strchr(" \n\t\r;,", *at) != NULL && *at != '\0') at++;
         if (at == end) return r->count > 0;
@@ -136,7 +131,7 @@ static bool phi__openai_chat_calls_json(phi__openai_chat_read *r, phi_str text) 
             if (!phi__openai_chat_calls_node(r, node)) return false;
             continue;
         }
-        it = phi_json_each(node);
+        phi_json_iter it = phi_json_each(node);
         while ((item = phi_json_next(&it)) != NULL)
             if (!phi_json_is(item, PHI_JSON_OBJECT) || !phi__openai_chat_calls_node(r, item))
                 return false;
@@ -162,14 +157,13 @@ static phi_str phi__openai_chat_calls_type(const phi_json *schema, phi_str key, 
 static void phi__openai_chat_calls_put(phi__openai_chat_read *r, phi__buf *out, phi_str value,
                                        const phi_json *schema, phi_str key) {
     bool declared = false;
-    phi_str type = phi__openai_chat_calls_type(schema, key, &declared), trimmed;
+    phi_str type = phi__openai_chat_calls_type(schema, key, &declared);
     size_t from = out->len;
-    const char *at;
     uint32_t faults = 0;
     if (value.len > 0 && value.at[0] == '\n') value = phi__str(value.at + 1, value.len - 1);
     if (value.len > 0 && value.at[value.len - 1] == '\n') value.len--;
-    trimmed = phi__str_trim(value);
-    at = trimmed.at;
+    phi_str trimmed = phi__str_trim(value);
+    const char *at = trimmed.at;
     if (declared && !phi__str_is(type, "string") && trimmed.len > 0 && trimmed.at[0] != '\'' &&
         phi__repair_value(out, &at, trimmed.at + trimmed.len, &faults) &&
         at == trimmed.at + trimmed.len &&
@@ -195,12 +189,12 @@ static bool phi__openai_chat_calls_parameters(phi__openai_chat_read *r, phi__buf
     phi__buf_char(out, '{');
     text = phi__str_trim(text);
     while (at < text.len) {
-        phi_str rest = phi__str(text.at + at, text.len - at), key;
-        size_t name = phi__str_find(rest, 0, ">"), stop;
+        phi_str rest = phi__str(text.at + at, text.len - at);
+        size_t name = phi__str_find(rest, 0, ">");
         if (!phi__str_starts(rest, tag) || name == SIZE_MAX) return false;
-        key = phi__str_trim(phi__str(rest.at + sizeof tag - 1, name - (sizeof tag - 1)));
+        phi_str key = phi__str_trim(phi__str(rest.at + sizeof tag - 1, name - (sizeof tag - 1)));
         name += at + 1;
-        stop = phi__openai_chat_calls_next(text, name, "\n<parameter=", &next);
+        size_t stop = phi__openai_chat_calls_next(text, name, "\n<parameter=", &next);
         if (phi__openai_chat_calls_next(text, name, close, &end) < stop) stop = end;
         stop = phi__min(stop, text.len);
         phi__json_write_comma(out);
@@ -216,26 +210,24 @@ static bool phi__openai_chat_calls_parameters(phi__openai_chat_read *r, phi__buf
 
 /* One function, whose name begins the text. */
 static bool phi__openai_chat_calls_one(phi__openai_chat_read *r, phi_str text) {
-    size_t name = phi__str_find(text, 0, ">"), tool;
+    size_t name = phi__str_find(text, 0, ">");
     phi_json *schema = NULL;
-    phi_str arguments = PHI_ZERO, called;
-    phi_arena_mark mark;
+    phi_str arguments = PHI_ZERO;
     phi__buf out;
-    bool read;
     if (name == SIZE_MAX) return false;
-    called = phi__str_trim(phi__str(text.at, name));
+    phi_str called = phi__str_trim(phi__str(text.at, name));
     text = phi__str_trim(phi__str(text.at + name + 1, text.len - name - 1));
     if (text.len > 0 && text.at[0] == '{') /* Llama, Functionary */
         return phi__openai_chat_calls_keep(r, called, text);
-    mark = phi_arena_save(r->arena);
-    tool = phi__openai_chat_calls_tool(r, called);
+    phi_arena_mark mark = phi_arena_save(r->arena);
+    size_t tool = phi__openai_chat_calls_tool(r, called);
     if (tool != SIZE_MAX && r->a->tools[tool].schema.len > 0 &&
         phi_json_parse(r->arena, r->a->tools[tool].schema, 0, &schema, NULL) == PHI_NO_MEMORY) {
         r->failed = true;
         return false;
     }
     phi__buf_init(&out, r->a->memory);
-    read = phi__openai_chat_calls_parameters(r, &out, text, schema);
+    bool read = phi__openai_chat_calls_parameters(r, &out, text, schema);
     phi_arena_reset(r->arena, mark); /* a text may have a thousand calls, each with a schema */
     if (!read) {
         if (out.failed) r->failed = true;
@@ -248,8 +240,8 @@ static bool phi__openai_chat_calls_one(phi__openai_chat_read *r, phi_str text) {
 
 /* Where the last `word` of a text begins, or its end. */
 static size_t phi__openai_chat_calls_last(phi_str text, const char *word) {
-    size_t n = strlen(word), i;
-    for (i = text.len; i >= n; i--)
+    size_t n = strlen(word);
+    for (size_t i = text.len; i >= n; i--)
         if (memcmp(text.at + i - n, word, n) == 0) return i - n;
     return text.len;
 }
@@ -259,9 +251,9 @@ static size_t phi__openai_chat_calls_last(phi_str text, const char *word) {
 static bool phi__openai_chat_calls_functions(phi__openai_chat_read *r, phi_str text) {
     static const char tag[] = "<function=", close[] = "</function>";
     for (; text.len > 0; text = phi__str_trim(text)) {
-        size_t end, from = sizeof tag - 1;
+        size_t from = sizeof tag - 1;
         if (!phi__str_starts(text, tag)) return false;
-        end = phi__min(phi__str_find(text, from, tag), text.len);
+        size_t end = phi__min(phi__str_find(text, from, tag), text.len);
         end = phi__openai_chat_calls_last(phi__str(text.at, end), close);
         if (!phi__openai_chat_calls_one(r, phi__str(text.at + from, end - from))) return false;
         end = phi__min(end + sizeof close - 1, text.len);
@@ -273,8 +265,7 @@ static bool phi__openai_chat_calls_functions(phi__openai_chat_read *r, phi_str t
 /* ---- name[ARGS]{...} ---- */
 
 static bool phi__openai_chat_calls_is_name(phi_str name) {
-    size_t i;
-    for (i = 0; i < name.len; i++) {
+    for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) &&
             (c == '\0' || strchr("_-.:/", c) == NULL))
@@ -286,12 +277,11 @@ static bool phi__openai_chat_calls_is_name(phi_str name) {
 static bool phi__openai_chat_calls_mistral(phi__openai_chat_read *r, phi_str text) {
     static const char again[] = "[TOOL_CALLS]";
     while (text.len > 0) {
-        size_t name = 0, end;
-        phi_str one, called;
-        end = phi__min(phi__str_find(text, 0, again), text.len);
-        one = phi__str_trim(phi__str(text.at, end));
+        size_t name = 0;
+        size_t end = phi__min(phi__str_find(text, 0, again), text.len);
+        phi_str one = phi__str_trim(phi__str(text.at, end));
         while (name < one.len && one.at[name] != '{' && one.at[name] != '[') name++;
-        called = phi__str_trim(phi__str(one.at, name));
+        phi_str called = phi__str_trim(phi__str(one.at, name));
         while (name < one.len && one.at[name] != '{') name++;
         if (name == one.len || !phi__openai_chat_calls_is_name(called) ||
             !phi__openai_chat_calls_keep(r, called, phi__str(one.at + name, one.len - name)))
@@ -306,12 +296,12 @@ static bool phi__openai_chat_calls_mistral(phi__openai_chat_read *r, phi_str tex
 
 /* The string after the first "name" of a text, at any depth. */
 static bool phi__openai_chat_calls_named(phi_str text, phi_str *name) {
-    size_t at = phi__str_find(text, 0, "\"name\""), end;
+    size_t at = phi__str_find(text, 0, "\"name\"");
     if (at == SIZE_MAX) return false;
     for (at += 6; at < text.len && strchr(" \n\t:", text.at[at]) != NULL; at++)
         if (text.at[at] == '\0') return false;
     if (at >= text.len || text.at[at] != '"') return false;
-    end = phi__str_find(text, at + 1, "\"");
+    size_t end = phi__str_find(text, at + 1, "\"");
     if (end == SIZE_MAX) return false;
     *name = phi__str(text.at + at + 1, end - at - 1);
     return true;
@@ -323,10 +313,10 @@ static bool phi__openai_chat_calls_broken(phi__openai_chat_read *r, phi_str text
     static const char *const keys[] = {"\"arguments\"", "\"parameters\""};
     static const char tag[] = "<function=";
     phi_str name = PHI_ZERO, arguments = phi_str_of("{");
-    size_t i, at, end;
+    size_t at;
     r->count = 0;
     if (phi__str_starts(text, tag)) {
-        end = phi__str_find(text, 0, ">");
+        size_t end = phi__str_find(text, 0, ">");
         if (end == SIZE_MAX) return false;
         at = sizeof tag - 1;
         return cut && phi__openai_chat_calls_keep(r, phi__str(text.at + at, end - at), arguments);
@@ -334,7 +324,7 @@ static bool phi__openai_chat_calls_broken(phi__openai_chat_read *r, phi_str text
     if (!phi__openai_chat_calls_named(text, &name) ||
         phi__openai_chat_calls_tool(r, name) == SIZE_MAX)
         return false;
-    for (i = 0; i < PHI__COUNT(keys); i++) {
+    for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         at = phi__str_find(text, 0, keys[i]);
         if (at == SIZE_MAX) continue;
         for (at += strlen(keys[i]); at < text.len && text.at[at] != ':'; at++) {}
@@ -357,9 +347,8 @@ static bool phi__openai_chat_calls_read(phi__openai_chat_read *r, phi_str text) 
 }
 
 static void phi__openai_chat_calls_block(phi__assembly *a, phi_str name, phi_str arguments) {
-    size_t block;
     if (a->count > 0) phi__assembly_close(a, a->count - 1);
-    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, -1);
+    size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, -1);
     if (block == SIZE_MAX) return;
     phi__assembly_set(a, &a->drafts[block].name, name);
     phi__assembly_add(a, block, arguments);
@@ -385,17 +374,15 @@ static phi_str phi__openai_chat_calls_bare(phi_str text) {
 PHI__FN bool phi__openai_chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut) {
     phi__openai_chat_read r = PHI_ZERO;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    bool read;
-    size_t i;
     r.a = a;
     r.arena = &a->scratch;
     r.repairs = (a->quirks & PHI_QUIRK_REPAIR_CALLS) != 0;
     r.known = known;
     text = phi__openai_chat_calls_bare(text);
-    read = !cut && phi__openai_chat_calls_read(&r, text);
+    bool read = !cut && phi__openai_chat_calls_read(&r, text);
     if (!read && !r.failed && (!known || cut)) read = phi__openai_chat_calls_broken(&r, text, cut);
     if (r.failed) a->no_memory = true;
-    for (i = 0; read && !a->no_memory && i < r.count; i++)
+    for (size_t i = 0; read && !a->no_memory && i < r.count; i++)
         phi__openai_chat_calls_block(a, r.made[i].name, r.made[i].arguments);
     phi_arena_reset(&a->scratch, mark);
     return read;
@@ -466,8 +453,7 @@ static phi__openai_chat_tag phi__openai_chat_text_tag(const phi__openai_chat_tex
     phi_str text = phi__openai_chat_text_held(a, t->at, a->held.bytes.len);
     bool thinks = (a->quirks & PHI_QUIRK_THINK_TAGS) != 0, some = false;
     bool calls = phi__openai_chat_text_wants_calls(t, a);
-    int i;
-    for (i = 0; i < (int)PHI__COUNT(phi__openai_chat_text_tags); i++) {
+    for (int i = 0; i < (int)PHI__COUNT(phi__openai_chat_text_tags); i++) {
         if (!(i < (int)PHI__OPENAI_CHAT_TAG_CALL ? thinks : calls)) continue;
         if (i == (int)PHI__OPENAI_CHAT_TAG_CALL_END && (t->worded || t->said || !t->called))
             continue;
@@ -574,16 +560,6 @@ static bool phi__openai_chat_text_thinks(phi__openai_chat_text *t, phi__assembly
     return false;
 }
 
-/* A closing tag without an opening one: all text before it was thinking, if nothing else came. */
-static void phi__openai_chat_text_was_thinking(phi__openai_chat_text *t, phi__assembly *a) {
-    phi__openai_chat_text_say(t, a, false);
-    if (!t->thought && !t->behind && a->count == 1 && a->drafts[0].kind == PHI_CONTENT_TEXT) {
-        phi__assembly_turn(a, 0, PHI_CONTENT_THINKING);
-        phi__assembly_close(a, 0);
-    }
-    t->thought = true;
-}
-
 /* ---- calls between tags ---- */
 
 static bool phi__openai_chat_text_may_call(phi__openai_chat_ending ending) {
@@ -634,12 +610,12 @@ static bool phi__openai_chat_text_is_json(const phi__openai_chat_text *t, const 
 /* Behind <tool_call> or <function=. False: more text is needed. */
 static bool phi__openai_chat_text_calls(phi__openai_chat_text *t, phi__assembly *a, bool last,
                                         phi__openai_chat_ending ending) {
-    bool function = t->mode == PHI__OPENAI_CHAT_FUNCTION, cut;
+    bool function = t->mode == PHI__OPENAI_CHAT_FUNCTION;
     const char *close = function ? "</function>" : "</tool_call>";
-    size_t body = t->from + (function ? 0 : strlen("<tool_call>")), len = a->held.bytes.len, end;
+    size_t body = t->from + (function ? 0 : strlen("<tool_call>")), len = a->held.bytes.len;
     bool json = !function && phi__openai_chat_text_is_json(t, a, body);
     if (!function && t->at < body) t->at = body;
-    end = phi__openai_chat_text_close(t, a, close, json);
+    size_t end = phi__openai_chat_text_close(t, a, close, json);
     if (end == SIZE_MAX && len - t->from > PHI__OPENAI_CHAT_CALL_MOST) {
         phi__openai_chat_text_release(t, a, len);
         return true;
@@ -650,7 +626,7 @@ static bool phi__openai_chat_text_calls(phi__openai_chat_text *t, phi__assembly 
         t->at = body;
         return true;
     }
-    cut = end == SIZE_MAX && ending == PHI__OPENAI_CHAT_CUT;
+    bool cut = end == SIZE_MAX && ending == PHI__OPENAI_CHAT_CUT;
     if (end == SIZE_MAX)
         end = len;
     else if (function)
@@ -672,11 +648,11 @@ static bool phi__openai_chat_text_calls(phi__openai_chat_text *t, phi__assembly 
 
 /* True if the text after <|python_tag|> or [TOOL_CALLS] may be calls, as far as it came. */
 static bool phi__openai_chat_text_may_be_rest(phi_str text, bool mistral) {
-    size_t i = 0, from;
+    size_t i = 0;
     while (i < text.len && phi__openai_chat_text_blank(text.at[i])) i++;
     if (i == text.len || text.at[i] == '{' || text.at[i] == '[') return true;
     if (!mistral) return false;
-    for (from = i; i < text.len && i - from < 128; i++) {
+    for (size_t from = i; i < text.len && i - from < 128; i++) {
         char c = text.at[i];
         if (c == '{' || c == '[') return true;
         if (c == ' ' || c == '\n' || c == '<') return false;
@@ -719,14 +695,14 @@ static bool phi__openai_chat_text_rest(phi__openai_chat_text *t, phi__assembly *
 static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str text, size_t *at) {
     static const char *const keys[] = {"name", "type",      "function",   "tool",
                                        "args", "tool_name", "parameters", "arguments"};
-    size_t i = 0, from, k;
+    size_t i = 0, from;
     t->fenced = text.at[0] == '`';
     if (t->fenced) {
         for (i = 3; i < text.len && !phi__openai_chat_text_blank(text.at[i]); i++)
             if (i > 3 + PHI__OPENAI_CHAT_KEY_MOST || text.at[i] == '`') return false;
     }
     *at = i;
-    for (k = 0; k < 2; k++) { /* [ and {, or { */
+    for (size_t k = 0; k < 2; k++) { /* [ and {, or { */
         while (i < text.len && phi__openai_chat_text_blank(text.at[i])) i++;
         if (i == text.len) return true;
         if (k == 0 && text.at[i] == '[') {
@@ -744,7 +720,7 @@ static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str t
         if (i - from == PHI__OPENAI_CHAT_KEY_MOST) return false;
     if (i == text.len) return true;
     t->opened = true;
-    for (k = 0; k < PHI__COUNT(keys); k++)
+    for (size_t k = 0; k < PHI__COUNT(keys); k++)
         if (phi__str_is(phi__str(text.at + from, i - from), keys[k])) return true;
     return false;
 }
@@ -820,9 +796,16 @@ static void phi__openai_chat_text_enter(phi__openai_chat_text *t, phi__openai_ch
 static void phi__openai_chat_text_take_tag(phi__openai_chat_text *t, phi__assembly *a,
                                            phi__openai_chat_tag tag) {
     size_t behind = t->at + strlen(phi__openai_chat_text_tags[tag]);
-    if (tag == PHI__OPENAI_CHAT_TAG_THINK_END)
-        phi__openai_chat_text_was_thinking(t, a);
-    else
+    if (tag == PHI__OPENAI_CHAT_TAG_THINK_END) {
+        /* A closing tag without an opening one: all text before it was thinking, if nothing
+           else came. */
+        phi__openai_chat_text_say(t, a, false);
+        if (!t->thought && !t->behind && a->count == 1 && a->drafts[0].kind == PHI_CONTENT_TEXT) {
+            phi__assembly_turn(a, 0, PHI_CONTENT_THINKING);
+            phi__assembly_close(a, 0);
+        }
+        t->thought = true;
+    } else
         phi__openai_chat_text_say(t, a, false);
     switch (tag) {
     case PHI__OPENAI_CHAT_TAG_THINK:
@@ -922,19 +905,17 @@ PHI__FN void phi__openai_chat_text_add(phi__openai_chat_text *t, phi__assembly *
    or the server took all of it for thinking. The thinking keeps the call's text. */
 static void phi__openai_chat_text_thought_call(const phi__openai_chat_text *t, phi__assembly *a) {
     static const char open[] = "<tool_call>", close[] = "</tool_call>";
-    phi_str text;
-    size_t from, i;
     if (a->no_memory || a->count == 0 || a->drafts[a->count - 1].kind != PHI_CONTENT_THINKING ||
         !phi__openai_chat_text_wants_calls(t, a))
         return;
-    for (i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return;
-    text = phi__str_trim(phi__buf_str(&a->drafts[a->count - 1].bytes));
+    phi_str text = phi__str_trim(phi__buf_str(&a->drafts[a->count - 1].bytes));
     if (text.len > PHI__OPENAI_CHAT_CALL_MOST) return;
     if (text.len >= sizeof close - 1 &&
         memcmp(text.at + text.len - (sizeof close - 1), close, sizeof close - 1) == 0)
         text.len -= sizeof close - 1;
-    for (from = text.len; from >= sizeof open - 1; from--)
+    for (size_t from = text.len; from >= sizeof open - 1; from--)
         if (memcmp(text.at + from - (sizeof open - 1), open, sizeof open - 1) == 0) {
             (void)phi__openai_chat_calls_of(a, phi__str(text.at + from, text.len - from), true,
                                             false);

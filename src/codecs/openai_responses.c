@@ -132,10 +132,9 @@ static const phi__json_members phi__openai_responses_usage_members = {
 /* The wire's input includes the tokens read from and written to the cache. */
 static void phi__openai_responses_read_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi_usage u;
     phi__json_cursor_init(&c, raw);
     if (raw.len == 0 || phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return;
-    memset(&u, 0, sizeof u);
+    phi_usage u = PHI_ZERO;
     (void)phi__json_members_take(&c, &phi__openai_responses_usage_members, &u);
     if (u.cache_read > u.input) u.cache_read = u.input;
     u.input -= u.cache_read;
@@ -256,12 +255,12 @@ static void phi__openai_responses_kept_item(phi__assembly *a, size_t block,
     phi__draft *d = &a->drafts[block];
     phi__buf *out = &d->replay;
     phi__buf more;
-    bool said = d->kind == PHI_CONTENT_TEXT, parts;
+    bool said = d->kind == PHI_CONTENT_TEXT;
     phi__buf_init(&more, a->memory);
     phi__opaque_members(&more, item->raw,
                         said ? phi__openai_responses_said_members
                              : phi__openai_responses_call_members);
-    parts = said && phi__openai_responses_kept_is_more(item->content);
+    bool parts = said && phi__openai_responses_kept_is_more(item->content);
     phi__buf_clear(out);
     phi__openai_responses_kept_text(a, out, "id", item->id);
     if (said) phi__openai_responses_kept_text(a, out, "phase", item->phase);
@@ -327,9 +326,9 @@ static int phi__openai_responses_stream_fits(const phi__draft *d, phi__openai_re
 static size_t phi__openai_responses_stream_find(const phi__assembly *a,
                                                 phi__openai_responses_key key,
                                                 phi_content_kind kind, bool open) {
-    size_t i, found = SIZE_MAX;
+    size_t found = SIZE_MAX;
     int best = 0;
-    for (i = a->count; i > 0; i--) {
+    for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
         int fits =
             d->kind == kind && (d->open || !open) ? phi__openai_responses_stream_fits(d, key) : 0;
@@ -343,8 +342,7 @@ static size_t phi__openai_responses_stream_find(const phi__assembly *a,
 /* Whether a block of any kind has the id or the index. */
 static bool phi__openai_responses_stream_known(const phi__assembly *a,
                                                phi__openai_responses_key key) {
-    size_t i;
-    for (i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         if (phi__openai_responses_stream_fits(&a->drafts[i], key) > 1) return true;
     return false;
 }
@@ -437,20 +435,6 @@ static bool phi__openai_responses_stream_encrypted(phi_str raw) {
            found.type == PHI_JSON_STRING;
 }
 
-/* Keeps the data that the next request sends back: a whole reasoning item; of other items the
-   members beyond their text. A later item of the same id may have the encrypted content. */
-static void phi__openai_responses_stream_keep(phi__assembly *a, size_t block,
-                                              const phi__openai_responses_output_item *item) {
-    phi__draft *d = &a->drafts[block];
-    if (d->kind == PHI_CONTENT_THINKING) {
-        phi__assembly_set(a, &d->signature, item->raw);
-        d->kept = phi__openai_responses_stream_encrypted(item->raw)
-                      ? 0
-                      : phi__openai_responses_stream_key_of(item->id, -1).id;
-    } else
-        phi__openai_responses_kept_item(a, block, item);
-}
-
 /* ---- items of other types ---- */
 
 /* Remembers the JSON of an opaque item, by which the same item without an id is known. */
@@ -475,13 +459,12 @@ phi__openai_responses_stream_open_opaque(phi__assembly *a,
                                          const phi__openai_responses_output_item *item,
                                          phi__openai_responses_key key) {
     phi_str type;
-    size_t block;
     if (!phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) return SIZE_MAX;
     if (!phi__json_cursor_unescape_arena(&a->scratch, item->type, &type)) {
         a->no_memory = true;
         return SIZE_MAX;
     }
-    block = phi__assembly_opaque(a, type, item->raw, key.index, true);
+    size_t block = phi__assembly_opaque(a, type, item->raw, key.index, true);
     if (block != SIZE_MAX) a->drafts[block].item = key.id;
     phi__openai_responses_stream_remember(a, block);
     return block;
@@ -492,8 +475,7 @@ static bool phi__openai_responses_stream_came(const phi__assembly *a,
                                               const phi__openai_responses_output_item *item,
                                               phi__openai_responses_key key) {
     uint64_t hash = phi__hash(item->raw, 5);
-    size_t i;
-    for (i = 0; i < a->count; i++) {
+    for (size_t i = 0; i < a->count; i++) {
         const phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_OPAQUE) continue;
         if (key.id != 0 && d->item != 0 ? d->item == key.id : d->kept == hash) return true;
@@ -507,9 +489,8 @@ static void phi__openai_responses_stream_item_added(phi__assembly *a,
                                                     int64_t index) {
     phi_content_kind kind = phi__openai_responses_stream_kind(item);
     phi__openai_responses_key key = phi__openai_responses_stream_item_key(item, index);
-    size_t block;
     if (kind == (phi_content_kind)0) return;
-    block = phi__openai_responses_stream_find(a, key, kind, true);
+    size_t block = phi__openai_responses_stream_find(a, key, kind, true);
     if (block != SIZE_MAX && phi__openai_responses_stream_is_other(&a->drafts[block], key))
         block = SIZE_MAX;
     if (kind == PHI_CONTENT_OPAQUE) {
@@ -537,7 +518,19 @@ phi__openai_responses_stream_finish_item(phi__assembly *a, size_t block,
     if (a->drafts[block].kind == PHI_CONTENT_TEXT)
         phi__openai_responses_kept_citations(a, block, item->content);
     phi__openai_responses_stream_whole_text(a, block, item);
-    if (!cut) phi__openai_responses_stream_keep(a, block, item);
+    if (!cut) {
+        /* Keeps the data that the next request sends back: a whole reasoning item; of other
+           items the members beyond their text. A later item of the same id may have the
+           encrypted content. */
+        phi__draft *d = &a->drafts[block];
+        if (d->kind == PHI_CONTENT_THINKING) {
+            phi__assembly_set(a, &d->signature, item->raw);
+            d->kept = phi__openai_responses_stream_encrypted(item->raw)
+                          ? 0
+                          : phi__openai_responses_stream_key_of(item->id, -1).id;
+        } else
+            phi__openai_responses_kept_item(a, block, item);
+    }
     if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
 }
 
@@ -547,24 +540,13 @@ static void phi__openai_responses_stream_item_done(phi__assembly *a,
                                                    int64_t index) {
     phi_content_kind kind = phi__openai_responses_stream_kind(item);
     phi__openai_responses_key key = phi__openai_responses_stream_item_key(item, index);
-    size_t block;
     if (kind == (phi_content_kind)0) return;
-    block = phi__openai_responses_stream_find(a, key, kind, false);
+    size_t block = phi__openai_responses_stream_find(a, key, kind, false);
     if (block == SIZE_MAX)
         block = kind == PHI_CONTENT_OPAQUE ? phi__openai_responses_stream_open_opaque(a, item, key)
                                            : phi__openai_responses_stream_open(a, kind, key);
     if (block != SIZE_MAX && a->drafts[block].open)
         phi__openai_responses_stream_finish_item(a, block, item);
-}
-
-/* Annotations come after the text they are about. */
-static void phi__openai_responses_stream_annotation(phi__assembly *a,
-                                                    const phi__openai_responses_event *ev) {
-    phi__assembly_cite(
-        a,
-        phi__openai_responses_stream_find(
-            a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_TEXT, true),
-        ev->annotation);
 }
 
 static void phi__openai_responses_stream_delta(phi__assembly *a,
@@ -578,23 +560,13 @@ static void phi__openai_responses_stream_delta(phi__assembly *a,
     phi__assembly_add_text(a, block, ev->delta);
 }
 
-/* An empty line between the parts of a summary. */
-static void phi__openai_responses_stream_next_part(phi__assembly *a,
-                                                   const phi__openai_responses_event *ev) {
-    size_t block = phi__openai_responses_stream_find(
-        a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
-    if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
-        phi__assembly_add(a, block, PHI__LIT("\n\n"));
-}
-
 static void phi__openai_responses_stream_arguments_done(phi__assembly *a,
                                                         const phi__openai_responses_event *ev) {
     size_t block = phi__openai_responses_stream_find(
         a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_TOOL_CALL,
         true);
-    phi__openai_responses_output_item item;
     if (block == SIZE_MAX) return;
-    memset(&item, 0, sizeof item);
+    phi__openai_responses_output_item item = PHI_ZERO;
     item.arguments = ev->arguments;
     phi__openai_responses_stream_whole_text(a, block, &item);
 }
@@ -607,9 +579,8 @@ static void
 phi__openai_responses_stream_fill_reasoning(phi__assembly *a,
                                             const phi__openai_responses_output_item *item) {
     uint64_t id = phi__openai_responses_stream_key_of(item->id, -1).id;
-    size_t i;
     if (id == 0 || !phi__openai_responses_stream_encrypted(item->raw)) return;
-    for (i = 0; i < a->count; i++) {
+    for (size_t i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_THINKING || d->kept != id) continue;
         phi__assembly_set(a, &d->signature, item->raw);
@@ -625,21 +596,17 @@ static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
     phi__openai_responses_output_item item;
     phi_str one;
     bool all = a->count == 0;
-    int64_t index;
     size_t n = 0;
     if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
-    for (index = 0; phi__json_cursor_next_item(&c); index++) {
-        phi__openai_responses_key key;
-        phi_content_kind kind;
-        size_t block;
+    for (int64_t index = 0; phi__json_cursor_next_item(&c); index++) {
         if (!phi__json_cursor_take_raw(&c, &one)) continue;
         if (!phi__assembly_takes_more(a, &n)) return;
         phi__openai_responses_read_item(&item, one);
-        key = phi__openai_responses_stream_item_key(&item, index);
-        kind = phi__openai_responses_stream_kind(&item);
-        block = phi__openai_responses_stream_find(a, key, kind, true);
+        phi__openai_responses_key key = phi__openai_responses_stream_item_key(&item, index);
+        phi_content_kind kind = phi__openai_responses_stream_kind(&item);
+        size_t block = phi__openai_responses_stream_find(a, key, kind, true);
         if (all)
             phi__openai_responses_stream_item_done(a, &item, index);
         else if (block != SIZE_MAX)
@@ -661,12 +628,6 @@ static void phi__openai_responses_stream_begin(phi__assembly *a,
     phi__assembly_start(a);
 }
 
-static void phi__openai_responses_stream_close_texts(phi__assembly *a) {
-    size_t i;
-    for (i = 0; i < a->count; i++)
-        if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
-}
-
 static void phi__openai_responses_stream_incomplete(phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     if (a->failure.kind != PHI_FAILURE_NONE) return;
@@ -680,14 +641,6 @@ static void phi__openai_responses_stream_incomplete(phi__assembly *a) {
         phi__assembly_unknown_stop(a);
 }
 
-static void phi__openai_responses_stream_failed(phi__assembly *a,
-                                                const phi__openai_responses_response *r) {
-    if (r->error.len > 2)
-        phi__classify_event(a, r->error);
-    else
-        phi__classify_stop(a, PHI_FAILURE_SERVER, true, phi__buf_str(&a->raw_stop_reason));
-}
-
 /* A terminal event, by its status word. */
 static void phi__openai_responses_stream_finish(phi__openai_responses_state *st, phi__assembly *a,
                                                 const phi__openai_responses_response *r,
@@ -698,13 +651,17 @@ static void phi__openai_responses_stream_finish(phi__openai_responses_state *st,
     if (!st->failed) phi__openai_responses_stream_output(a, r->output);
     phi__openai_responses_read_usage(a, r->usage);
     phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
-    phi__openai_responses_stream_close_texts(a);
+    for (size_t i = 0; i < a->count; i++)
+        if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
     if (incomplete)
         phi__openai_responses_stream_incomplete(a);
     else if (PHI__OPENAI_RESPONSES_IS(status, "failed") ||
-             PHI__OPENAI_RESPONSES_IS(status, "cancelled") || r->error.len > 2)
-        phi__openai_responses_stream_failed(a, r);
-    else if (a->failure.kind != PHI_FAILURE_NONE)
+             PHI__OPENAI_RESPONSES_IS(status, "cancelled") || r->error.len > 2) {
+        if (r->error.len > 2)
+            phi__classify_event(a, r->error);
+        else
+            phi__classify_stop(a, PHI_FAILURE_SERVER, true, phi__buf_str(&a->raw_stop_reason));
+    } else if (a->failure.kind != PHI_FAILURE_NONE)
         return;
     else if (PHI__OPENAI_RESPONSES_IS(status, "completed"))
         a->stop_reason = PHI_STOP_REASON_STOP;
@@ -760,11 +717,21 @@ static void phi__openai_responses_stream_take(phi__openai_responses_state *st, p
         phi__openai_responses_stream_item_done(a, &item, ev->index);
     } else if (PHI__OPENAI_RESPONSES_IS(type, "response.function_call_arguments.done"))
         phi__openai_responses_stream_arguments_done(a, ev);
-    else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_text.annotation.added"))
-        phi__openai_responses_stream_annotation(a, ev);
-    else if (PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_summary_part.added"))
-        phi__openai_responses_stream_next_part(a, ev);
-    else
+    else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_text.annotation.added")) {
+        /* Annotations come after the text they are about. */
+        phi__assembly_cite(a,
+                           phi__openai_responses_stream_find(
+                               a, phi__openai_responses_stream_key_of(ev->item_id, ev->index),
+                               PHI_CONTENT_TEXT, true),
+                           ev->annotation);
+    } else if (PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_summary_part.added")) {
+        /* An empty line between the parts of a summary. */
+        size_t block = phi__openai_responses_stream_find(
+            a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING,
+            true);
+        if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
+            phi__assembly_add(a, block, PHI__LIT("\n\n"));
+    } else
         phi__openai_responses_stream_take_response(st, a, ev, type);
 }
 
@@ -781,8 +748,6 @@ static void phi__openai_responses_stream_event(void *state, phi__assembly *a, ph
                                                phi_str data) {
     phi__openai_responses_state *st = (phi__openai_responses_state *)state;
     phi__openai_responses_event ev;
-    phi__json_text type;
-    phi_arena_mark mark;
     if (data.len == 0 || st->finished || a->no_memory) return;
     if (st->broken) {
         phi__classify_bad_event(a);
@@ -798,12 +763,12 @@ static void phi__openai_responses_stream_event(void *state, phi__assembly *a, ph
         st->broken = true;
         return;
     }
-    type = ev.type;
+    phi__json_text type = ev.type;
     if (type.len == 0 && name.len > 0 && !ev.has_error) {
         type.at = name.at; /* some gateways say it only once */
         type.len = name.len;
     }
-    mark = phi_arena_save(&a->scratch);
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (PHI__OPENAI_RESPONSES_IS(type, "error") || (type.len == 0 && ev.has_error))
         phi__openai_responses_stream_error(st, a, data);
     /* the end alone counts, and its usage */
@@ -928,7 +893,6 @@ static void phi__openai_responses_put_thinking(phi__encoder *e) {
 static void phi__openai_responses_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     phi_tool_choice choice = e->spec->tool_choice;
-    size_t i;
     bool strict;
     if (e->spec->tool_count == 0) return;
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
@@ -938,7 +902,7 @@ static void phi__openai_responses_put_tools(phi__encoder *e) {
         phi__buf_text(out, ",\"parallel_tool_calls\":false");
     phi__buf_text(out, ",\"tools\":[");
     if (phi__takes_deferred(e->spec)) phi__buf_text(out, "{\"type\":\"tool_search\"},");
-    for (i = 0; i < e->spec->tool_count; i++) {
+    for (size_t i = 0; i < e->spec->tool_count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         if (e->spec->tools[i].is_raw) {
             phi__takes_put_raw(e, &e->spec->tools[i]);

@@ -41,18 +41,15 @@ static phi__openai_responses_opaque phi__openai_responses_items_look(phi__encode
                                         "mcp_approval_response",   "compaction",
                                         "computer_call_output",    NULL};
     phi__openai_responses_opaque out = {false, false, false};
-    phi_arena_mark mark;
-    const phi_json *root;
-    phi_str type;
     if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_OPENAI_RESPONSES) &&
         !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_AZURE_RESPONSES))
         return out;
     if (!phi__codec_is(e->codec->names, c->protocol) &&
         phi__str_find(c->replay, 0, "\"encrypted_content\"") != SIZE_MAX)
         return out;
-    mark = phi_arena_save(e->arena);
-    root = phi__kept_tree(e, c->replay);
-    type = phi_json_str(phi_json_get(root, "type"), "");
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    const phi_json *root = phi__kept_tree(e, c->replay);
+    phi_str type = phi_json_str(phi_json_get(root, "type"), "");
     out.goes = type.len > 0 && !phi__openai_responses_items_among(
                                    phi_json_str(phi_json_get(root, "status"), ""), busy);
     out.part = phi__str_starts(type, "input_");
@@ -118,9 +115,8 @@ static bool phi__openai_responses_items_is_part(phi__encoder *e, const phi_conte
 static void phi__openai_responses_items_parts(phi__encoder *e, const phi_message *m, size_t from,
                                               size_t to, const char *before) {
     phi_content line = PHI_ZERO;
-    size_t i;
     phi__buf_char(&e->scratch, '[');
-    for (i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         const phi_content *c = &m->content[i];
         phi__render_way way = phi__render_way_to(e, c);
         line.text = phi__render_stand_in(e, m, i);
@@ -141,8 +137,7 @@ static void phi__openai_responses_items_parts(phi__encoder *e, const phi_message
 static void phi__openai_responses_items_say(phi__encoder *e, const phi_message *m, size_t from,
                                             size_t to) {
     bool says = false;
-    size_t i;
-    for (i = from; i < to && !says; i++)
+    for (size_t i = from; i < to && !says; i++)
         says = phi__render_way_to(e, &m->content[i]) != PHI__RENDER_SKIP ||
                phi__openai_responses_items_is_part(e, &m->content[i]);
     if (!says) return;
@@ -155,8 +150,8 @@ static void phi__openai_responses_items_say(phi__encoder *e, const phi_message *
 /* An opaque item, such as the output of a call that only the host understands, is no part of a
    message: it goes between two. */
 PHI__FN void phi__openai_responses_items_user(phi__encoder *e, const phi_message *m) {
-    size_t i, from = 0;
-    for (i = 0; i < m->content_count; i++) {
+    size_t from = 0;
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi__openai_responses_opaque look = phi__openai_responses_items_look(e, c);
         if (!look.goes || look.part) continue;
@@ -171,8 +166,7 @@ PHI__FN void phi__openai_responses_items_result(phi__encoder *e, const phi_messa
     phi__buf *out = &e->scratch;
     const char *before = m->is_error ? "Error: " : "";
     bool parts = phi__render_sends_media(e, m);
-    size_t i;
-    for (i = 0; i < m->content_count && !parts; i++)
+    for (size_t i = 0; i < m->content_count && !parts; i++)
         parts = phi__openai_responses_items_is_part(e, &m->content[i]);
     phi__buf_text(out, "{\"type\":\"function_call_output\",\"call_id\":");
     phi__render_id(out, m->tool_call_id, PHI__ID_RESPONSES);
@@ -195,16 +189,14 @@ PHI__FN void phi__openai_responses_items_result(phi__encoder *e, const phi_messa
 static bool phi__openai_responses_items_is_reasoning(phi__encoder *e, phi_str item) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_json *root = NULL;
-    phi_status status;
-    bool good;
     if (item.len == 0 || item.at[0] != '{') return false;
-    status = phi_json_parse(e->arena, item, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(e->arena, item, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) e->failed = true;
-    good = status == PHI_OK &&
-           phi__str_is(phi_json_str(phi_json_get(root, "type"), ""), "reasoning") &&
-           phi_json_str(phi_json_get(root, "id"), "").len > 0 &&
-           (phi_json_str(phi_json_get(root, "encrypted_content"), "").len > 0 ||
-            phi_json_count(phi_json_get(root, "content")) > 0);
+    bool good = status == PHI_OK &&
+                phi__str_is(phi_json_str(phi_json_get(root, "type"), ""), "reasoning") &&
+                phi_json_str(phi_json_get(root, "id"), "").len > 0 &&
+                (phi_json_str(phi_json_get(root, "encrypted_content"), "").len > 0 ||
+                 phi_json_count(phi_json_get(root, "content")) > 0);
     phi_arena_reset(e->arena, mark);
     return good;
 }
@@ -228,8 +220,7 @@ PHI__FN bool phi__openai_responses_items_kin(const phi__encoder *e, size_t at) {
 
 /* All of a message's reasoning, or none: an id would name an item that the server does not get. */
 static bool phi__openai_responses_items_whole_reasoning(phi__encoder *e, const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_THINKING &&
             !phi__openai_responses_items_is_reasoning(e, m->content[i].signature))
             return false;
@@ -242,13 +233,11 @@ static bool phi__openai_responses_items_member(phi__encoder *e, const phi_conten
                                                const char *key, const char *prefix) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_json *root = NULL;
-    phi_str text;
-    bool fits;
     if (c->replay.len == 0) return false;
     if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
         e->failed = true;
-    text = phi_json_str(phi_json_get(root, key), "");
-    fits =
+    phi_str text = phi_json_str(phi_json_get(root, key), "");
+    bool fits =
         text.len > 0 && text.len <= PHI__OPENAI_RESPONSES_ID_MOST && phi__str_starts(text, prefix);
     if (fits) phi__render_member(&e->scratch, key, text);
     phi_arena_reset(e->arena, mark);
@@ -271,22 +260,20 @@ static phi_str phi__openai_responses_items_kept(phi__encoder *e, const phi_conte
                                                 const char *key, bool object) {
     const phi_str none = {NULL, 0};
     phi_json *root = NULL;
-    phi_str text, whole;
     phi__buf braces;
-    bool good;
     if (c->replay.len == 0 || phi__str_find(c->replay, 0, key) == SIZE_MAX) return none;
     if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
         e->failed = true;
-    text = phi_json_str(phi_json_get(root, key), "");
+    phi_str text = phi_json_str(phi_json_get(root, key), "");
     if (text.len == 0) return none;
     if (!object) return text.at[0] == '[' && phi__render_goes(e, text) ? text : none;
     phi__buf_init(&braces, e->arena->memory);
     phi__buf_char(&braces, '{');
     phi__buf_add_str(&braces, text);
     phi__buf_char(&braces, '}');
-    whole = phi__buf_str(&braces);
+    phi_str whole = phi__buf_str(&braces);
     if (braces.failed) e->failed = true;
-    good = !braces.failed && phi__render_goes(e, whole);
+    bool good = !braces.failed && phi__render_goes(e, whole);
     phi__buf_free(&braces);
     return good ? text : none;
 }
@@ -294,12 +281,11 @@ static phi_str phi__openai_responses_items_kept(phi__encoder *e, const phi_conte
 /* True if the texts of content parts together are the block's text: then nobody changed it. */
 static bool phi__openai_responses_items_unchanged(phi__encoder *e, phi_str parts, phi_str text) {
     phi_json *root = NULL, *part;
-    phi_json_iter it;
     size_t at = 0;
     if (phi_json_parse(e->arena, parts, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) ==
         PHI_NO_MEMORY)
         e->failed = true;
-    it = phi_json_each(root);
+    phi_json_iter it = phi_json_each(root);
     while ((part = phi_json_next(&it)) != NULL) {
         phi_str said = phi_json_str(phi_json_get(part, "text"), "");
         if (said.len == 0) said = phi_json_str(phi_json_get(part, "refusal"), "");
@@ -343,33 +329,6 @@ static void phi__openai_responses_items_more(phi__encoder *e, const phi_content 
     phi_arena_reset(e->arena, mark);
 }
 
-static void phi__openai_responses_items_said(phi__encoder *e, const phi_content *c, bool same,
-                                             bool kin) {
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"type\":\"message\"");
-    if (same && phi__openai_responses_items_member(e, c, "id", ""))
-        phi__buf_text(out, ",\"status\":\"completed\"");
-    phi__buf_text(out, ",\"role\":\"assistant\",\"content\":");
-    phi__openai_responses_items_content(e, c, kin);
-    if (same) (void)phi__openai_responses_items_member(e, c, "phase", "");
-    phi__openai_responses_items_more(e, c, kin);
-    phi__buf_char(out, '}');
-}
-
-static void phi__openai_responses_items_call(phi__encoder *e, const phi_content *c, bool same,
-                                             bool kin) {
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"type\":\"function_call\"");
-    if (same) (void)phi__openai_responses_items_member(e, c, "id", "fc_");
-    phi__buf_text(out, ",\"call_id\":");
-    phi__render_id(out, c->id, PHI__ID_RESPONSES);
-    phi__buf_text(out, ",\"name\":");
-    phi__render_name(out, c->name, 64);
-    phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
-    phi__openai_responses_items_more(e, c, kin);
-    phi__buf_char(out, '}');
-}
-
 /* True if a block becomes an item of the request. bare: reasoning of the message does not go back.
    */
 static bool phi__openai_responses_items_sends(phi__encoder *e, const phi_content *c, bool kin,
@@ -396,11 +355,11 @@ static bool phi__openai_responses_items_sends(phi__encoder *e, const phi_content
 PHI__FN void phi__openai_responses_items_assistant(phi__encoder *e, const phi_message *m, bool same,
                                                    bool kin) {
     bool bare = false;
-    size_t i, from = 0;
+    size_t from = 0;
     same = same && phi__openai_responses_items_whole_reasoning(e, m);
-    for (i = 0; i < m->content_count && !same && !bare; i++)
+    for (size_t i = 0; i < m->content_count && !same && !bare; i++)
         bare = m->content[i].kind == PHI_CONTENT_THINKING;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (!phi__openai_responses_items_sends(e, c, kin, bare)) {
             /* the reasoning before it has no follower */
@@ -409,11 +368,28 @@ PHI__FN void phi__openai_responses_items_assistant(phi__encoder *e, const phi_me
         }
         if (same) phi__openai_responses_items_reasoning(e, m, from, i);
         phi__json_write_comma(&e->scratch);
-        if (c->kind == PHI_CONTENT_TOOL_CALL)
-            phi__openai_responses_items_call(e, c, same, kin);
-        else if (c->kind == PHI_CONTENT_TEXT)
-            phi__openai_responses_items_said(e, c, same, kin);
-        else
+        if (c->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__buf *out = &e->scratch;
+            phi__buf_text(out, "{\"type\":\"function_call\"");
+            if (same) (void)phi__openai_responses_items_member(e, c, "id", "fc_");
+            phi__buf_text(out, ",\"call_id\":");
+            phi__render_id(out, c->id, PHI__ID_RESPONSES);
+            phi__buf_text(out, ",\"name\":");
+            phi__render_name(out, c->name, 64);
+            phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
+            phi__openai_responses_items_more(e, c, kin);
+            phi__buf_char(out, '}');
+        } else if (c->kind == PHI_CONTENT_TEXT) {
+            phi__buf *out = &e->scratch;
+            phi__buf_text(out, "{\"type\":\"message\"");
+            if (same && phi__openai_responses_items_member(e, c, "id", ""))
+                phi__buf_text(out, ",\"status\":\"completed\"");
+            phi__buf_text(out, ",\"role\":\"assistant\",\"content\":");
+            phi__openai_responses_items_content(e, c, kin);
+            if (same) (void)phi__openai_responses_items_member(e, c, "phase", "");
+            phi__openai_responses_items_more(e, c, kin);
+            phi__buf_char(out, '}');
+        } else
             phi__openai_responses_items_put_opaque(e, c, bare);
         from = i + 1;
     }

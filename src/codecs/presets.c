@@ -36,8 +36,7 @@ static void phi__presets_name(phi_model *model, const phi__preset_model *row, co
 
 static phi_model phi__presets_make(const char *protocol, phi_codec_fn codec,
                                    const phi__preset *preset, const char *id, const char *api_key) {
-    phi_model model;
-    memset(&model, 0, sizeof model);
+    phi_model model = PHI_ZERO;
     model.protocol = protocol;
     model.codec = codec;
     model.id = id;
@@ -197,13 +196,11 @@ static const phi__preset phi__preset_chats[] = {
 };
 
 PHI_API phi_model phi_model_preset(const char *name, const char *id, const char *api_key) {
-    phi_model model;
-    size_t i;
-    for (i = 0; name != NULL && i < PHI__COUNT(phi__preset_chats); i++)
+    for (size_t i = 0; name != NULL && i < PHI__COUNT(phi__preset_chats); i++)
         if (strcmp(phi__preset_chats[i].provider, name) == 0)
             return phi__presets_make(PHI_PROTOCOL_OPENAI_CHAT, phi__openai_chat_codec,
                                      &phi__preset_chats[i], id, api_key);
-    memset(&model, 0, sizeof model);
+    phi_model model = PHI_ZERO;
     model.provider = name;
     return model;
 }

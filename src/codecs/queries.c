@@ -41,8 +41,7 @@ static const phi__queries phi__queries_rows[] = {
      "inputTokens"}};
 
 PHI__FN const phi__queries *phi__queries_of(const phi__codec *codec) {
-    size_t i;
-    for (i = 0; codec->names[0] != NULL && i < PHI__COUNT(phi__queries_rows); i++)
+    for (size_t i = 0; codec->names[0] != NULL && i < PHI__COUNT(phi__queries_rows); i++)
         if (phi__codec_is(phi__queries_rows[i].names, phi_str_of(codec->names[0])))
             return &phi__queries_rows[i];
     return NULL;
@@ -79,14 +78,12 @@ static void phi__queries_put_query(phi__buf *out, phi_str query) {
 
 static void phi__queries_put_parameter(phi__buf *out, size_t from, const char *name,
                                        phi_str value) {
-    bool any;
-    size_t i;
     if (out->failed) return;
-    any = phi__str_find(phi__str(out->at + from, out->len - from), 0, "?") != SIZE_MAX;
+    bool any = phi__str_find(phi__str(out->at + from, out->len - from), 0, "?") != SIZE_MAX;
     phi__buf_char(out, any ? '&' : '?');
     phi__buf_text(out, name);
     if (value.len > 0) phi__buf_char(out, '=');
-    for (i = 0; i < value.len; i++) {
+    for (size_t i = 0; i < value.len; i++) {
         char c = value.at[i];
         if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
             (c != '\0' && strchr("-_.~", c) != NULL))
@@ -179,8 +176,7 @@ PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, 
 
 /* The first of the members that is a number above 0. */
 static uint64_t phi__queries_number(const phi_json *item, const char *const *names, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi_json *value = phi_json_path(item, names[i]);
         if (phi_json_is(value, PHI_JSON_INTEGER) && phi_json_int(value, 0) > 0)
             return phi__json_get_uint(value, 0);
@@ -189,24 +185,11 @@ static uint64_t phi__queries_number(const phi_json *item, const char *const *nam
 }
 
 static phi_str phi__queries_text(const phi_json *item, const char *const *names, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         phi_str text = phi_json_str(phi_json_get(item, names[i]), "");
         if (text.len > 0) return text;
     }
     return phi__str("", 0);
-}
-
-static void phi__queries_thinks(const phi_json *item, phi_model_info *info) {
-    const phi_json *said = phi_json_path(item, "capabilities.thinking.supported");
-    const phi_json *parameters = phi_json_get(item, "supported_parameters"), *one;
-    phi_json_iter it = phi_json_each(parameters);
-    if (said == NULL) said = phi_json_get(item, "thinking");
-    info->reasoning_known =
-        phi_json_is(said, PHI_JSON_BOOL) || phi_json_is(parameters, PHI_JSON_ARRAY);
-    info->reasoning = phi_json_bool(said, false);
-    while ((one = phi_json_next(&it)) != NULL)
-        if (phi__str_is(phi_json_str(one, ""), "reasoning")) info->reasoning = true;
 }
 
 /* The names that the providers' lists have for the same things. False: it has no id. */
@@ -225,7 +208,15 @@ static bool phi__queries_item(const phi_json *item, phi_model_info *info) {
     info->name = phi__queries_text(item, names, PHI__COUNT(names));
     info->context_window = phi__queries_number(item, windows, PHI__COUNT(windows));
     info->max_tokens = phi__queries_number(item, outputs, PHI__COUNT(outputs));
-    phi__queries_thinks(item, info);
+    const phi_json *said = phi_json_path(item, "capabilities.thinking.supported");
+    const phi_json *parameters = phi_json_get(item, "supported_parameters"), *one;
+    phi_json_iter it = phi_json_each(parameters);
+    if (said == NULL) said = phi_json_get(item, "thinking");
+    info->reasoning_known =
+        phi_json_is(said, PHI_JSON_BOOL) || phi_json_is(parameters, PHI_JSON_ARRAY);
+    info->reasoning = phi_json_bool(said, false);
+    while ((one = phi_json_next(&it)) != NULL)
+        if (phi__str_is(phi_json_str(one, ""), "reasoning")) info->reasoning = true;
     return info->id.len > 0;
 }
 

@@ -20,9 +20,8 @@ static bool phi__sigv4_stays(char c) {
 static void phi__sigv4_path(phi__sha256 *sha, phi_str path) {
     static const char digits[] = "0123456789ABCDEF";
     char coded[3] = {'%', '0', '0'};
-    size_t i;
     if (path.len == 0) phi__sha256_add(sha, "/", 1);
-    for (i = 0; i < path.len; i++) {
+    for (size_t i = 0; i < path.len; i++) {
         unsigned char c = (unsigned char)path.at[i];
         coded[1] = digits[c >> 4];
         coded[2] = digits[c & 15];
@@ -35,11 +34,10 @@ static void phi__sigv4_path(phi__sha256 *sha, phi_str path) {
 
 /* "name:value\n", the value without blanks at its ends and with single ones inside. */
 static void phi__sigv4_header(phi__sha256 *sha, phi_str name, phi_str value) {
-    size_t i;
     phi__sigv4_add(sha, name);
     phi__sha256_add(sha, ":", 1);
     value = phi__str_trim(value);
-    for (i = 0; i < value.len; i++)
+    for (size_t i = 0; i < value.len; i++)
         if (value.at[i] != ' ' || value.at[i - 1] != ' ') phi__sha256_add(sha, &value.at[i], 1);
     phi__sha256_add(sha, "\n", 1);
 }
@@ -83,9 +81,9 @@ static void phi__sigv4_key(const phi__sigv4 *s, phi_str day, phi__buf *work,
 /* "20261120T123456Z" out of "2026-11-20T12:34:56Z" */
 static void phi__sigv4_date(int64_t wall_ms, char out[17]) {
     char text[PHI__DATE_BYTES];
-    size_t i, n = 0;
+    size_t n = 0;
     (void)phi__date_put(wall_ms, text);
-    for (i = 0; i < 19; i++)
+    for (size_t i = 0; i < 19; i++)
         if (text[i] != '-' && text[i] != ':') out[n++] = text[i];
     out[n++] = 'Z';
     out[n] = '\0';

@@ -17,9 +17,8 @@
 
 static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *cap, size_t count,
                                     size_t size) {
-    void *more;
     if (count < *cap) return true;
-    more = phi_arena_alloc(m->ground->arena, phi__mul(phi__add(phi__mul(*cap, 2), 8), size));
+    void *more = phi_arena_alloc(m->ground->arena, phi__mul(phi__add(phi__mul(*cap, 2), 8), size));
     if (more == NULL) return false;
     if (count > 0) memcpy(more, *list, count * size);
     *list = more;
@@ -48,7 +47,7 @@ static const phi_json *phi__config_making_item(phi__config_making *making, const
 
 PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key, const char *space,
                                      const phi_json *section, size_t i, phi__config_used *out) {
-    const phi_json *list = phi_json_get(making->node, key), *item;
+    const phi_json *list = phi_json_get(making->node, key);
     if (list == NULL) list = phi_json_get(making->base, key);
     memset(out, 0, sizeof *out);
     if (list == NULL) {
@@ -59,7 +58,7 @@ PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key
         out->keep = true;
         return out->node != NULL;
     }
-    item = phi__config_making_item(making, list, i);
+    const phi_json *item = phi__config_making_item(making, list, i);
     if (item == NULL) return false;
     out->from = item;
     out->keep = phi__config_refs_parse(phi_json_str(item, "")).keep;
@@ -68,8 +67,7 @@ PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key
 }
 
 PHI__FN phi_status phi__config_making_tool(phi__config_making *making, const phi_tool *tool) {
-    size_t i;
-    for (i = 0; i < making->tool_count; i++)
+    for (size_t i = 0; i < making->tool_count; i++)
         if (strcmp(making->tools[i].name, tool->name) == 0) return PHI_OK;
     if (!phi__config_making_grow(making, (void **)(void *)&making->tools, &making->tool_cap,
                                  making->tool_count, sizeof *making->tools))
@@ -91,11 +89,10 @@ PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *na
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
     bool wanted = false;
-    size_t i;
     if (phi__config_making_grow(making, (void **)(void *)&making->offered, &making->offered_cap,
                                 making->offered_count, sizeof(void *)))
         making->offered[making->offered_count++] = name;
-    for (i = 0; (item = phi_json_next(&it)) != NULL; i++) {
+    for (size_t i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         if (!phi__str_is(phi_json_str(item, ""), name)) continue;
         making->known[i] = wanted = true;
     }
@@ -103,8 +100,8 @@ PHI__FN bool phi__config_making_offer(phi__config_making *making, const char *na
 }
 
 PHI__FN void phi__config_making_trust(phi__config_making *making) {
-    size_t i, n = phi_json_count(making->names);
-    for (i = 0; i < n; i++) making->known[i] = true;
+    size_t n = phi_json_count(making->names);
+    for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
 
 /* ======== The jobs of agents and sub-agents, in the order in which they came. */
@@ -156,12 +153,11 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
     phi_arena *arena = maker->ground.arena;
     phi_subagent_desc *sub = (phi_subagent_desc *)phi__arena_zero(arena, sizeof *sub);
     phi__config_job *job;
-    phi__config_sub_agent *child;
     phi_status status = PHI_NO_MEMORY;
     if (sub != NULL)
         status = phi__config_queue_add(maker, used->node, used->from, caller->depth + 1, &job);
     if (status != PHI_OK) return status;
-    child = &job->child;
+    phi__config_sub_agent *child = &job->child;
     if (!phi__config_take(arena, used->node, phi__config_tables_sub_agent(), child))
         return PHI_NO_MEMORY;
     if (child->base_url != NULL && child->base_url[0] == '\0') child->base_url = NULL;
@@ -203,7 +199,6 @@ static phi_status phi__config_children_find(phi__config_maker *maker, const phi_
                                             phi_subagent_desc **out) {
     phi__config_kept *kept = maker->kept;
     bool keep = phi__config_refs_parse(phi_json_str(used->from, "")).keep;
-    phi_status status;
     while (keep && kept != NULL &&
            (kept->node != used->node || !phi__config_children_alike(kept->caller, &caller->making)))
         kept = kept->next;
@@ -211,7 +206,7 @@ static phi_status phi__config_children_find(phi__config_maker *maker, const phi_
         *out = kept->sub;
         return PHI_OK;
     }
-    status = phi__config_children_new(maker, used, caller, out);
+    phi_status status = phi__config_children_new(maker, used, caller, out);
     if (status != PHI_OK || !keep) return status;
     kept = (phi__config_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
     if (kept == NULL) return PHI_NO_MEMORY;
@@ -226,10 +221,9 @@ static phi_status phi__config_children_find(phi__config_maker *maker, const phi_
 static phi_status phi__config_children_one(phi__config_maker *maker, phi__config_job *job,
                                            const phi__config_used *used) {
     phi_subagent_desc *sub;
-    phi_tool tool;
     phi_status status = phi__config_children_find(maker, used, job, &sub);
     if (status != PHI_OK) return status;
-    tool = phi_subagent_tool(sub);
+    phi_tool tool = phi_subagent_tool(sub);
     (void)phi__config_making_offer(&job->making, tool.name);
     return phi__config_making_tool(&job->making, &tool);
 }
@@ -340,9 +334,9 @@ static phi_status phi__config_children_model(phi__config_maker *maker, phi__conf
 static phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job) {
     phi__config_used used;
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; status == PHI_OK && phi__config_making_used(&job->making, "sub_agents", "sub_agent",
-                                                            maker->whole.top.sub_agents, i, &used);
+    for (size_t i = 0;
+         status == PHI_OK && phi__config_making_used(&job->making, "sub_agents", "sub_agent",
+                                                     maker->whole.top.sub_agents, i, &used);
          i++)
         if (used.node != NULL) status = phi__config_children_one(maker, job, &used);
     return status;
@@ -354,7 +348,6 @@ static phi_status phi__config_children_begin(phi__config_maker *maker, phi__conf
     phi__config_making *making = &job->making;
     const phi__config_sub_agent *child = &job->child;
     const char *prompt = NULL;
-    phi_status status;
     making->names = phi_json_get(making->node, "tools");
     making->known = (bool *)phi__arena_zero(ground->arena, phi_json_count(making->names) + 1);
     if (child->workspace != NULL && child->workspace[0] != '\0') {
@@ -364,7 +357,7 @@ static phi_status phi__config_children_begin(phi__config_maker *maker, phi__conf
     }
     if (making->known == NULL || making->workspace == NULL) return PHI_NO_MEMORY;
     job->desc.workspace = making->workspace;
-    status = phi__config_children_model(maker, job);
+    phi_status status = phi__config_children_model(maker, job);
     if (status != PHI_OK) return status;
     status = phi__config_prompt_make(ground, phi_json_get(making->node, "system_prompt"),
                                      making->workspace, &prompt);
@@ -382,13 +375,13 @@ enum { PHI__CONFIG_STORE_ID = 128 }; /* bytes; persist/store.h */
 
 /* An id of the letters that a store takes. */
 static const char *phi__config_store_id(phi_arena *arena, phi_str a, phi_str b) {
-    size_t n = 0, i;
+    size_t n = 0;
     char *id = phi__arena_bytes(arena, phi__add(phi__add(a.len, b.len), 3));
     if (id == NULL) return NULL;
-    for (i = 0; i < a.len && n < PHI__CONFIG_STORE_ID; i++) id[n++] = a.at[i];
+    for (size_t i = 0; i < a.len && n < PHI__CONFIG_STORE_ID; i++) id[n++] = a.at[i];
     if (b.len > 0 && a.len > 0 && n < PHI__CONFIG_STORE_ID) id[n++] = '-';
-    for (i = 0; i < b.len && n < PHI__CONFIG_STORE_ID; i++) id[n++] = b.at[i];
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < b.len && n < PHI__CONFIG_STORE_ID; i++) id[n++] = b.at[i];
+    for (size_t i = 0; i < n; i++) {
         char c = id[i];
         bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                     c == '_' || c == '-' || (c == '.' && i > 0);
@@ -420,15 +413,13 @@ static void phi__config_store_split(phi_str path, phi_str *directory, phi_str *n
 
 static phi_status phi__config_store_open(phi__config_maker *maker, const phi_json *node,
                                          const char *field, const char *directory) {
-    phi_file_store_desc desc;
-    phi_status status;
     maker->is_kept = true;
     if (maker->ground.check_only) return PHI_OK;
-    memset(&desc, 0, sizeof desc);
+    phi_file_store_desc desc = PHI_ZERO;
     desc.directory = directory;
     desc.allocator = maker->ground.memory->allocator;
     desc.sync = maker->whole.session.sync;
-    status = phi_file_store_open(&desc, &maker->store);
+    phi_status status = phi_file_store_open(&desc, &maker->store);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     phi__config_words_error(
         &maker->ground, node, status, field, "%s: the directory \"%s\" %s", field, directory,
@@ -443,12 +434,11 @@ static phi_status phi__config_store_file(phi__config_maker *maker) {
     const char *file = ground->desc.session_file;
     phi_str directory, name;
     bool fits = false;
-    phi_status status;
     phi__config_store_split(phi_str_of(file), &directory, &name);
     if (!phi__arena_str(ground->arena, name, &name) ||
         !phi__arena_str(ground->arena, directory, &directory))
         return PHI_NO_MEMORY;
-    status = phi__config_store_check(ground->arena, name, &fits);
+    phi_status status = phi__config_store_check(ground->arena, name, &fits);
     maker->thread = name.at;
     if (status != PHI_OK || fits)
         return status == PHI_OK ? phi__config_store_open(maker, NULL, "session_file", directory.at)
@@ -465,9 +455,8 @@ static phi_status phi__config_store_thread(phi__config_maker *maker, const phi_j
                                            const char *field, const char *thread) {
     phi__config_ground *ground = &maker->ground;
     bool fits = false;
-    phi_status status;
     maker->thread = thread;
-    status = phi__config_store_check(ground->arena, phi_str_of(maker->thread), &fits);
+    phi_status status = phi__config_store_check(ground->arena, phi_str_of(maker->thread), &fits);
     if (status == PHI_OK && !fits)
         phi__config_words_error(ground, node, PHI_BAD_ARG, field,
                                 "%s \"%s\": expected at most %d letters, digits, "
@@ -494,8 +483,7 @@ static phi_status phi__config_store_which(phi__config_maker *maker, const phi_ag
 
 /* One thread cannot be that of two agents. */
 static void phi__config_store_once(phi__config_maker *maker, const phi__config_job *job) {
-    const phi__config_job *other;
-    for (other = maker->first; other != job; other = other->next) {
+    for (const phi__config_job *other = maker->first; other != job; other = other->next) {
         if (strcmp(other->desc.thread_id, job->desc.thread_id) != 0) continue;
         phi__config_words_error(&maker->ground, job->making.node, PHI_BAD_ARG,
                                 "agent.instances.name",
@@ -513,16 +501,15 @@ static phi_status phi__config_store_begin(phi__config_maker *maker) {
     const phi__config_session *session = &maker->whole.session;
     const phi_agent_desc *base = ground->desc.base;
     const phi_store *store = ground->desc.store;
-    const char *path;
-    phi_status status;
     if (ground->desc.session_file != NULL) return phi__config_store_file(maker);
     /* A thread of the host's is kept, whatever the file says. */
     if (session->scope == 0 && (base == NULL || base->thread_id == NULL)) return PHI_OK;
-    status = phi__config_store_which(maker, base);
+    phi_status status = phi__config_store_which(maker, base);
     if (status != PHI_OK) return status;
     if (store == NULL && base != NULL) store = base->store;
     if (session->scope != 0 && session->directory != NULL && session->directory[0] != '\0') {
-        path = phi__config_place_join(ground->arena, ground->directory, session->directory);
+        const char *path =
+            phi__config_place_join(ground->arena, ground->directory, session->directory);
         return path != NULL ? phi__config_store_open(maker, maker->whole.top.session,
                                                      "session.directory", path)
                             : PHI_NO_MEMORY;
@@ -558,11 +545,6 @@ static phi_status phi__config_store_use(phi__config_maker *maker, phi__config_jo
     return PHI_OK;
 }
 
-static void phi__config_store_end(phi__config_maker *maker) {
-    if (maker->store.append != NULL && !maker->lent) phi_file_store_close(&maker->store);
-    memset(&maker->store, 0, sizeof maker->store);
-}
-
 /* ======== The agents of a file, each put together: profile, workspace, prompt, model. */
 
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
@@ -574,14 +556,13 @@ static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config
     const phi_json *base = phi_json_get(job->making.base, "profile");
     const phi_json *own = phi_json_get(job->making.node, "profile"), *instance = NULL;
     const phi_json *nodes[3];
-    size_t i;
     if (job->taken.agent_profile != NULL)
         instance =
             phi__config_refs_find(maker->ground.config, "agent_profile", job->taken.agent_profile);
     nodes[0] = base;
     nodes[1] = instance;
     nodes[2] = own;
-    for (i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const phi_json *text = phi_json_get(nodes[i], "system_prompt");
         const phi_json *workspace = phi_json_get(nodes[i], "workspace");
         if (!phi__config_take(arena, nodes[i], phi__config_tables_profile(), out))
@@ -632,12 +613,11 @@ static phi_status phi__config_jobs_workspace(phi__config_maker *maker, phi__conf
     const phi__config_ground *ground = &maker->ground;
     const phi_json *places[4];
     phi_str name = PHI__LIT("");
-    size_t i;
     places[0] = phi_json_get(job->making.node, "workspace");
     places[1] = phi_json_get(job->making.base, "workspace");
     places[2] = of_profile;
     places[3] = phi_json_get(phi_config_tree(ground->config), "default_workspace");
-    for (i = 0; i < PHI__COUNT(places) && name.len == 0; i++) {
+    for (size_t i = 0; i < PHI__COUNT(places) && name.len == 0; i++) {
         name = phi_json_str(places[i], "");
         if (name.len > 0) job->making.place = places[i];
     }
@@ -656,10 +636,9 @@ static phi_status phi__config_jobs_prompt(phi__config_maker *maker, phi__config_
                                           const phi_json *of_profile, const char *files) {
     const phi_json *node = phi_json_get(job->making.node, "system_prompt");
     const char *text = NULL;
-    phi_status status;
     if (phi_json_str(node, "").len == 0) node = phi_json_get(job->making.base, "system_prompt");
     if (phi_json_str(node, "").len == 0) node = of_profile;
-    status = phi__config_prompt_make(&maker->ground, node, files, &text);
+    phi_status status = phi__config_prompt_make(&maker->ground, node, files, &text);
     if (text != NULL) job->desc.system_prompt = text;
     return status;
 }
@@ -678,10 +657,9 @@ static phi_status phi__config_jobs_model(phi__config_maker *maker, phi__config_j
 
 static bool phi__config_jobs_names(phi__config_maker *maker, phi__config_job *job) {
     const phi_json *names = phi_json_get(job->making.node, "tools");
-    size_t n;
     if (names == NULL) names = phi_json_get(job->making.base, "tools");
     if (names == NULL && job->depth == 0) names = phi_json_get(maker->whole.top.tools, "enabled");
-    n = phi_json_count(names);
+    size_t n = phi_json_count(names);
     job->making.names = names;
     job->making.known = (bool *)phi__arena_zero(maker->ground.arena, n + 1);
     return job->making.known != NULL;
@@ -692,15 +670,15 @@ static phi_status phi__config_jobs_tools(phi__config_maker *maker, phi__config_j
     const phi_agents_desc *host = &maker->ground.desc;
     phi__config_making *making = &job->making;
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; status == PHI_OK && i < job->desc.tool_count && job->depth == 0; i++) {
+    for (size_t i = 0; status == PHI_OK && i < job->desc.tool_count && job->depth == 0; i++) {
         (void)phi__config_making_offer(making, job->desc.tools[i].name);
         status = phi__config_making_tool(making, &job->desc.tools[i]);
     }
-    for (i = 0; status == PHI_OK && i < host->tool_count; i++)
+    for (size_t i = 0; status == PHI_OK && i < host->tool_count; i++)
         if (phi__config_making_offer(making, host->tools[i].name))
             status = phi__config_making_tool(making, &host->tools[i]);
-    for (i = 0; status == PHI_OK && i < job->desc.tool_options.source_count && job->depth == 0; i++)
+    for (size_t i = 0;
+         status == PHI_OK && i < job->desc.tool_options.source_count && job->depth == 0; i++)
         status = phi__config_making_source(making, job->desc.tool_options.sources[i]);
     return status;
 }
@@ -729,11 +707,9 @@ static phi_status phi__config_jobs_plan(phi__config_maker *maker) {
 
 /* Its desc, but for what sections give. PHI_NO_MEMORY. */
 static phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_job *job) {
-    phi__config_profile profile;
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
-    phi_status status;
-    memset(&profile, 0, sizeof profile);
+    phi__config_profile profile = PHI_ZERO;
     if (job->depth > 0) return phi__config_children_begin(maker, job);
     phi__config_settings_of(&job->desc, &job->taken);
     if (!phi__config_take(maker->ground.arena, job->making.base, phi__config_tables_agent(),
@@ -742,7 +718,7 @@ static phi_status phi__config_jobs_begin(phi__config_maker *maker, phi__config_j
                           phi__config_tables_agent_instance(), &job->taken) ||
         !phi__config_jobs_names(maker, job))
         return PHI_NO_MEMORY;
-    status = phi__config_jobs_profile(maker, job, &profile, &prompt, &place);
+    phi_status status = phi__config_jobs_profile(maker, job, &profile, &prompt, &place);
     if (status == PHI_OK) status = phi__config_jobs_workspace(maker, job, place, &files);
     if (status != PHI_OK) return status;
     phi__config_jobs_identity(job, &profile);
@@ -759,14 +735,14 @@ static void phi__config_jobs_no_tool(const phi__config_making *making, const phi
                                      phi_str name) {
     const char *near = phi__config_words_nearest(name, making->offered, making->offered_count);
     char all[300] = "";
-    size_t i, n = 0;
+    size_t n = 0;
     if (near != NULL) {
         phi__config_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
                                 "\"%s\": there is no such tool; did you mean \"%s\"?", name.at,
                                 near);
         return;
     }
-    for (i = 0; i < making->offered_count && n < sizeof all; i++)
+    for (size_t i = 0; i < making->offered_count && n < sizeof all; i++)
         n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "; there are " : ", ",
                               making->offered[i]);
     phi__config_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
@@ -778,8 +754,7 @@ static phi_status phi__config_jobs_end(phi__config_job *job) {
     phi__config_making *making = &job->making;
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
-    size_t i;
-    for (i = 0; (item = phi_json_next(&it)) != NULL; i++) {
+    for (size_t i = 0; (item = phi_json_next(&it)) != NULL; i++) {
         phi_str name = phi_json_str(item, "");
         if (!making->known[i]) phi__config_jobs_no_tool(making, item, name);
     }
@@ -871,8 +846,7 @@ static bool phi__config_agents_fill(phi_agents *a, const phi_agents_desc *desc) 
 /* ---- the end ---- */
 
 static void phi__config_agents_drop(phi_agents *a) {
-    phi__config_job *job;
-    for (job = a->maker.first; job != NULL; job = job->next)
+    for (phi__config_job *job = a->maker.first; job != NULL; job = job->next)
         if (job->agent.rt != NULL) {
             phi_agent_free(job->agent);
             memset(&job->agent, 0, sizeof job->agent);
@@ -881,7 +855,9 @@ static void phi__config_agents_drop(phi_agents *a) {
         const phi_config_section *section = a->sections[--a->begun];
         if (section->end != NULL) section->end(a->states[a->begun]);
     }
-    phi__config_store_end(&a->maker);
+    phi__config_maker *maker = &a->maker;
+    if (maker->store.append != NULL && !maker->lent) phi_file_store_close(&maker->store);
+    memset(&maker->store, 0, sizeof maker->store);
     a->agent_count = 0;
 }
 
@@ -925,21 +901,20 @@ static phi_status phi__config_agents_job(phi_agents *a, phi__config_job *job) {
 /* Makes the agents; every desc is complete. */
 static phi_status phi__config_agents_make(phi_agents *a) {
     phi__config_ground *ground = &a->maker.ground;
-    phi__config_job *job;
     size_t n = 0;
-    for (job = a->maker.first; job != NULL; job = job->next) n += job->depth == 0 ? 1 : 0;
+    for (phi__config_job *job = a->maker.first; job != NULL; job = job->next)
+        n += job->depth == 0 ? 1 : 0;
     a->agents = (phi__config_job **)phi_arena_alloc(&a->arena, phi__mul(n, sizeof *a->agents));
     if (a->agents == NULL) return PHI_NO_MEMORY;
-    for (job = a->maker.first; job != NULL && job->depth == 0; job = job->next) {
+    for (phi__config_job *job = a->maker.first; job != NULL && job->depth == 0; job = job->next) {
         const char *words = NULL;
-        phi_status status;
         job->agent = phi_agent_new(ground->rt, &job->desc);
         if (job->agent.rt != NULL) {
             a->agents[a->agent_count++] = job;
             continue;
         }
         words = phi_last_error(ground->rt).message;
-        status = phi_last_error(ground->rt).status;
+        phi_status status = phi_last_error(ground->rt).status;
         phi__config_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
                                 job->making.name, words != NULL ? words : "");
         return status;
@@ -993,9 +968,8 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
 }
 
 PHI_API void phi_agents_free(phi_agents *agents) {
-    phi_runtime *rt;
     if (agents == NULL) return;
-    rt = agents->maker.ground.rt;
+    phi_runtime *rt = agents->maker.ground.rt;
     if (rt->in_step) {
         (void)phi__config_agents_misuse(agents, "phi_agents_free");
         return;
@@ -1007,12 +981,11 @@ PHI_API void phi_agents_free(phi_agents *agents) {
 }
 
 PHI_API phi_status phi_agents_step(phi_agents *agents) {
-    phi_status status;
     if (agents == NULL) return PHI_BAD_ARG;
     if (agents->status != PHI_BUSY) return agents->status;
     if (agents->maker.ground.rt->in_step)
         return phi__config_agents_misuse(agents, "phi_agents_step");
-    status = phi__config_agents_advance(agents);
+    phi_status status = phi__config_agents_advance(agents);
     agents->status = status;
     if (status != PHI_OK && status != PHI_BUSY) phi__config_agents_drop(agents);
     return status;
@@ -1021,8 +994,7 @@ PHI_API phi_status phi_agents_step(phi_agents *agents) {
 /* ---- a file that was changed ---- */
 
 static phi__config_job *phi__config_agents_job_of(const phi_agents *a, const char *name) {
-    size_t i;
-    for (i = 0; i < a->agent_count; i++)
+    for (size_t i = 0; i < a->agent_count; i++)
         if (strcmp(a->agents[i]->making.name, name) == 0) return a->agents[i];
     return NULL;
 }
@@ -1038,9 +1010,8 @@ static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__confi
     phi_arena scratch;
     phi_agent_desc desc;
     phi_str text = PHI__LIT("");
-    phi_status status;
     phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi_agent_snapshot(old, &scratch, &text);
+    phi_status status = phi_agent_snapshot(old, &scratch, &text);
     if (status == PHI_OK) status = phi_agent_get_desc(job->agent, &desc);
     if (status == PHI_OK) {
         *out = phi_agent_restore(rt, &desc, text, PHI_RESTORE_RESUME);
@@ -1053,9 +1024,8 @@ static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__confi
 /* The successors of all that have a namesake, in the order of to->agents. */
 static phi_status phi__config_agents_successors(phi_agents *to, const phi_agents *from,
                                                 phi_agent *made) {
-    size_t i;
     phi_status status = PHI_OK;
-    for (i = 0; i < to->agent_count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < to->agent_count && status == PHI_OK; i++) {
         const phi__config_job *job = to->agents[i];
         const phi__config_job *old = phi__config_agents_job_of(from, job->making.name);
         if (old == NULL || !phi_agent_alive(old->agent) || phi__config_agents_stored(job)) continue;
@@ -1065,20 +1035,17 @@ static phi_status phi__config_agents_successors(phi_agents *to, const phi_agents
 }
 
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
-    phi_runtime *rt;
     phi_agent *made;
-    phi_status status;
-    size_t i;
     if (to == NULL || from == NULL || to == from) return PHI_BAD_ARG;
-    rt = to->maker.ground.rt;
+    phi_runtime *rt = to->maker.ground.rt;
     if (rt != from->maker.ground.rt) return PHI_BAD_ARG;
     if (rt->in_step) return phi__config_agents_misuse(to, "phi_agents_reload");
     if (to->status != PHI_OK)
         return phi__error(rt, PHI_MISUSE, "phi_agents_reload: the new agents are not there yet");
     made = (phi_agent *)phi__alloc(&rt->memory, (to->agent_count + 1) * sizeof *made);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_agents_reload: out of memory");
-    status = phi__config_agents_successors(to, from, made);
-    for (i = 0; i < to->agent_count; i++) {
+    phi_status status = phi__config_agents_successors(to, from, made);
+    for (size_t i = 0; i < to->agent_count; i++) {
         if (made[i].rt == NULL) continue;
         if (status == PHI_OK) {
             phi_agent_free(phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
@@ -1092,17 +1059,15 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 }
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
-    const phi__config_problems *of_file;
     if (agents == NULL) return NULL;
-    of_file = phi__config_load_problems(agents->maker.ground.config);
+    const phi__config_problems *of_file = phi__config_load_problems(agents->maker.ground.config);
     if (index < of_file->count) return phi__config_problems_get(of_file, index);
     return phi__config_problems_get(&agents->problems, index - of_file->count);
 }
 
 PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
-    phi__config_job *job;
     if (agents == NULL || index >= agents->agent_count) return NULL;
-    job = agents->agents[index];
+    phi__config_job *job = agents->agents[index];
     job->shown.name = phi_str_of(job->making.name);
     job->shown.agent = job->agent;
     return &job->shown;
@@ -1110,21 +1075,18 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
 
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
     phi_agent none = PHI_ZERO;
-    size_t i;
-    for (i = 0; agents != NULL && i < agents->agent_count; i++)
+    for (size_t i = 0; agents != NULL && i < agents->agent_count; i++)
         if (name == NULL || strcmp(agents->agents[i]->making.name, name) == 0)
             return agents->agents[i]->agent;
     return none;
 }
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
-    phi__config_ground *ground;
-    const phi_json *node;
     if (agents == NULL || name == NULL || out == NULL ||
         phi__config_problems_error(phi__config_load_problems(agents->maker.ground.config)) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
-    ground = &agents->maker.ground;
-    node = phi__config_refs_find(ground->config, "provider", name);
+    phi__config_ground *ground = &agents->maker.ground;
+    const phi_json *node = phi__config_refs_find(ground->config, "provider", name);
     return node != NULL ? phi__config_model_make(ground, node, NULL, out, NULL) : PHI_NOT_FOUND;
 }

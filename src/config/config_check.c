@@ -22,8 +22,7 @@ const phi__config_field *phi__config_fields_at(const phi__config_table *table, s
 const phi__config_field *phi__config_fields_find(const phi__config_table *table, phi_str key,
                                                  size_t *index) {
     const phi__config_field *field;
-    size_t i;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         if (!phi__str_is(key, field->key) &&
             (field->alias == NULL || !phi__str_is(key, field->alias)))
             continue;
@@ -52,9 +51,9 @@ enum { PHI__CONFIG_NAME_BYTES = 48 };
 
 /* Lower case, without - and _; the length. Names that are too long: 0. */
 static size_t phi__config_nearest_fold(phi_str name, char *out) {
-    size_t i, n = 0;
+    size_t n = 0;
     if (name.len > PHI__CONFIG_NAME_BYTES) return 0;
-    for (i = 0; i < name.len; i++) {
+    for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
         if (c == '-' || c == '_' || c == ' ') continue;
         out[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -65,9 +64,9 @@ static size_t phi__config_nearest_fold(phi_str name, char *out) {
 /* Letters that are added, missing, wrong or swapped with their neighbour. */
 static unsigned phi__config_nearest_edits(const char *a, size_t m, const char *b, size_t n) {
     unsigned rows[3][PHI__CONFIG_NAME_BYTES + 1];
-    size_t i, j;
+    size_t j;
     for (j = 0; j <= n; j++) rows[0][j] = (unsigned)j;
-    for (i = 1; i <= m; i++) {
+    for (size_t i = 1; i <= m; i++) {
         const unsigned *last = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
         unsigned *row = rows[i % 3];
         row[0] = (unsigned)i;
@@ -88,12 +87,11 @@ unsigned phi__config_nearest_distance(phi_str a, phi_str b) {
     char x[PHI__CONFIG_NAME_BYTES], y[PHI__CONFIG_NAME_BYTES];
     size_t m = phi__config_nearest_fold(a, x), n = phi__config_nearest_fold(b, y);
     size_t shorter = phi__min(m, n);
-    unsigned edits;
     if (m == 0 || n == 0) return PHI__CONFIG_FAR + 1;
     if (phi__max(m, n) - shorter > PHI__CONFIG_FAR)
         /* the beginning of a longer name: temp, max_tok */
         return shorter >= 4 && memcmp(x, y, shorter) == 0 ? PHI__CONFIG_FAR : PHI__CONFIG_FAR + 1;
-    edits = phi__config_nearest_edits(x, m, y, n);
+    unsigned edits = phi__config_nearest_edits(x, m, y, n);
     if (edits > (shorter + 1) / 3 && !(shorter >= 4 && memcmp(x, y, shorter) == 0))
         return PHI__CONFIG_FAR + 1;
     return edits;
@@ -209,7 +207,6 @@ static phi_str phi__config_problems_copy(phi__config_problems *problems, phi_str
 /* The line that people read. */
 static phi_str phi__config_problems_line(phi__config_problems *problems,
                                          const phi_config_problem *p, const char *words) {
-    phi_str line;
     phi__buf buf;
     phi__buf_init(&buf, problems->arena.memory);
     if (p->file.len > 0) {
@@ -224,7 +221,8 @@ static phi_str phi__config_problems_line(phi__config_problems *problems,
         problems->no_memory = true;
     else
         buf.len = phi__words_clean_line(buf.at, buf.len); /* keys of the file may be in it */
-    line = phi__config_problems_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
+    phi_str line =
+        phi__config_problems_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
 }
@@ -248,8 +246,7 @@ static phi_str phi__config_problems_value(phi__config_problems *problems, const 
 /* Several agents may find the same fault of the file. */
 static bool phi__config_problems_again(const phi__config_problems *problems,
                                        const phi_config_problem *p, phi_str words) {
-    size_t i;
-    for (i = 0; i < problems->count; i++) {
+    for (size_t i = 0; i < problems->count; i++) {
         const phi_config_problem *is = &problems->at[i].is;
         size_t from = is->message.len - phi__min(words.len, is->message.len);
         if (is->line == p->line && is->column == p->column && is->is_warning == p->is_warning &&
@@ -344,11 +341,10 @@ static bool phi__config_problems_before(const phi__config_problem *a,
 static void phi__config_problems_sift(phi__config_problem *at, size_t i, size_t count) {
     for (;;) {
         size_t child = 2 * i + 1;
-        phi__config_problem swap;
         if (child >= count) return;
         if (child + 1 < count && phi__config_problems_before(&at[child], &at[child + 1])) child++;
         if (!phi__config_problems_before(&at[i], &at[child])) return;
-        swap = at[i];
+        phi__config_problem swap = at[i];
         at[i] = at[child];
         at[child] = swap;
         i = child;
@@ -357,10 +353,9 @@ static void phi__config_problems_sift(phi__config_problem *at, size_t i, size_t 
 
 /* By a heap: qsort may take memory of its own. */
 void phi__config_problems_sort(phi__config_problems *problems) {
-    size_t i;
-    for (i = problems->count / 2; i > 0; i--)
+    for (size_t i = problems->count / 2; i > 0; i--)
         phi__config_problems_sift(problems->at, i - 1, problems->count);
-    for (i = problems->count; i > 1; i--) {
+    for (size_t i = problems->count; i > 1; i--) {
         phi__config_problem swap = problems->at[0];
         problems->at[0] = problems->at[i - 1];
         problems->at[i - 1] = swap;
@@ -381,9 +376,8 @@ static const phi_config_problem *phi__config_problems_fixed(bool no_memory) {
 }
 
 const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems) {
-    size_t i;
     if (problems == NULL || problems->no_memory) return phi__config_problems_fixed(true);
-    for (i = 0; i < problems->count; i++)
+    for (size_t i = 0; i < problems->count; i++)
         if (!problems->at[i].is.is_warning) return &problems->at[i].is;
     return problems->errors > 0 ? phi__config_problems_fixed(false) : NULL;
 }
@@ -449,8 +443,7 @@ static void phi__config_unknown_place(phi__config_unknown *u, const phi__config_
 static void phi__config_unknown_search(phi__config_unknown *u, const phi__config_table *table,
                                        bool is_list, int depth) {
     const phi__config_field *field;
-    size_t i;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         size_t len = u->path.len;
         if (depth == u->depth && table != u->here && phi__config_unknown_is(u, field))
             phi__config_unknown_place(u, field, is_list);
@@ -464,29 +457,17 @@ static void phi__config_unknown_search(phi__config_unknown *u, const phi__config
     }
 }
 
-static void phi__config_unknown_sections(phi__config_unknown *u,
-                                         const phi_config_section *const *sections) {
-    size_t i;
-    for (i = 0; u->depth > 0 && sections != NULL && sections[i] != NULL; i++) {
-        if (sections[i]->field->table == NULL) continue;
-        phi__buf_text(&u->path, sections[i]->name);
-        phi__config_unknown_search(u, sections[i]->field->table(), false, 1);
-        u->path.len = 0;
-    }
-}
-
 /* In the table's own profile first, since what an agent is stands there; then all from the top, the
    outer tables before the inner ones. False: nowhere. */
 static bool phi__config_unknown_elsewhere(phi__config_walk *walk, const phi__config_table *table,
                                           phi_str key, unsigned most) {
-    const phi__config_field *profile;
     phi__config_unknown u = PHI_ZERO;
     u.here = table;
     u.key = key;
     u.words = &walk->words;
     u.most = most;
     phi__buf_init(&u.path, &walk->config->memory);
-    profile = phi__config_fields_find(table, PHI__LIT("profile"), NULL);
+    const phi__config_field *profile = phi__config_fields_find(table, PHI__LIT("profile"), NULL);
     if (profile != NULL && profile->table != NULL) {
         phi__buf_printf(&u.path, "%s.profile", table->name);
         phi__config_unknown_search(&u, profile->table(), false, 0);
@@ -494,7 +475,15 @@ static bool phi__config_unknown_elsewhere(phi__config_walk *walk, const phi__con
     }
     for (u.depth = 0; u.depth < PHI__CONFIG_UNKNOWN_DEPTH && u.found == 0; u.depth++) {
         phi__config_unknown_search(&u, phi__config_tables_top(), false, 0);
-        if (u.found == 0) phi__config_unknown_sections(&u, walk->config->sections);
+        if (u.found == 0) {
+            const phi_config_section *const *sections = walk->config->sections;
+            for (size_t i = 0; u.depth > 0 && sections != NULL && sections[i] != NULL; i++) {
+                if (sections[i]->field->table == NULL) continue;
+                phi__buf_text(&u.path, sections[i]->name);
+                phi__config_unknown_search(&u, sections[i]->field->table(), false, 1);
+                u.path.len = 0;
+            }
+        }
     }
     if (most > 0 && u.found > 0) phi__buf_char(u.words, '?');
     if (u.path.failed) walk->config->problems.no_memory = true;
@@ -506,8 +495,7 @@ static bool phi__config_unknown_elsewhere(phi__config_walk *walk, const phi__con
 static const char *phi__config_unknown_ending(const phi__config_table *table, phi_str key) {
     const phi__config_field *field;
     const char *found = NULL;
-    size_t i;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         size_t n = strlen(field->key);
         if (n <= key.len + 1 || field->key[n - key.len - 1] != '_' ||
             memcmp(field->key + n - key.len, key.at, key.len) != 0)
@@ -523,16 +511,15 @@ static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_t
     const phi__config_field *field;
     const char *near = NULL;
     unsigned best = PHI__CONFIG_FAR + 1;
-    size_t i;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         unsigned d = phi__config_nearest_distance(key, phi_str_of(field->key));
         if (d < best) best = d, near = field->key;
         if (field->alias == NULL) continue;
         d = phi__config_nearest_distance(key, phi_str_of(field->alias));
         if (d < best) best = d, near = field->alias;
     }
-    for (i = 0; at_top && walk->config->sections != NULL && walk->config->sections[i] != NULL;
-         i++) {
+    for (size_t i = 0;
+         at_top && walk->config->sections != NULL && walk->config->sections[i] != NULL; i++) {
         unsigned d = phi__config_nearest_distance(key, phi_str_of(walk->config->sections[i]->name));
         if (d < best) best = d, near = walk->config->sections[i]->name;
     }
@@ -545,9 +532,8 @@ static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_t
 /* The names that the table has, where none is near; of a long one nobody reads them. */
 static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_table *table) {
     const phi__config_field *field;
-    size_t i;
     if (phi__config_fields_at(table, PHI__CONFIG_UNKNOWN_LISTED) != NULL) return;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         bool is_list = field->kind == PHI__CONFIG_TABLES && walk->config->format == PHI_CONFIG_TOML;
         phi__buf_printf(&walk->words, "%s%s%s%s", i == 0 ? "; known are " : ", ",
                         is_list ? "[[" : "", is_list ? field->table()->name : field->key,
@@ -585,8 +571,7 @@ static bool phi__config_unknown_habit(phi__config_walk *walk, const phi__config_
          ": write [[permissions.rules]] with verdict = \"ask\" and tool = \"NAME\""},
         {"callbacks", "before_tool", "; did you mean \"before_tool_execution\"?"},
         {"callbacks", "after_tool", "; did you mean \"after_tool_execution\"?"}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(known); i++) {
+    for (size_t i = 0; i < PHI__COUNT(known); i++) {
         if (strcmp(table->name, known[i].table) != 0 || !phi__str_is(key, known[i].key)) continue;
         phi__buf_text(&walk->words, known[i].words);
         return true;
@@ -597,8 +582,7 @@ static bool phi__config_unknown_habit(phi__config_walk *walk, const phi__config_
 static bool phi__config_unknown_needs_header(phi_str key) {
     static const char *const names[] = {"mcp",   "openapi",     "skills",       "callbacks",
                                         "hooks", "permissions", "tool_settings"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(key, names[i])) return true;
     return false;
 }
@@ -651,11 +635,10 @@ static const phi__config_field phi__config_check_plain = {
 static void phi__config_check_invalid(phi__config_walk *walk, const phi__config_field *field,
                                       const phi_json *node, const char *expected,
                                       const char *hint) {
-    phi__buf *words;
     if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is(node, PHI_JSON_OBJECT) &&
         !phi_json_is(node, PHI_JSON_ARRAY) && !phi__config_raws_hide(walk->config, node))
         walk->config->problems.no_memory = true;
-    words = phi__config_path_words(walk);
+    phi__buf *words = phi__config_path_words(walk);
     phi__buf_printf(words, "Invalid value for %s: ", phi__config_path_text(walk));
     phi__config_raws_show(walk->config, node, words);
     phi__buf_printf(words, " (expected %s)%s", expected, hint);
@@ -697,7 +680,7 @@ static void phi__config_check_as(phi_json *node, uint32_t kind, phi__json_value 
 static void phi__config_check_convert(phi__config_walk *walk, const phi__config_field *field,
                                       phi_json *node) {
     phi_str text = phi__str_trim(phi__json_text_of(node)), raw;
-    const char *bad, *end;
+    const char *bad;
     phi__json_number n = PHI_ZERO;
     phi__json_value none = PHI_ZERO;
     if (!phi_json_is(node, PHI_JSON_STRING) || !phi__config_raws_find(walk->config, node, &raw))
@@ -708,7 +691,7 @@ static void phi__config_check_convert(phi__config_walk *walk, const phi__config_
                 node, phi__str_is_nocase(text, "true") ? PHI__JSON_TRUE : PHI__JSON_FALSE, none);
         return;
     }
-    end = phi__json_number_read(text.at, text.at + text.len, &n, &bad);
+    const char *end = phi__json_number_read(text.at, text.at + text.len, &n, &bad);
     if (end != NULL && end == text.at + text.len && n.kind != 0)
         phi__config_check_as(node, n.kind, n.v);
 }
@@ -841,8 +824,7 @@ static void phi__config_check_texts(phi__config_walk *walk, const phi__config_fi
 /* ---- keys that are given twice ---- */
 
 const phi__config_field *phi__config_check_section(const phi_config *config, phi_str key) {
-    size_t i;
-    for (i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
+    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
         if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
     return NULL;
 }
@@ -880,7 +862,7 @@ static void phi__config_check_again(phi__config_walk *walk, const phi__config_ta
     if (!phi__map_reserve(&seen, it.left)) walk->config->problems.no_memory = true;
     while (seen.cap > 0 && phi_json_next(&it) != NULL) {
         uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)node, it.key);
-        size_t probe = 0, len;
+        size_t probe = 0;
         if (table != NULL && !phi__config_check_takes(walk->config, table, it.key)) continue;
         while ((other = (const phi_json *)phi__map_each(&seen, hash, &probe)) != NULL)
             if (phi_str_equal(phi__str(other->key, phi__json_key_len(other)), it.key)) break;
@@ -888,7 +870,7 @@ static void phi__config_check_again(phi__config_walk *walk, const phi__config_ta
             phi__map_add(&seen, hash, it.at);
             continue;
         }
-        len = phi__config_path_name(walk, it.key);
+        size_t len = phi__config_path_name(walk, it.key);
         phi__config_check_twice(walk, &phi__config_check_plain, it.at);
         phi__config_path_back(walk, len);
     }
@@ -1061,14 +1043,6 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
 
 /* ---- members ---- */
 
-/* A key that no field has, of a table that takes texts by any name. */
-static void phi__config_check_open(phi__config_walk *walk, phi_str key, const phi_json *node) {
-    size_t len = phi__config_path_name(walk, key);
-    if (!phi_json_is(node, PHI_JSON_NULL))
-        phi__config_check_text(walk, &phi__config_check_plain, node);
-    phi__config_path_back(walk, len);
-}
-
 /* A value to write, for a field that is missing. */
 static void phi__config_check_example(const phi__config_field *field, phi__buf *words) {
     if ((field->flags & PHI__CONFIG_ID) != 0)
@@ -1092,17 +1066,14 @@ static void phi__config_check_required(phi__config_walk *walk, const phi__config
                                        const phi_json *node, uint64_t set) {
     static const char *const written[] = {" = ", " = ", "\": ", ": "};
     const phi__config_field *field;
-    size_t i;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
-        phi__buf *words;
-        size_t len;
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         if ((field->flags & PHI__CONFIG_REQUIRED) == 0 || (set >> i & 1) != 0) continue;
-        words = phi__config_path_words(walk);
+        phi__buf *words = phi__config_path_words(walk);
         phi__buf_printf(words, "%s has no %s: add %s%s%s", phi__config_path_text(walk), field->key,
                         walk->config->format == PHI_CONFIG_JSON ? "\"" : "", field->key,
                         written[walk->config->format & 3]);
         phi__config_check_example(field, words);
-        len = phi__config_path_name(walk, phi_str_of(field->key));
+        size_t len = phi__config_path_name(walk, phi_str_of(field->key));
         phi__config_path_error_key(walk, node);
         phi__config_path_back(walk, len);
     }
@@ -1115,18 +1086,22 @@ static bool phi__config_check_of_host(phi_str key, bool at_top) {
 
 static void phi__config_check_member(phi__config_walk *walk, const phi__config_table *table,
                                      phi_str key, phi_json *node, bool at_top, uint64_t *set) {
-    size_t i = 0, len;
+    size_t i = 0;
     const phi__config_field *field = phi__config_fields_find(table, key, &i);
     const phi__config_field *section =
         at_top && field == NULL ? phi__config_check_section(walk->config, key) : NULL;
     if (field == NULL && section == NULL) {
-        if (table->open)
-            phi__config_check_open(walk, key, node);
-        else if (!phi__config_check_of_host(key, at_top))
+        if (table->open) {
+            /* A key that no field has, of a table that takes texts by any name. */
+            size_t len = phi__config_path_name(walk, key);
+            if (!phi_json_is(node, PHI_JSON_NULL))
+                phi__config_check_text(walk, &phi__config_check_plain, node);
+            phi__config_path_back(walk, len);
+        } else if (!phi__config_check_of_host(key, at_top))
             phi__config_unknown_field(walk, table, key, node, at_top);
         return;
     }
-    len = phi__config_path_name(walk, key);
+    size_t len = phi__config_path_name(walk, key);
     if (field != NULL && (*set >> i & 1) != 0)
         phi__config_check_twice(walk, field, node);
     else if (!phi_json_is(node, PHI_JSON_NULL)) {

@@ -99,12 +99,12 @@ enum { PHI__CONFIG_JSON_MS = 1000, PHI__CONFIG_JSON_NANOS = 1000000 /* of a mill
 static void phi__config_json_duration(phi__config_json *r, const phi_json *node, uint32_t *out) {
     static const char error[] =
         "max_duration: expected {\"secs\": 600, \"nanos\": 0}, above 0 and below 4294967 seconds";
-    uint64_t secs = 0, nanos = 0, ms;
+    uint64_t secs = 0, nanos = 0;
     if (node == NULL) return;
     if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, error);
     (void)phi__config_json_uint(r, node, "secs", 0, 4294967, &secs, error);
     (void)phi__config_json_uint(r, node, "nanos", 0, 999999999, &nanos, error);
-    ms = secs * PHI__CONFIG_JSON_MS + nanos / PHI__CONFIG_JSON_NANOS;
+    uint64_t ms = secs * PHI__CONFIG_JSON_MS + nanos / PHI__CONFIG_JSON_NANOS;
     if (ms == 0 || ms > UINT32_MAX) phi__config_json_fail(r, error);
     if (r->error == NULL) *out = (uint32_t)ms;
 }
@@ -161,14 +161,13 @@ static phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
 PHI__FN phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits) {
     phi__config_json_writer w = phi__config_json_begin(arena), time = phi__config_json_begin(arena);
     phi_limits l = PHI_ZERO;
-    uint64_t ms;
     if (limits != NULL) l = *limits;
     if (l.disable) {
         l.max_turns = l.max_duration_ms = PHI_UNLIMITED;
         l.max_tokens = UINT64_MAX;
         l.max_cost = 0;
     }
-    ms = l.max_duration_ms != 0 ? l.max_duration_ms : 600000;
+    uint64_t ms = l.max_duration_ms != 0 ? l.max_duration_ms : 600000;
     phi__config_json_put_uint(&time, "secs", ms / PHI__CONFIG_JSON_MS);
     phi__config_json_put_uint(&time, "nanos", ms % PHI__CONFIG_JSON_MS * PHI__CONFIG_JSON_NANOS);
     phi__config_json_put_or(&w, "max_turns", l.max_turns, 50);
@@ -186,7 +185,6 @@ PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits
                                                 const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_limits l = PHI_ZERO;
-    phi_status status;
     if (!phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_json_fail(&r, "limits: expected an object");
     (void)phi__config_json_u32(&r, node, "max_turns", 1, &l.max_turns,
@@ -197,7 +195,7 @@ PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits
     phi__config_json_num(&r, node, "max_cost", 1e-9, 1e15, &l.max_cost,
                          "max_cost: expected a number above 0, or null");
     phi__config_json_bool(&r, node, "pause", &l.pause, "pause: expected true or false");
-    status = phi__config_json_end(&r, error);
+    phi_status status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = l;
     return status;
 }
@@ -225,7 +223,6 @@ PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *
                                                const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_retry v = PHI_ZERO;
-    phi_status status;
     if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "retry: expected an object");
     if (phi__config_json_u32(&r, node, "max_retries", 0, &v.max_retries,
                              "max_retries: expected an integer from 0 to 4294967295"))
@@ -238,7 +235,7 @@ PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *
                                "max_delay_ms: expected an integer from 1 to 4294967295");
     (void)phi__config_json_u32(&r, node, "max_server_delay_ms", 1, &v.max_server_delay_ms,
                                "max_server_delay_ms: expected an integer from 1 to 4294967295");
-    status = phi__config_json_end(&r, error);
+    phi_status status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = v;
     return status;
 }
@@ -246,7 +243,7 @@ PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *
 /* ---- caching ---- */
 
 PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache) {
-    phi__config_json_writer w = phi__config_json_begin(arena), manual, marks;
+    phi__config_json_writer w = phi__config_json_begin(arena);
     phi_cache c = PHI_ZERO;
     if (cache != NULL) c = *cache;
     phi__config_json_put_bool(&w, "enabled", c.mode != PHI_CACHE_DISABLED);
@@ -256,11 +253,11 @@ PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache
         if (c.one_hour) phi__config_json_put_bool(&w, "one_hour", true);
         return phi__config_json_tree(&w);
     }
-    marks = phi__config_json_begin(arena);
+    phi__config_json_writer marks = phi__config_json_begin(arena);
     phi__config_json_put_bool(&marks, "cache_system", c.system);
     phi__config_json_put_bool(&marks, "cache_tools", c.tools);
     phi__config_json_put_bool(&marks, "cache_messages", c.messages);
-    manual = phi__config_json_begin(arena);
+    phi__config_json_writer manual = phi__config_json_begin(arena);
     phi__config_json_put(&manual, "manual", phi__config_json_tree(&marks));
     phi__config_json_put(&w, "strategy", phi__config_json_tree(&manual));
     if (c.one_hour) phi__config_json_put_bool(&w, "one_hour", true);
@@ -294,7 +291,6 @@ PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *
     phi__config_json r = PHI_ZERO;
     phi_cache c = PHI_ZERO;
     bool enabled = true;
-    phi_status status;
     if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "cache: expected an object");
     phi__config_json_bool(&r, node, "enabled", &enabled, "enabled: expected true or false");
     phi__config_json_bool(&r, node, "one_hour", &c.one_hour, "one_hour: expected true or false");
@@ -303,7 +299,7 @@ PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *
         memset(&c, 0, sizeof c);
         c.mode = PHI_CACHE_DISABLED;
     }
-    status = phi__config_json_end(&r, error);
+    phi_status status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = c;
     return status;
 }
@@ -327,7 +323,6 @@ PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_too
     phi_str type = phi_json_str(phi_json_get(node, "type"), "");
     phi_tool_mode m = PHI_TOOLS_PARALLEL;
     uint32_t size = 0;
-    phi_status status;
     if (phi__str_is_nocase(type, "sequential"))
         m = PHI_TOOLS_SEQUENTIAL;
     else if (phi__str_is_nocase(type, "batched"))
@@ -337,7 +332,7 @@ PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_too
     if (m == PHI_TOOLS_BATCHED)
         (void)phi__config_json_u32(&r, node, "size", 1, &size,
                                    "size: expected an integer from 1 to 4294967295");
-    status = phi__config_json_end(&r, error);
+    phi_status status = phi__config_json_end(&r, error);
     if (status != PHI_OK) return status;
     *mode = m;
     *batch = size;
@@ -489,7 +484,6 @@ PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
     phi__config_json r = PHI_ZERO;
     phi_compaction_config c = PHI_ZERO;
     const phi_json *inner = phi__config_json_get(node, "compaction");
-    phi_status status;
     if (!phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_json_fail(&r, "context: expected an object");
     (void)phi__config_json_uint(&r, node, "max_context_tokens", 1, UINT64_MAX,
@@ -500,7 +494,7 @@ PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
                                 "system_prompt_tokens: expected an integer of at least 1");
     phi__config_json_compaction_read_inner(&r, inner, &c);
     phi__config_json_compaction_read_kept(&r, node, inner, &c);
-    status = phi__config_json_end(&r, error);
+    phi_status status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = c;
     return status;
 }
@@ -521,8 +515,7 @@ static phi_json *phi__config_json_model_cost(phi_arena *arena, const phi_cost *c
 static phi_json *phi__config_json_model_put_headers(phi_arena *arena, const phi_model *model,
                                                     bool secrets) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    size_t i;
-    for (i = 0; i < model->header_count; i++)
+    for (size_t i = 0; i < model->header_count; i++)
         phi__config_json_put_text(&w, model->headers[i].name,
                                   secrets ? model->headers[i].value : "");
     return phi__config_json_tree(&w);
@@ -574,10 +567,10 @@ static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint64_t qu
 /* "open_ai_completions", "openai", "gemini": as PHI_PROTOCOL_; a protocol of the host's own stays
    as it is. */
 static void phi__config_json_model_api(phi__config_json *r, const phi_json *node, phi_model *out) {
-    const phi__config_choice *choice = phi__config_tables_api(), *found;
+    const phi__config_choice *choice = phi__config_tables_api();
     phi__config_json_text(r, node, "api", &out->protocol, "api: expected a text");
     if (out->protocol == NULL) return;
-    found = phi__config_take_choice(choice, phi_str_of(out->protocol));
+    const phi__config_choice *found = phi__config_take_choice(choice, phi_str_of(out->protocol));
     for (; found != NULL && choice->name[0] != '\0'; choice++)
         if (!choice->alias && choice->value == found->value) out->protocol = choice->name;
 }
@@ -644,8 +637,7 @@ static void phi__config_json_model_flags(phi__config_json *r, const phi_json *no
          PHI_QUIRK_ASSISTANT_AFTER_TOOL, false}};
     phi_str field = phi_json_str(phi_json_get(node, "max_tokens_field"), "");
     phi_str format = phi_json_str(phi_json_get(node, "thinking_format"), "");
-    size_t i;
-    for (i = 0; i < PHI__COUNT(flags); i++) {
+    for (size_t i = 0; i < PHI__COUNT(flags); i++) {
         bool value = flags[i].inverse;
         phi__config_json_bool(r, node, flags[i].key, &value, flags[i].error);
         if (value != flags[i].inverse) *quirks |= flags[i].bit;
@@ -684,14 +676,13 @@ static void phi__config_json_model_compat(phi__config_json *r, const phi_json *n
 static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *node,
                                          phi_arena *arena, phi_model *out) {
     phi_str text = PHI__LIT("");
-    phi_status status;
     if (node == NULL) return true;
     if (phi_json_is(node, PHI_JSON_STRING))
         text = phi_json_str(node, "");
     else if (!phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_json_fail(r, "extra: expected an object, or its JSON as a text");
     else {
-        status = phi_json_write(arena, node, 0, &text);
+        phi_status status = phi_json_write(arena, node, 0, &text);
         if (status != PHI_OK) return false;
     }
     if (text.len > 0 && !phi__arena_str(arena, text, &text)) return false;
@@ -704,10 +695,9 @@ PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model
     phi__config_json_writer w = phi__config_json_begin(arena);
     bool secrets = (flags & PHI_SETTINGS_SECRETS) != 0;
     phi_model m = PHI_ZERO;
-    const char *api;
     if (model != NULL) m = *model;
     if (m.protocol == NULL) m.protocol = PHI_PROTOCOL_ANTHROPIC;
-    api = phi__message_read_api(phi_str_of(m.protocol));
+    const char *api = phi__message_read_api(phi_str_of(m.protocol));
     phi__config_json_put_text(&w, "id", m.id != NULL ? m.id : "");
     phi__config_json_put_text(&w, "name", m.name != NULL ? m.name : m.id != NULL ? m.id : "");
     phi__config_json_put_text(&w, "api", api != NULL ? api : m.protocol);
@@ -734,7 +724,6 @@ PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *
                                                phi_model *out, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_model m = PHI_ZERO;
-    phi_status status;
     if (error != NULL) *error = NULL;
     if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "model: expected an object");
     phi__config_json_text(&r, node, "id", &m.id, "id: expected a text");
@@ -757,7 +746,7 @@ PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *
     if (m.base_url != NULL && m.base_url[0] == '\0') m.base_url = NULL;
     if (m.api_key != NULL && m.api_key[0] == '\0') m.api_key = NULL;
     if (m.protocol != NULL) m.codec = phi__codec_named(PHI_ALL_PROTOCOLS, phi_str_of(m.protocol));
-    status = phi__config_json_end(&r, error);
+    phi_status status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = m;
     return status;
 }
@@ -766,10 +755,8 @@ PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *
 
 PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,
                                         phi_arena *arena, phi_str *out) {
-    phi__config_json_writer w;
-    const phi_json *tree;
     if (arena == NULL || settings == NULL || out == NULL) return PHI_BAD_ARG;
-    w = phi__config_json_begin(arena);
+    phi__config_json_writer w = phi__config_json_begin(arena);
     phi__config_json_put(&w, "limits", phi__config_json_limits_write(arena, &settings->limits));
     phi__config_json_put(&w, "retry", phi__config_json_retry_write(arena, &settings->retry));
     phi__config_json_put(&w, "cache", phi__config_json_cache_write(arena, &settings->cache));
@@ -781,7 +768,7 @@ PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t f
     phi__config_json_put(&w, "thinking_level",
                          phi__config_json_thinking_write(arena, settings->thinking));
     phi__config_json_put(&w, "model", phi__config_json_model_write(arena, &settings->model, flags));
-    tree = phi__config_json_tree(&w);
+    const phi_json *tree = phi__config_json_tree(&w);
     return tree != NULL ? phi_json_write(arena, tree, 0, out) : PHI_NO_MEMORY;
 }
 
@@ -817,9 +804,8 @@ PHI_API phi_status phi_settings_from_json(phi_str json, phi_arena *arena, phi_se
     phi_settings settings = PHI_ZERO;
     const char *fault = NULL;
     phi_json *node = NULL;
-    phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi_json_parse(arena, json, 0, &node, error);
+    phi_status status = phi_json_parse(arena, json, 0, &node, error);
     if (status != PHI_OK) return status;
     if (!phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_json_fail(&r, "settings: expected an object");

@@ -19,10 +19,9 @@
 PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
                                            const char *path) {
     size_t n = strlen(directory), m = strlen(path);
-    char *at;
     if (path[0] == '/' || n == 0 || strcmp(directory, ".") == 0) n = 0;
     if (n > 0 && strcmp(path, ".") == 0) m = 0;
-    at = phi__arena_bytes(arena, phi__add(phi__add(n, m), 2));
+    char *at = phi__arena_bytes(arena, phi__add(phi__add(n, m), 2));
     if (at == NULL) return NULL;
     memcpy(at, directory, n);
     if (n > 0 && m > 0 && directory[n - 1] != '/') at[n++] = '/';
@@ -154,9 +153,9 @@ static size_t phi__config_raws_common(phi_str text, phi_str value) {
 /* The value that `text` begins with, or as much of it as a cut message has; *len: its bytes. */
 static const phi__config_value *phi__config_raws_value(const phi_config *config, phi_str text,
                                                        size_t *len) {
-    const phi__config_value *v, *found = NULL;
+    const phi__config_value *found = NULL;
     *len = 0;
-    for (v = config->all_values; v != NULL; v = v->next) {
+    for (const phi__config_value *v = config->all_values; v != NULL; v = v->next) {
         size_t n = phi__config_raws_common(text, v->value);
         bool cut = n >= PHI__CONFIG_MASKED &&
                    (n == text.len || phi__str_starts(phi__str(text.at + n, text.len - n), "..."));
@@ -246,9 +245,8 @@ static bool phi__config_variables_letter(char c) {
 }
 
 static bool phi__config_variables_is_name(phi_str name) {
-    size_t i;
     if (name.len == 0 || (name.at[0] >= '0' && name.at[0] <= '9')) return false;
-    for (i = 0; i < name.len; i++)
+    for (size_t i = 0; i < name.len; i++)
         if (!phi__config_variables_letter(name.at[i])) return false;
     return true;
 }
@@ -294,7 +292,6 @@ static void phi__config_variables_add(phi__config_variables *v, phi_str text) {
 static void phi__config_variables_put(phi__config_variables *v, const phi_json *node,
                                       const phi__config_variable *variable) {
     const char *value = phi__config_variables_value(v, variable->name);
-    phi__buf *words;
     if (value != NULL && (value[0] != '\0' || !variable->has_fallback)) {
         if (!phi__config_raws_keep(v->walk.config, variable->name, phi_str_of(value)))
             v->walk.config->problems.no_memory = true;
@@ -305,7 +302,7 @@ static void phi__config_variables_put(phi__config_variables *v, const phi_json *
         phi__config_variables_add(v, variable->fallback);
         return;
     }
-    words = phi__config_path_words(&v->walk);
+    phi__buf *words = phi__config_path_words(&v->walk);
     phi__buf_text(words, "Missing environment variable: ${");
     phi__buf_add_str(words, variable->name);
     phi__buf_text(words, "}: set it, or write ${");
@@ -407,12 +404,10 @@ static void phi__config_variables_tree(phi__config_variables *v, phi_json *node)
     phi_json_iter it = phi_json_each(node);
     bool is_array = phi_json_is(node, PHI_JSON_ARRAY);
     phi_json *child;
-    size_t i;
-    for (i = 0; (child = phi_json_next(&it)) != NULL && !v->too_big; i++) {
-        size_t len;
+    for (size_t i = 0; (child = phi_json_next(&it)) != NULL && !v->too_big; i++) {
         if (phi_json_is(child, PHI_JSON_NUMBER) || phi_json_is(child, PHI_JSON_BOOL)) continue;
-        len = is_array ? phi__config_path_index(&v->walk, i)
-                       : phi__config_path_name(&v->walk, it.key);
+        size_t len = is_array ? phi__config_path_index(&v->walk, i)
+                              : phi__config_path_name(&v->walk, it.key);
         if (phi_json_is(child, PHI_JSON_STRING))
             phi__config_variables_node(v, child);
         else
@@ -489,13 +484,6 @@ static bool phi__config_load_file(phi_config *config, const char *path, phi__buf
 
 /* ---- the format ---- */
 
-/* The extension, with its dot, or "". */
-static const char *phi__config_load_extension(const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    return dot != NULL && dot != name && dot[1] != '\0' ? dot : "";
-}
-
 static phi_config_format phi__config_load_format_of(const char *extension) {
     static const struct {
         const char *extension;
@@ -504,15 +492,18 @@ static phi_config_format phi__config_load_format_of(const char *extension) {
                  {".json", PHI_CONFIG_JSON},
                  {".yaml", PHI_CONFIG_YAML},
                  {".yml", PHI_CONFIG_YAML}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(known); i++)
+    for (size_t i = 0; i < PHI__COUNT(known); i++)
         if (phi__str_is_nocase(phi_str_of(extension), known[i].extension)) return known[i].format;
     return PHI_CONFIG_AUTO;
 }
 
 /* False: a file that no format reads. */
 static bool phi__config_load_format(phi_config *config, bool is_file) {
-    const char *extension = phi__config_load_extension(config->path);
+    /* The extension, with its dot, or "". */
+    const char *path = config->path;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    const char *extension = dot != NULL && dot != name && dot[1] != '\0' ? dot : "";
     char line[200];
     if (config->format != PHI_CONFIG_AUTO) return true;
     config->format = phi__config_load_format_of(extension);
@@ -578,9 +569,8 @@ static phi_status phi__config_load_any(phi_config *config, phi_str text, phi_jso
                                        phi_parse_error *error) {
     static const phi_config_format formats[] = {PHI_CONFIG_TOML, PHI_CONFIG_JSON, PHI_CONFIG_YAML};
     phi_status status = PHI_UNSUPPORTED;
-    size_t i;
     config->format = PHI_CONFIG_TOML;
-    for (i = 0; i < PHI__COUNT(formats); i++) {
+    for (size_t i = 0; i < PHI__COUNT(formats); i++) {
         phi_parse_error now;
         phi_status got = phi__config_load_as(config, formats[i], text, root, &now);
         if (got == PHI_NO_MEMORY) return got;
@@ -723,14 +713,13 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
 }
 
 PHI_API void phi_config_free(phi_config *config) {
-    phi_memory memory;
     if (config == NULL) return;
     phi__map_free(&config->raws);
     phi__map_free(&config->values);
     phi__map_free(&config->entities);
     phi__config_problems_free(&config->problems);
     phi_arena_free(&config->arena);
-    memory = config->memory;
+    phi_memory memory = config->memory;
     phi__free(&memory, config, sizeof *config);
 }
 

@@ -62,21 +62,6 @@ static phi_str phi__config_entities_name(const char *space, phi_str id, phi_str 
     return ref.name;
 }
 
-static void phi__config_entities_twice(phi__config_walk *walk, const phi__config_entity *other,
-                                       const phi_json *id, const char *space, phi_str shown) {
-    phi__buf *words = phi__config_path_words(walk);
-    uint32_t line, column;
-    phi__buf_printf(words, "There are two %ss named \"", space);
-    phi__config_raws_name(shown, words);
-    phi__buf_text(words, "\": ");
-    phi__buf_add_str(words, other->path);
-    if (phi__marks_find(&walk->config->marks, other->node, &line, &column) ||
-        phi__marks_key(&walk->config->marks, other->node, &line, &column))
-        phi__buf_printf(words, " in line %u", (unsigned)line);
-    phi__buf_text(words, " has that name, too; give this one another");
-    phi__config_path_error(walk, id, NULL);
-}
-
 static void phi__config_entities_add(phi__config_walk *walk, const phi__config_table *table,
                                      const phi__config_field *field, const phi_json *node,
                                      const phi_json *id) {
@@ -90,7 +75,18 @@ static void phi__config_entities_add(phi__config_walk *walk, const phi__config_t
     (void)phi__config_raws_find(config, id, &shown);
     if (other != NULL) {
         size_t len = phi__config_path_name(walk, phi_str_of(field->key));
-        phi__config_entities_twice(walk, other, id, field->space, shown);
+        const char *space = field->space;
+        phi__buf *words = phi__config_path_words(walk);
+        uint32_t line, column;
+        phi__buf_printf(words, "There are two %ss named \"", space);
+        phi__config_raws_name(shown, words);
+        phi__buf_text(words, "\": ");
+        phi__buf_add_str(words, other->path);
+        if (phi__marks_find(&walk->config->marks, other->node, &line, &column) ||
+            phi__marks_key(&walk->config->marks, other->node, &line, &column))
+            phi__buf_printf(words, " in line %u", (unsigned)line);
+        phi__buf_text(words, " has that name, too; give this one another");
+        phi__config_path_error(walk, id, NULL);
         phi__config_path_back(walk, len);
         return;
     }
@@ -113,12 +109,11 @@ static void phi__config_entities_instance(phi__config_walk *walk, const phi__con
                                           const phi_json *node) {
     static const uint16_t flags[] = {PHI__CONFIG_ID, PHI__CONFIG_NAME};
     const phi__config_field *field;
-    size_t f, i;
-    for (f = 0; f < PHI__COUNT(flags); f++)
+    size_t i;
+    for (size_t f = 0; f < PHI__COUNT(flags); f++)
         for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
-            const phi_json *id;
             if ((field->flags & flags[f]) == 0) continue;
-            id = phi_json_get(node, field->key);
+            const phi_json *id = phi_json_get(node, field->key);
             if (!phi_json_is(id, PHI_JSON_STRING)) continue;
             phi__config_entities_add(walk, table, field, node, id);
             return;
@@ -149,12 +144,10 @@ static void phi__config_entities_field(phi__config_walk *walk, const phi__config
 static void phi__config_entities_table(phi__config_walk *walk, const phi__config_table *table,
                                        const phi_json *node, int depth) {
     const phi__config_field *field;
-    size_t i;
     if (depth > PHI__CONFIG_DEEPEST || !phi_json_is(node, PHI_JSON_OBJECT)) return;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
-        const phi_json *child;
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         if (field->kind != PHI__CONFIG_TABLE && field->kind != PHI__CONFIG_TABLES) continue;
-        child = phi_json_get(node, field->key);
+        const phi_json *child = phi_json_get(node, field->key);
         if (child != NULL) phi__config_entities_field(walk, field, child, depth);
     }
 }
@@ -179,12 +172,11 @@ static void phi__config_entities_aliases(phi_config *config) {
 
 void phi__config_entities_collect(phi_config *config) {
     phi__config_walk walk;
-    size_t i;
     config->provider = phi_json_get(config->root, "provider");
     phi__config_entities_aliases(config);
     phi__config_path_begin(&walk, config);
     phi__config_entities_table(&walk, phi__config_tables_top(), config->root, 0);
-    for (i = 0; config->sections != NULL && config->sections[i] != NULL; i++) {
+    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++) {
         const phi__config_field *field = config->sections[i]->field;
         const phi_json *node = phi_json_get(config->root, field->key);
         if (node != NULL && (field->kind == PHI__CONFIG_TABLE || field->kind == PHI__CONFIG_TABLES))
@@ -246,15 +238,13 @@ static void phi__config_refs_first(phi__config_walk *walk, const char *space, ph
 }
 
 static bool phi__config_refs_is_space(phi_str name) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__config_refs_spaces); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__config_refs_spaces); i++)
         if (phi__str_is(name, phi__config_refs_spaces[i].space)) return true;
     return false;
 }
 
 static bool phi__config_refs_is_built_in(const char *space, phi_str name) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__config_refs_built_in); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__config_refs_built_in); i++)
         if (strcmp(phi__config_refs_built_in[i].space, space) == 0 &&
             phi__str_is(name, phi__config_refs_built_in[i].name))
             return true;
@@ -263,7 +253,6 @@ static bool phi__config_refs_is_built_in(const char *space, phi_str name) {
 
 phi__config_ref phi__config_refs_parse(phi_str text) {
     phi__config_ref ref = PHI_ZERO;
-    size_t dot;
     text = phi__str_trim(text);
     if (text.len < 5 || !phi__str_starts(text, "{{") || text.at[text.len - 1] != '}' ||
         text.at[text.len - 2] != '}')
@@ -283,7 +272,7 @@ phi__config_ref phi__config_refs_parse(phi_str text) {
         return ref;
     ref.kind = PHI__CONFIG_REF_NAME;
     ref.name = text;
-    dot = phi__str_find(text, 0, ".");
+    size_t dot = phi__str_find(text, 0, ".");
     if (dot != SIZE_MAX && dot > 0 && dot + 1 < text.len) {
         ref.space = phi__str(text.at, dot);
         ref.name = phi__str(text.at + dot + 1, text.len - dot - 1);
@@ -350,43 +339,39 @@ static phi__config_refs_found phi__config_refs_anywhere(const phi_config *config
     return PHI__CONFIG_REFS_THERE;
 }
 
-static phi__config_refs_found phi__config_refs_braces(const phi_config *config, const char *space,
-                                                      phi__config_refs_result *r) {
-    const phi__config_ref *ref = &r->ref;
-    phi_str whole = phi__config_refs_whole(ref);
-    if (ref->kind == PHI__CONFIG_REF_ID) return phi__config_refs_name(config, space, ref->name, r);
-    if (ref->space.len == 0) return phi__config_refs_anywhere(config, space, ref->name, r);
-    if (phi__str_is(ref->space, space)) return phi__config_refs_name(config, space, ref->name, r);
-    /* a name with a dot in it */
-    if (phi__config_names_find(config, space, whole) != NULL)
-        return phi__config_refs_anywhere(config, space, whole, r);
-    r->name = ref->name;
-    return phi__config_refs_is_space(ref->space) ? PHI__CONFIG_REFS_OTHER_SPACE
-                                                 : PHI__CONFIG_REFS_NO_SPACE;
-}
-
 /* What a text means in a field of that space. */
 static phi__config_refs_found phi__config_refs_look(const phi_config *config, const char *space,
                                                     phi_str text, bool names,
                                                     phi__config_refs_result *r) {
     bool hidden = false;
-    int hops;
-    for (hops = 0; hops < PHI__CONFIG_ALIASES; hops++) {
-        const phi__config_entity *alias;
+    for (int hops = 0; hops < PHI__CONFIG_ALIASES; hops++) {
         phi_str raw;
         memset(r, 0, sizeof *r);
         r->hidden = hidden;
         text = phi__str_trim(text);
         r->name = text;
         r->ref = phi__config_refs_parse(text);
-        if (r->ref.kind != PHI__CONFIG_REF_LITERAL)
-            return phi__config_refs_braces(config, space, r);
+        if (r->ref.kind != PHI__CONFIG_REF_LITERAL) {
+            const phi__config_ref *ref = &r->ref;
+            phi_str whole = phi__config_refs_whole(ref);
+            if (ref->kind == PHI__CONFIG_REF_ID)
+                return phi__config_refs_name(config, space, ref->name, r);
+            if (ref->space.len == 0) return phi__config_refs_anywhere(config, space, ref->name, r);
+            if (phi__str_is(ref->space, space))
+                return phi__config_refs_name(config, space, ref->name, r);
+            /* a name with a dot in it */
+            if (phi__config_names_find(config, space, whole) != NULL)
+                return phi__config_refs_anywhere(config, space, whole, r);
+            r->name = ref->name;
+            return phi__config_refs_is_space(ref->space) ? PHI__CONFIG_REFS_OTHER_SPACE
+                                                         : PHI__CONFIG_REFS_NO_SPACE;
+        }
         if (text.len < 2 || text.at[0] != ':' || strcmp(space, "provider") != 0) {
             if (!names) return PHI__CONFIG_REFS_LITERAL;
             return phi__config_refs_name(config, space, text, r);
         }
         r->name = phi__str(text.at + 1, text.len - 1);
-        alias = phi__config_names_find(config, "models", r->name);
+        const phi__config_entity *alias = phi__config_names_find(config, "models", r->name);
         if (alias == NULL || !phi_json_is(alias->node, PHI_JSON_STRING))
             return PHI__CONFIG_REFS_NO_ALIAS;
         hidden = hidden || phi__config_raws_find(config, alias->node, &raw);
@@ -421,21 +406,19 @@ const phi__config_entity *phi__config_refs_entity(const phi_config *config, cons
 
 /* Adds the name most like `name`, as a reference to it is written. False: none is near. */
 static bool phi__config_refs_near(phi__config_walk *walk, const char *space, phi_str name) {
-    const phi__config_entity *e, *near = NULL;
+    const phi__config_entity *near = NULL;
     const char *built_in = NULL;
     unsigned best = PHI__CONFIG_FAR + 1, left = PHI__CONFIG_COMPARED;
-    size_t i;
-    for (e = walk->config->first; e != NULL && left > 0; e = e->next) {
-        unsigned d;
+    for (const phi__config_entity *e = walk->config->first; e != NULL && left > 0; e = e->next) {
         if (strcmp(e->space, space) != 0) continue;
         left--;
-        d = phi__config_nearest_distance(name, e->name);
+        unsigned d = phi__config_nearest_distance(name, e->name);
         if (d < best) best = d, near = e;
     }
-    for (i = 0; i < PHI__COUNT(phi__config_refs_built_in); i++) {
-        unsigned d;
+    for (size_t i = 0; i < PHI__COUNT(phi__config_refs_built_in); i++) {
         if (strcmp(phi__config_refs_built_in[i].space, space) != 0) continue;
-        d = phi__config_nearest_distance(name, phi_str_of(phi__config_refs_built_in[i].name));
+        unsigned d =
+            phi__config_nearest_distance(name, phi_str_of(phi__config_refs_built_in[i].name));
         if (d < best) best = d, built_in = phi__config_refs_built_in[i].name;
     }
     if (built_in != NULL)
@@ -450,17 +433,16 @@ static bool phi__config_refs_near(phi__config_walk *walk, const char *space, phi
 
 /* The names that there are. */
 static void phi__config_refs_names(phi__config_walk *walk, const char *space, phi_str name) {
-    const phi__config_entity *e;
     phi__buf *words = &walk->words;
     unsigned count = 0;
-    size_t i;
     if (phi__config_refs_near(walk, space, name)) return;
-    for (e = walk->config->first; e != NULL && count < PHI__CONFIG_LISTED; e = e->next) {
+    for (const phi__config_entity *e = walk->config->first; e != NULL && count < PHI__CONFIG_LISTED;
+         e = e->next) {
         if (strcmp(e->space, space) != 0) continue;
         phi__buf_text(words, count++ == 0 ? "; there are " : ", ");
         phi__config_raws_name(e->shown, words);
     }
-    for (i = 0; i < PHI__COUNT(phi__config_refs_built_in); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__config_refs_built_in); i++)
         if (strcmp(phi__config_refs_built_in[i].space, space) == 0)
             phi__buf_printf(words, "%s%s", count++ == 0 ? "; there are " : ", ",
                             phi__config_refs_built_in[i].name);
@@ -537,9 +519,8 @@ static void phi__config_refs_say(phi__config_walk *walk, const char *space,
 
 /* A section that only a further header reads. */
 static bool phi__config_refs_needs_header(const phi_config *config, const char *space) {
-    size_t i;
     if (strcmp(space, "mcp") != 0 && strcmp(space, "openapi") != 0) return false;
-    for (i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
+    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
         if (config->sections[i]->space != NULL && strcmp(config->sections[i]->space, space) == 0)
             return false;
     return true;
@@ -550,14 +531,13 @@ void phi__config_refs_check(phi__config_walk *walk, const phi__config_field *fie
     phi__config_refs_result r;
     bool names = (field->flags & PHI__CONFIG_ONLY_REFERENCE) != 0;
     phi_str raw;
-    phi__buf *words;
     phi__config_refs_found found =
         phi__config_refs_look(walk->config, field->space, phi__json_text_of(node), names, &r);
     if (found <= PHI__CONFIG_REFS_BUILT_IN) return;
     r.hidden = r.hidden || phi__config_raws_find(walk->config, node, &raw);
     r.found = r.hidden ? PHI__CONFIG_REFS_MISSING : found;
     if (r.hidden) r.name = PHI__LIT("name");
-    words = phi__config_path_words(walk);
+    phi__buf *words = phi__config_path_words(walk);
     if (phi__config_path_full(walk)) {
         phi__config_path_error(walk, node, NULL);
         return;
@@ -686,9 +666,8 @@ static void phi__config_cycles_from(phi__config_cycles *c, phi__config_entity *e
 
 void phi__config_cycles_check(phi_config *config) {
     phi__config_cycles c = PHI_ZERO;
-    phi__config_entity *entity;
     phi__config_path_begin(&c.walk, config);
-    for (entity = config->first; entity != NULL; entity = entity->next)
+    for (phi__config_entity *entity = config->first; entity != NULL; entity = entity->next)
         phi__config_cycles_from(&c, entity);
     phi__free(&config->memory, c.way, c.cap * sizeof *c.way);
     phi__config_path_end(&c.walk);
@@ -732,8 +711,7 @@ static void phi__config_rules_each(phi__config_walk *walk, const char *section,
     phi_json_iter it = phi_json_each(phi_json_get(node, "instances"));
     const phi_json *table;
     char path[80];
-    unsigned i;
-    for (i = 0; (table = phi_json_next(&it)) != NULL; i++) {
+    for (unsigned i = 0; (table = phi_json_next(&it)) != NULL; i++) {
         snprintf(path, sizeof path, "%s.instances[%u]", section, i);
         rule(walk, path, table);
     }
@@ -750,8 +728,7 @@ static const char *phi__config_rules_api(phi_str model) {
                  {"openai/", "openai"}, {"google/", "openai"},  {"meta-llama/", "openai"},
                  {"llama", "openai"},   {"mistral-", "openai"}, {"deepseek-", "openai"},
                  {"grok-", "openai"},   {"qwen", "openai"},     {"anthropic.", "bedrock"}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(known); i++)
+    for (size_t i = 0; i < PHI__COUNT(known); i++)
         if (phi__str_starts(model, known[i].prefix)) return known[i].api;
     return NULL;
 }
@@ -762,11 +739,10 @@ static void phi__config_rules_model(phi__config_walk *walk, const char *path,
     const phi_json *model = phi_json_get(table, "model");
     const char *api = phi__config_rules_api(phi__json_text_of(model));
     bool elsewhere = phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL;
-    phi__buf *words;
     if (api == NULL || phi_json_get(table, "api") != NULL || phi_json_get(table, "preset") != NULL)
         return;
     phi__config_rules_at(walk, path, "model");
-    words = phi__config_path_words(walk);
+    phi__buf *words = phi__config_path_words(walk);
     phi__buf_printf(words, "%s ", phi__config_path_text(walk));
     phi__config_raws_show(walk->config, model, words);
     phi__buf_printf(words,
@@ -783,9 +759,8 @@ static void phi__config_rules_model(phi__config_walk *walk, const char *path,
 static void phi__config_rules_address(phi__config_walk *walk, const char *path,
                                       const phi_json *table) {
     static const char *const keys[] = {"preset", "api"};
-    size_t i;
     if (phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL) return;
-    for (i = 0; i < PHI__COUNT(keys); i++) {
+    for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *node = phi_json_get(table, keys[i]);
         const phi__config_choice *choice =
             phi_json_is(node, PHI_JSON_STRING)
@@ -793,13 +768,12 @@ static void phi__config_rules_address(phi__config_walk *walk, const char *path,
                                                  : phi__config_tables_api(),
                                           phi__json_text_of(node))
                 : NULL;
-        bool needs;
         if (choice == NULL) continue;
-        needs = i == 0 ? choice->value == PHI__CONFIG_PRESET_AZURE ||
-                             choice->value == PHI__CONFIG_PRESET_VERTEX ||
-                             choice->value == PHI__CONFIG_PRESET_LOCAL
-                       : choice->value == PHI__CONFIG_API_AZURE ||
-                             choice->value == PHI__CONFIG_API_VERTEX;
+        bool needs = i == 0 ? choice->value == PHI__CONFIG_PRESET_AZURE ||
+                                  choice->value == PHI__CONFIG_PRESET_VERTEX ||
+                                  choice->value == PHI__CONFIG_PRESET_LOCAL
+                            : choice->value == PHI__CONFIG_API_AZURE ||
+                                  choice->value == PHI__CONFIG_API_VERTEX;
         if (!needs) continue;
         phi__config_rules_at(walk, path, "base_url");
         phi__buf_printf(phi__config_path_words(walk),
@@ -921,23 +895,6 @@ static const phi__config_need phi__config_rules_needs[] = {
     {"agent.format", "schema", "type", "json_schema"},
     {"agent.effects", "allow", "mode", "allow_list"}};
 
-static void phi__config_rules_need(phi__config_walk *walk) {
-    char words[80];
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__config_rules_needs); i++) {
-        const phi__config_need *need = &phi__config_rules_needs[i];
-        const phi_json *table = phi_json_path(walk->config->root, need->path);
-        const phi_json *node = phi_json_get(table, need->field);
-        if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) continue;
-        if (phi__config_rules_is(table, need->key, need->value)) continue;
-        if (strcmp(need->path, "tools") == 0 &&
-            phi__config_rules_is(table, "strategy", need->value))
-            continue;
-        snprintf(words, sizeof words, " has no effect: add %s = \"%s\"", need->key, need->value);
-        phi__config_rules_warn(walk, need->path, need->field, node, words);
-    }
-}
-
 static void phi__config_rules_format(phi__config_walk *walk, const char *path,
                                      const phi_json *table) {
     const phi_json *format = phi_json_get(table, "format");
@@ -955,11 +912,10 @@ static void phi__config_rules_strategy(phi__config_walk *walk, const char *path,
                                        const phi_json *table) {
     static const char *const types[] = {"cot", "cod", "aot", "tot", "got", "trm", "adaptive"};
     phi_str type = phi__json_text_of(phi_json_get(table, "type")), raw;
-    size_t i;
     if (type.len == 0 || phi__config_raws_find(walk->config, phi_json_get(table, "type"), &raw) ||
         phi__str_is_nocase(type, "adaptive"))
         return;
-    for (i = 0; i < PHI__COUNT(types); i++) {
+    for (size_t i = 0; i < PHI__COUNT(types); i++) {
         const phi_json *options = phi_json_get(table, types[i]);
         char words[160];
         if (options == NULL || phi__str_is_nocase(type, types[i])) continue;
@@ -979,35 +935,30 @@ typedef struct phi__config_blocks {
     size_t count;
 } phi__config_blocks;
 
-static bool phi__config_rules_built_in(phi_str type, phi__config_blocks *out) {
-    const phi__profile_slot *slots;
-    size_t i;
-    if (phi__str_is(type, "agent"))
-        slots = phi__profile_slots_agent(&out->count);
-    else if (phi__str_is(type, "minimal"))
-        slots = phi__profile_slots_minimal(&out->count);
-    else
-        return false;
-    for (i = 0; i < out->count; i++) out->at[i] = phi_str_of(slots[i].name);
-    return true;
-}
-
 /* False: there is no such template, or it cannot be looked at: names out of variables. */
 static bool phi__config_rules_template(const phi_config *config, phi_str text,
                                        phi__config_blocks *out) {
     phi__config_ref ref = phi__config_refs_parse(text);
     const phi_json *table = NULL, *block;
-    phi_json_iter it;
     phi_str raw;
     memset(out, 0, sizeof *out);
     if (text.len > 0) table = phi__config_refs_find(config, "system_prompt_strategy", text.at);
-    if (table == NULL)
-        return phi__config_rules_built_in(
-            ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(text) : ref.name, out);
+    if (table == NULL) {
+        phi_str type = ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(text) : ref.name;
+        const phi__profile_slot *slots;
+        if (phi__str_is(type, "agent"))
+            slots = phi__profile_slots_agent(&out->count);
+        else if (phi__str_is(type, "minimal"))
+            slots = phi__profile_slots_minimal(&out->count);
+        else
+            return false;
+        for (size_t i = 0; i < out->count; i++) out->at[i] = phi_str_of(slots[i].name);
+        return true;
+    }
     table = phi_json_get(table, "blocks");
     if (!phi_json_is(table, PHI_JSON_ARRAY) || phi_json_count(table) > PHI__CONFIG_BLOCKS)
         return false;
-    it = phi_json_each(table);
+    phi_json_iter it = phi_json_each(table);
     while ((block = phi_json_next(&it)) != NULL) {
         const phi_json *name = phi_json_get(block, "name");
         if (phi__config_raws_find(config, name, &raw)) return false;
@@ -1022,8 +973,7 @@ static void phi__config_rules_block(phi__config_walk *walk, const char *path,
     phi_str near = PHI__LIT("");
     unsigned best = PHI__CONFIG_FAR + 1;
     phi__buf *words = phi__config_path_words(walk);
-    size_t i;
-    for (i = 0; i < blocks->count; i++) {
+    for (size_t i = 0; i < blocks->count; i++) {
         unsigned d = phi__config_nearest_distance(key, blocks->at[i]);
         if (phi_str_equal(blocks->at[i], key)) return;
         if (d < best) best = d, near = blocks->at[i];
@@ -1031,7 +981,7 @@ static void phi__config_rules_block(phi__config_walk *walk, const char *path,
     phi__buf_printf(words, "%s has the block \"%.*s\", which its template does not have", path,
                     (int)key.len, key.at);
     if (near.len > 0) phi__buf_printf(words, "; did you mean \"%.*s\"?", (int)near.len, near.at);
-    for (i = 0; near.len == 0 && i < blocks->count; i++)
+    for (size_t i = 0; near.len == 0 && i < blocks->count; i++)
         phi__buf_printf(words, "%s%.*s", i == 0 ? "; it has " : ", ", (int)blocks->at[i].len,
                         blocks->at[i].at);
     walk->path.len = 0;
@@ -1062,7 +1012,19 @@ void phi__config_rules_check(phi_config *config) {
                            phi__config_rules_provider);
     phi__config_rules_costs(&walk);
     phi__config_rules_compaction(&walk);
-    phi__config_rules_need(&walk);
+    char words[80];
+    for (size_t i = 0; i < PHI__COUNT(phi__config_rules_needs); i++) {
+        const phi__config_need *need = &phi__config_rules_needs[i];
+        const phi_json *table = phi_json_path(walk.config->root, need->path);
+        const phi_json *node = phi_json_get(table, need->field);
+        if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) continue;
+        if (phi__config_rules_is(table, need->key, need->value)) continue;
+        if (strcmp(need->path, "tools") == 0 &&
+            phi__config_rules_is(table, "strategy", need->value))
+            continue;
+        snprintf(words, sizeof words, " has no effect: add %s = \"%s\"", need->key, need->value);
+        phi__config_rules_warn(&walk, need->path, need->field, node, words);
+    }
     phi__config_rules_format(&walk, "agent", phi_json_get(root, "agent"));
     phi__config_rules_each(&walk, "agent", phi_json_get(root, "agent"), phi__config_rules_format);
     phi__config_rules_each(&walk, "strategy", phi_json_get(root, "strategy"),

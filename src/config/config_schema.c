@@ -52,19 +52,6 @@ static void phi__config_schema_number(phi__config_schema *s, const phi__config_f
     phi__buf_char(&s->out, ']');
 }
 
-/* A pattern of one name: any case, - for _. */
-static void phi__config_schema_letters(phi__config_schema *s, const char *name) {
-    for (; *name != '\0'; name++) {
-        char c = *name;
-        if (c >= 'a' && c <= 'z')
-            phi__buf_printf(&s->out, "[%c%c]", c, (char)(c - 'a' + 'A'));
-        else if (c == '_')
-            phi__buf_text(&s->out, "[-_]");
-        else
-            phi__buf_char(&s->out, c);
-    }
-}
-
 /* The names that editors offer, then all that is read. */
 static void phi__config_schema_choice(phi__config_schema *s, const phi__config_field *field) {
     const phi__config_choice *choice;
@@ -80,7 +67,17 @@ static void phi__config_schema_choice(phi__config_schema *s, const phi__config_f
         phi__buf_text(&s->out, ",\"pattern\":\"^(?:");
         for (choice = field->choices; choice->name[0] != '\0'; choice++) {
             phi__buf_text(&s->out, between);
-            phi__config_schema_letters(s, choice->name);
+            /* A pattern of one name: any case, - for _. */
+            const char *name = choice->name;
+            for (; *name != '\0'; name++) {
+                char c = *name;
+                if (c >= 'a' && c <= 'z')
+                    phi__buf_printf(&s->out, "[%c%c]", c, (char)(c - 'a' + 'A'));
+                else if (c == '_')
+                    phi__buf_text(&s->out, "[-_]");
+                else
+                    phi__buf_char(&s->out, c);
+            }
             between = "|";
         }
         phi__buf_text(&s->out, ")$|\\\\$\\\\{.+\\\\}\"");
@@ -157,8 +154,8 @@ static void phi__config_schema_field(phi__config_schema *s, const phi__config_fi
 
 static void phi__config_schema_required(phi__config_schema *s, const phi__config_table *table) {
     const phi__config_field *field;
-    size_t i, count = 0;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    size_t count = 0;
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         if ((field->flags & PHI__CONFIG_REQUIRED) == 0) continue;
         if (count++ == 0) phi__buf_text(&s->out, ",\"required\":[");
         phi__json_write_comma(&s->out);
@@ -171,14 +168,13 @@ static void phi__config_schema_required(phi__config_schema *s, const phi__config
 static void phi__config_schema_table(phi__config_schema *s, const phi__config_table *table,
                                      const phi_config_section *const *sections) {
     const phi__config_field *field;
-    size_t i;
     phi__config_schema_text(s, "type", "object");
     phi__config_schema_text(s, "description", table->text);
     phi__json_write_key(&s->out, PHI__LIT("properties"));
     phi__buf_char(&s->out, '{');
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++)
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++)
         phi__config_schema_field(s, field);
-    for (i = 0; sections != NULL && sections[i] != NULL; i++)
+    for (size_t i = 0; sections != NULL && sections[i] != NULL; i++)
         phi__config_schema_field(s, sections[i]->field);
     if (table == phi__config_tables_top())
         phi__buf_text(&s->out, ",\"game\":{\"description\":\"The host's own table.\"}");
@@ -189,8 +185,21 @@ static void phi__config_schema_table(phi__config_schema *s, const phi__config_ta
     phi__buf_text(&s->out, table->open ? "{\"type\":\"string\"}" : "false");
 }
 
-/* Definitions name further tables, which get theirs in turn. */
-static void phi__config_schema_definitions(phi__config_schema *s) {
+/* ---- public ---- */
+
+PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
+                                     phi_str *out) {
+    phi__config_schema *s;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = PHI__LIT("");
+    s = (phi__config_schema *)phi__arena_zero(arena, sizeof *s);
+    if (s == NULL) return PHI_NO_MEMORY;
+    phi__buf_init(&s->out, arena->memory);
+    phi__buf_char(&s->out, '{');
+    phi__config_schema_text(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    phi__config_schema_text(s, "title", "phi configuration");
+    phi__config_schema_table(s, phi__config_tables_top(), sections);
+    /* Definitions name further tables, which get theirs in turn. */
     phi__json_write_key(&s->out, PHI__LIT("$defs"));
     phi__buf_char(&s->out, '{');
     for (; s->written < s->count; s->written++) {
@@ -201,26 +210,8 @@ static void phi__config_schema_definitions(phi__config_schema *s) {
         phi__buf_char(&s->out, '}');
     }
     phi__buf_char(&s->out, '}');
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
-                                     phi_str *out) {
-    phi__config_schema *s;
-    bool good;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    *out = PHI__LIT("");
-    s = (phi__config_schema *)phi__arena_zero(arena, sizeof *s);
-    if (s == NULL) return PHI_NO_MEMORY;
-    phi__buf_init(&s->out, arena->memory);
-    phi__buf_char(&s->out, '{');
-    phi__config_schema_text(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    phi__config_schema_text(s, "title", "phi configuration");
-    phi__config_schema_table(s, phi__config_tables_top(), sections);
-    phi__config_schema_definitions(s);
     phi__buf_char(&s->out, '}');
-    good = !s->out.failed && phi__arena_str(arena, phi__buf_str(&s->out), out);
+    bool good = !s->out.failed && phi__arena_str(arena, phi__buf_str(&s->out), out);
     phi__buf_free(&s->out);
     return good ? PHI_OK : PHI_NO_MEMORY;
 }

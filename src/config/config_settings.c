@@ -59,9 +59,8 @@ PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_jso
 PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names,
                                               size_t count) {
     const char *best = NULL;
-    size_t i;
     unsigned least = PHI__CONFIG_FAR + 1;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         unsigned d = phi__config_nearest_distance(name, phi_str_of(names[i]));
         if (d >= least) continue;
         least = d;
@@ -160,8 +159,7 @@ static phi_status phi__config_prompt_slots(phi__config_ground *ground, const phi
         (phi__profile_slot *)phi_arena_alloc(ground->arena, phi__mul(n + 1, sizeof *slots));
     if (slots == NULL) return PHI_NO_MEMORY;
     while ((item = phi_json_next(&it)) != NULL) {
-        phi__config_prompt_block block;
-        memset(&block, 0, sizeof block);
+        phi__config_prompt_block block = PHI_ZERO;
         if (!phi__config_take(ground->arena, item, phi__config_tables_prompt_block(), &block))
             return PHI_NO_MEMORY;
         if (block.name == NULL) continue;
@@ -220,12 +218,12 @@ static phi_status phi__config_prompt_compose(const phi__config_prompt_place *pla
 PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi_json *node,
                                            const char *workspace, const char **out) {
     phi__config_prompt_place place;
-    const phi_json *prompt;
     *out = NULL;
     if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
     place.ground = ground;
     place.workspace = workspace;
-    prompt = phi__config_refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
+    const phi_json *prompt =
+        phi__config_refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
     if (prompt != NULL) return phi__config_prompt_compose(&place, prompt, out);
     return phi__config_prompt_text(&place, node, out);
 }
@@ -241,17 +239,16 @@ PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node
 PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi_json *node,
                                            const char *field, const char **out) {
     char words[200];
-    const char *text;
-    phi_status status;
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_words_error(ground, node, PHI_PARSE, field,
                                 "%s: expected a table, or JSON as a text", field);
         return PHI_OK;
     }
-    text = phi__config_said_text(ground->arena, node);
+    const char *text = phi__config_said_text(ground->arena, node);
     if (text == NULL) return PHI_NO_MEMORY;
-    status = phi__extra_check(NULL, ground->arena->memory, phi_str_of(text), words, sizeof words);
+    phi_status status =
+        phi__extra_check(NULL, ground->arena->memory, phi_str_of(text), words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK)
         phi__config_words_error(ground, node, PHI_PARSE, field, "%s%s", field, words);
@@ -263,9 +260,8 @@ PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi
 static phi_status phi__config_said_options(phi__config_ground *ground, const phi_json *node,
                                            phi_agent_desc *desc) {
     const phi__config_table *table = phi__config_tables_options();
-    phi__config_options taken;
     if (node == NULL) return PHI_OK;
-    memset(&taken, 0, sizeof taken);
+    phi__config_options taken = PHI_ZERO;
     taken.options = desc->options;
     if (!phi__config_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
     desc->options = taken.options;
@@ -289,8 +285,7 @@ static phi_status phi__config_said_raws(phi__config_ground *ground, const phi_js
         ground->arena, phi__mul(phi__max(phi_json_count(list), 1), sizeof *raws));
     if (raws == NULL) return PHI_NO_MEMORY;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL) {
-        phi__config_raw_tool taken;
-        memset(&taken, 0, sizeof taken);
+        phi__config_raw_tool taken = PHI_ZERO;
         if (!phi__config_take(ground->arena, node, phi__config_tables_raw_tool(), &taken))
             return PHI_NO_MEMORY;
         raws[n].protocol = taken.protocol;
@@ -328,7 +323,6 @@ static int phi__config_model_of_api(int api) {
 static phi_model phi__config_model_preset(int preset, const char *url, const char *id,
                                           const char *key) {
     const phi__config_choice *choice = phi__config_tables_preset();
-    phi_model model;
     switch (preset) {
     case PHI__CONFIG_PRESET_OPENAI_RESPONSES: return phi_model_openai_responses(id, key);
     case PHI__CONFIG_PRESET_AZURE: return phi_model_azure(url, id, key);
@@ -341,7 +335,7 @@ static phi_model phi__config_model_preset(int preset, const char *url, const cha
     default: break;
     }
     while (choice->name[0] != '\0' && choice->value != preset) choice++;
-    model = phi_model_preset(choice->name, id, key);
+    phi_model model = phi_model_preset(choice->name, id, key);
     if (model.protocol == NULL) return phi_model_anthropic(id, key);
     if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
         model.base_url = url; /* a server of the user's own */
@@ -426,10 +420,8 @@ static void phi__config_model_child(const phi__config_sub_agent *child, phi__con
 /* What the file says of the server, and of the model, over the preset's values. */
 static phi_status phi__config_model_fill(phi__config_ground *ground, const phi__config_provider *p,
                                          bool other, phi_model *out) {
-    phi__config_compat compat;
-    phi__config_cost cost;
-    memset(&compat, 0, sizeof compat);
-    memset(&cost, 0, sizeof cost);
+    phi__config_compat compat = PHI_ZERO;
+    phi__config_cost cost = PHI_ZERO;
     if (p->base_url != NULL) out->base_url = p->base_url;
     if (p->api_key != NULL) out->api_key = p->api_key;
     if (p->provider != NULL) out->provider = p->provider;
@@ -456,9 +448,8 @@ static phi_status phi__config_model_fill(phi__config_ground *ground, const phi__
 PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_json *node,
                                           const phi__config_sub_agent *child, phi_model *out,
                                           bool *same) {
-    phi__config_provider p;
     bool other = false;
-    memset(&p, 0, sizeof p);
+    phi__config_provider p = PHI_ZERO;
     if (!phi__config_take(ground->arena, node, phi__config_tables_provider_instance(), &p))
         return PHI_NO_MEMORY;
     /* "" is none, as of "${URL:-}". */
@@ -493,7 +484,7 @@ PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider) 
 static phi_status phi__config_failover_models(phi__config_maker *maker,
                                               const phi__config_texts *names, phi_failover *out) {
     phi__config_ground *ground = &maker->ground;
-    size_t n = phi__min(names->count, PHI_FAILOVER_MODELS_MOST), i;
+    size_t n = phi__min(names->count, PHI_FAILOVER_MODELS_MOST);
     phi_failover_model *models =
         (phi_failover_model *)phi__arena_zero(ground->arena, (n + 1) * sizeof *models);
     if (models == NULL) return PHI_NO_MEMORY;
@@ -501,11 +492,11 @@ static phi_status phi__config_failover_models(phi__config_maker *maker,
         phi__config_words_error(ground, maker->whole.top.failover, PHI_TOO_BIG, "failover",
                                 "failover: %u models; at most %d are tried", (unsigned)names->count,
                                 PHI_FAILOVER_MODELS_MOST);
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const phi_json *node = phi__config_refs_find(ground->config, "provider", names->at[i]);
-        phi_status status;
         if (node == NULL) continue;
-        status = phi__config_model_make(ground, node, NULL, &models[out->model_count].model, NULL);
+        phi_status status =
+            phi__config_model_make(ground, node, NULL, &models[out->model_count].model, NULL);
         if (status != PHI_OK) return status;
         out->model_count++;
     }
@@ -517,10 +508,8 @@ static phi_status phi__config_failover_models(phi__config_maker *maker,
 
 PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__config_job *job) {
     phi_arena *arena = maker->ground.arena;
-    phi__config_failover taken;
     phi_failover *failover;
-    phi_status status;
-    memset(&taken, 0, sizeof taken);
+    phi__config_failover taken = PHI_ZERO;
     if (!phi__config_take(arena, maker->whole.top.failover, phi__config_tables_failover(), &taken))
         return PHI_NO_MEMORY;
     if (job->taken.failover.at != NULL) taken.models = job->taken.failover;
@@ -531,7 +520,7 @@ PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__confi
     failover->max_switches = taken.max_switches;
     failover->stay = (phi_failover_stay)taken.stay;
     failover->stay_ms = taken.stay_ms;
-    status = phi__config_failover_models(maker, &taken.models, failover);
+    phi_status status = phi__config_failover_models(maker, &taken.models, failover);
     if (status == PHI_OK && failover->model_count > 0) job->desc.failover = failover;
     return status;
 }
@@ -651,9 +640,8 @@ PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const ch
 
 static phi_status phi__config_settings_retry(phi__config_ground *ground, const phi_json *node,
                                              phi_retry *out) {
-    phi__config_retry taken;
     if (node == NULL) return PHI_OK;
-    memset(&taken, 0, sizeof taken);
+    phi__config_retry taken = PHI_ZERO;
     taken.retry = *out;
     if (!phi__config_take(ground->arena, node, phi__config_tables_retry(), &taken))
         return PHI_NO_MEMORY;
@@ -666,9 +654,8 @@ static phi_status phi__config_settings_retry(phi__config_ground *ground, const p
 static phi_status phi__config_settings_cache(phi__config_ground *ground, const phi_json *node,
                                              phi_cache *out) {
     const phi__config_table *table = phi__config_tables_cache();
-    phi__config_cache taken;
     if (node == NULL) return PHI_OK;
-    memset(&taken, 0, sizeof taken);
+    phi__config_cache taken = PHI_ZERO;
     taken.cache = *out;
     if (!phi__config_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
     *out = taken.cache;
@@ -684,14 +671,9 @@ static phi_status phi__config_settings_execution(phi__config_maker *maker, phi_a
     static const char *const limits[] = {"max_turns", "max_total_tokens", "max_duration_secs",
                                          "max_cost"};
     phi__config_ground *ground = &maker->ground;
-    phi__config_execution e;
-    phi__config_budget budget;
-    phi__config_deadlines deadlines;
-    phi_status status;
-    size_t i;
-    memset(&e, 0, sizeof e);
-    memset(&budget, 0, sizeof budget);
-    memset(&deadlines, 0, sizeof deadlines);
+    phi__config_execution e = PHI_ZERO;
+    phi__config_budget budget = PHI_ZERO;
+    phi__config_deadlines deadlines = PHI_ZERO;
     e.limits = desc->limits;
     budget.budget = desc->budget;
     deadlines.deadlines = desc->deadlines;
@@ -700,13 +682,14 @@ static phi_status phi__config_settings_execution(phi__config_maker *maker, phi_a
         !phi__config_take(ground->arena, e.budget, phi__config_tables_budget(), &budget) ||
         !phi__config_take(ground->arena, e.deadlines, phi__config_tables_deadlines(), &deadlines))
         return PHI_NO_MEMORY;
-    for (i = 0; i < PHI__COUNT(limits); i++) /* the host's switch for all yields to one limit */
+    for (size_t i = 0; i < PHI__COUNT(limits);
+         i++) /* the host's switch for all yields to one limit */
         if (phi__config_fields_has(phi__config_tables_execution(), &e, limits[i]))
             e.limits.disable = false;
     desc->limits = e.limits;
     desc->budget = budget.budget;
     desc->deadlines = deadlines.deadlines;
-    status = phi__config_settings_retry(ground, e.retry, &desc->retry);
+    phi_status status = phi__config_settings_retry(ground, e.retry, &desc->retry);
     return status == PHI_OK ? phi__config_settings_cache(ground, e.cache, &desc->cache) : status;
 }
 
@@ -716,9 +699,8 @@ static phi_status phi__config_settings_schema(phi__config_ground *ground, const 
     phi_arena_mark mark = phi_arena_save(ground->arena);
     phi_parse_error error = PHI_ZERO;
     phi_json *root;
-    phi_status status;
     if (text == NULL) return PHI_OK;
-    status = phi_json_parse(ground->arena, phi_str_of(text), 0, &root, &error);
+    phi_status status = phi_json_parse(ground->arena, phi_str_of(text), 0, &root, &error);
     phi_arena_reset(ground->arena, mark);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     phi__config_words_error(ground, node, PHI_PARSE, "agent.format.schema",
@@ -730,10 +712,9 @@ static phi_status phi__config_settings_schema(phi__config_ground *ground, const 
 
 static phi_status phi__config_settings_format(phi__config_ground *ground, const phi_json *node,
                                               phi_agent_desc *desc) {
-    phi__config_format taken;
     const char *schema = NULL;
     if (node == NULL) return PHI_OK;
-    memset(&taken, 0, sizeof taken);
+    phi__config_format taken = PHI_ZERO;
     taken.kind = desc->format.kind;
     taken.name = desc->format.name;
     taken.strict = desc->format.strict;
@@ -778,9 +759,8 @@ static phi_status phi__config_settings_policy(phi__config_ground *ground, const 
 
 static phi_status phi__config_settings_effects(phi__config_ground *ground, const phi_json *node,
                                                phi_agent_desc *desc) {
-    phi__config_effects taken;
     if (node == NULL) return PHI_OK;
-    memset(&taken, 0, sizeof taken);
+    phi__config_effects taken = PHI_ZERO;
     taken.effects = desc->tool_options.effects;
     if (!phi__config_take(ground->arena, node, phi__config_tables_effects(), &taken))
         return PHI_NO_MEMORY;
@@ -843,14 +823,12 @@ PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const cha
     const phi__config_top *top = &maker->whole.top;
     const phi__config_table *table = phi__config_tables_compaction_instance();
     phi_arena *arena = maker->ground.arena;
-    phi__config_compaction taken;
     const phi_json *nodes[3] = {phi_json_get(top->context, "compaction"), top->compaction, NULL};
-    size_t i;
     if (reference != NULL)
         nodes[2] = phi__config_refs_find(maker->ground.config, "compaction", reference);
-    memset(&taken, 0, sizeof taken);
+    phi__config_compaction taken = PHI_ZERO;
     taken.config = *out;
-    for (i = 0; i < PHI__COUNT(nodes); i++) /* it has no lists */
+    for (size_t i = 0; i < PHI__COUNT(nodes); i++) /* it has no lists */
         (void)phi__config_take(arena, nodes[i], table, &taken);
     if (phi__config_fields_has(table, &taken, "keep_first_turns"))
         taken.config.keep_no_first = taken.config.keep_first_turns == 0;

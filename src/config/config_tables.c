@@ -133,8 +133,7 @@ const phi__config_choice *phi__config_tables_quirk_names(void) {
 
 static uint64_t phi__config_tables_quirk_bits(const phi__config_texts *texts) {
     uint64_t bits = 0;
-    size_t i;
-    for (i = 0; i < texts->count; i++) {
+    for (size_t i = 0; i < texts->count; i++) {
         const phi__config_choice *choice =
             phi__config_take_choice(phi__config_tables_quirk_choices, phi_str_of(texts->at[i]));
         if (choice != NULL) bits |= phi__config_tables_quirk_bit(choice);
@@ -323,8 +322,7 @@ uint64_t phi__config_tables_quirks(const phi__config_compat *compat, uint64_t qu
                            compat->requires_tool_result_name,
                            compat->requires_assistant_after_tool_result};
     const phi__config_table *table = phi__config_tables_compat();
-    size_t i;
-    for (i = 0; i < PHI__COUNT(flags); i++)
+    for (size_t i = 0; i < PHI__COUNT(flags); i++)
         if ((compat->set >> i & 1) != 0)
             quirks = values[i] != flags[i].inverse ? quirks | flags[i].bit : quirks & ~flags[i].bit;
     if (phi__config_fields_has(table, compat, "max_tokens_field"))

@@ -19,8 +19,7 @@ const phi__config_choice *phi__config_take_choice(const phi__config_choice *choi
 
 uint32_t phi__config_take_bits(const phi__config_texts *texts, const phi__config_choice *choices) {
     uint32_t bits = 0;
-    size_t i;
-    for (i = 0; i < texts->count; i++) {
+    for (size_t i = 0; i < texts->count; i++) {
         const phi__config_choice *choice =
             phi__config_take_choice(choices, phi_str_of(texts->at[i]));
         if (choice != NULL) bits |= (uint32_t)choice->value;

@@ -42,7 +42,7 @@ static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_fiel
 }
 
 PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text) {
-    phi_str rest = phi_str_of(text), out;
+    phi_str rest = phi_str_of(text);
     size_t found, at = 0, n = 0;
     char *copy = phi__arena_bytes(arena, phi__add(phi__add(rest.len, rest.len / 2), 1));
     if (copy == NULL) return NULL;
@@ -54,7 +54,7 @@ PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text) {
         at = found + 2;
     }
     memcpy(copy + n, rest.at + at, rest.len - at);
-    out = phi__str(copy, n + rest.len - at);
+    phi_str out = phi__str(copy, n + rest.len - at);
     return phi_json_new_str(arena, out);
 }
 
@@ -108,8 +108,7 @@ PHI__FN void phi__config_put_mark(const phi__config_table *table, void *taken, c
 PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *table,
                                    const void *taken, phi_json *out) {
     const phi__config_field *field;
-    size_t i;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
+    for (size_t i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         bool skip;
         bool has = phi__config_fields_has(table, taken, field->key);
         phi_json *value =
@@ -160,8 +159,8 @@ static bool phi__config_write_table(const phi__config_write *w, phi_json *to, co
 static bool phi__config_write_headers(const phi__config_write *w, const phi_model *model,
                                       phi_json *to) {
     phi_json *node = phi_json_new_object(w->arena);
-    size_t i, j;
-    for (i = 0; i < model->header_count; i++) {
+    size_t j;
+    for (size_t i = 0; i < model->header_count; i++) {
         const char *name = model->headers[i].name;
         size_t n = strlen(name);
         char *text = phi__arena_bytes(w->arena, phi__add(n, 4));
@@ -183,10 +182,9 @@ static bool phi__config_write_headers(const phi__config_write *w, const phi_mode
 static bool phi__config_write_plain(const phi__config_write *w, phi_str url, phi_str query,
                                     bool *plain) {
     phi__buf shown;
-    bool done;
     phi__buf_init(&shown, w->arena->memory);
     phi__secret_put_url(&shown, url);
-    done = !shown.failed;
+    bool done = !shown.failed;
     *plain = query.len == 0 || (done && shown.len >= query.len &&
                                 memcmp(shown.at + shown.len - query.len, query.at, query.len) == 0);
     phi__buf_free(&shown);
@@ -198,7 +196,7 @@ static bool phi__config_write_address(const phi__config_write *w, const char *ur
     phi_str text = phi_str_of(url), out;
     size_t from = phi__str_find(text, 0, "://"), at, end, query;
     phi__buf made;
-    bool done, plain = false;
+    bool plain = false;
     if (from == SIZE_MAX) return true;
     for (at = end = from += 3; end < text.len && strchr("/?#", text.at[end]) == NULL; end++)
         if (text.at[end] == '@') at = end;
@@ -211,8 +209,8 @@ static bool phi__config_write_address(const phi__config_write *w, const char *ur
     if (at > from) phi__buf_text(&made, "${API_LOGIN}");
     phi__buf_add(&made, text.at + at, (plain ? text.len : query + 1) - at);
     if (!plain) phi__buf_text(&made, "${API_QUERY}");
-    done = !made.failed && phi__arena_str(w->arena, phi__buf_str(&made), &out) &&
-           phi_json_set(w->arena, to, "base_url", phi_json_new_str(w->arena, out)) == PHI_OK;
+    bool done = !made.failed && phi__arena_str(w->arena, phi__buf_str(&made), &out) &&
+                phi_json_set(w->arena, to, "base_url", phi_json_new_str(w->arena, out)) == PHI_OK;
     phi__buf_free(&made);
     return done;
 }
@@ -221,9 +219,8 @@ static bool phi__config_write_address(const phi__config_write *w, const char *ur
 static bool phi__config_write_quirks(const phi__config_write *w, uint64_t quirks, const char *key,
                                      phi_json *to) {
     const phi__config_choice *name = phi__config_tables_quirk_names();
-    phi_json *list;
     if (quirks == 0) return true;
-    list = phi_json_new_array(w->arena);
+    phi_json *list = phi_json_new_array(w->arena);
     for (; name->name[0] != '\0'; name++)
         if ((quirks & phi__config_tables_quirk_bit(name)) != 0 &&
             phi_json_add(list, phi__json_edit_text(w->arena, name->name)) != PHI_OK)
@@ -253,11 +250,9 @@ static phi_json *phi__config_write_provider(const phi__config_write *w, const ph
     const phi__config_table *table = phi__config_tables_provider_instance();
     const phi__config_choice *api =
         phi__config_take_choice(phi__config_tables_api(), phi_str_of(model->protocol));
-    phi__config_provider p;
-    phi__config_cost cost;
     phi_json *node = phi_json_new_object(w->arena);
-    memset(&p, 0, sizeof p);
-    memset(&cost, 0, sizeof cost);
+    phi__config_provider p = PHI_ZERO;
+    phi__config_cost cost = PHI_ZERO;
     p.id = id;
     p.model = model->id;
     p.api_key = model->api_key;
@@ -284,9 +279,8 @@ static phi_json *phi__config_write_provider(const phi__config_write *w, const ph
 static bool phi__config_write_profile(const phi__config_write *w, phi_json *agent) {
     const phi__config_table *table = phi__config_tables_profile();
     const phi_agent_desc *desc = w->desc;
-    phi__config_profile p;
     phi_json *node = phi_json_new_object(w->arena);
-    memset(&p, 0, sizeof p);
+    phi__config_profile p = PHI_ZERO;
     if (w->profile != NULL) {
         p.name = w->profile->name;
         p.description = w->profile->description;
@@ -325,9 +319,8 @@ static bool phi__config_write_workspace(const phi__config_write *w, const char *
 /* The schema is written as the text that it is. */
 static bool phi__config_write_format(const phi__config_write *w, phi_json *agent) {
     const phi_format *format = &w->desc->format;
-    phi__config_format f;
     phi_json *node = phi_json_new_object(w->arena);
-    memset(&f, 0, sizeof f);
+    phi__config_format f = PHI_ZERO;
     if (format->kind == PHI_FORMAT_TEXT) return node != NULL;
     f.kind = format->kind;
     f.name = format->name;
@@ -343,8 +336,7 @@ static bool phi__config_write_format(const phi__config_write *w, phi_json *agent
 
 static bool phi__config_write_raws(const phi__config_write *w, phi_json *agent) {
     phi_json *list = phi_json_new_array(w->arena), *node;
-    size_t i;
-    for (i = 0; list != NULL && i < w->desc->tool_options.raw_tool_count; i++) {
+    for (size_t i = 0; list != NULL && i < w->desc->tool_options.raw_tool_count; i++) {
         const phi_raw_tool *raw = &w->desc->tool_options.raw_tools[i];
         node = phi_json_new_object(w->arena);
         if (node == NULL ||
@@ -362,9 +354,7 @@ static bool phi__config_write_said(const phi__config_write *w, phi_json *agent) 
     const phi__config_table *table = phi__config_tables_options();
     const phi_request_options *options = &w->desc->options;
     phi_json *node = phi_json_new_object(w->arena), *stop = phi_json_new_array(w->arena);
-    phi__config_options o;
-    size_t i;
-    memset(&o, 0, sizeof o);
+    phi__config_options o = PHI_ZERO;
     o.options = *options;
     if (options->has_seed && options->seed >= 0)
         phi__config_put_mark(table, &o, "seed");
@@ -372,7 +362,7 @@ static bool phi__config_write_said(const phi__config_write *w, phi_json *agent) 
         o.options.seed = 0;
     if (node == NULL || stop == NULL || !phi__config_put_table(w->arena, table, &o, node))
         return false;
-    for (i = 0; i < options->stop_count; i++)
+    for (size_t i = 0; i < options->stop_count; i++)
         if (phi_json_add(stop, phi__config_put_text(w->arena, options->stop[i])) != PHI_OK)
             return false;
     return phi__config_write_put(w, node, "stop", stop) &&
@@ -382,13 +372,10 @@ static bool phi__config_write_said(const phi__config_write *w, phi_json *agent) 
 }
 
 static bool phi__config_write_agent(const phi__config_write *w) {
-    phi__config_agent a;
-    phi__config_policy policy;
-    phi__config_effects effects;
     phi_json *node = phi_json_new_object(w->arena), *part;
-    memset(&a, 0, sizeof a);
-    memset(&policy, 0, sizeof policy);
-    memset(&effects, 0, sizeof effects);
+    phi__config_agent a = PHI_ZERO;
+    phi__config_policy policy = PHI_ZERO;
+    phi__config_effects effects = PHI_ZERO;
     phi__config_settings_of(w->desc, &a);
     a.system_prompt = w->desc->system_prompt;
     if (!phi__config_write_workspace(w, &a.workspace)) return false;
@@ -429,16 +416,14 @@ static bool phi__config_write_models(const phi__config_write *w) {
 }
 
 static bool phi__config_write_tools(const phi__config_write *w) {
-    phi__config_tools t;
     phi_json *node = phi_json_new_object(w->arena), *names = phi_json_new_array(w->arena);
-    size_t i;
-    memset(&t, 0, sizeof t);
+    phi__config_tools t = PHI_ZERO;
     t.mode = w->desc->tool_options.mode;
     t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_options.batch : 0;
     t.timeout_ms = w->desc->tool_options.timeout_ms;
     t.defer_percent = w->desc->tool_options.defer_percent;
     t.choice = w->desc->tool_options.choice;
-    for (i = 0; i < w->desc->tool_count; i++) {
+    for (size_t i = 0; i < w->desc->tool_count; i++) {
         const phi_tool *tool = &w->desc->tools[i];
         if (!tool->unlisted &&
             phi_json_add(names, phi__config_put_text(w->arena, tool->name)) != PHI_OK)
@@ -451,8 +436,7 @@ static bool phi__config_write_tools(const phi__config_write *w) {
 
 static bool phi__config_write_compaction(const phi__config_write *w) {
     const phi__config_table *table = phi__config_tables_compaction();
-    phi__config_compaction c;
-    memset(&c, 0, sizeof c);
+    phi__config_compaction c = PHI_ZERO;
     if (w->desc->compaction.disable) return true;
     c.config = w->desc->compaction;
     c.enabled = true;
@@ -469,17 +453,12 @@ static bool phi__config_write_compaction(const phi__config_write *w) {
 }
 
 static bool phi__config_write_execution(const phi__config_write *w) {
-    phi__config_execution e;
-    phi__config_retry retry;
-    phi__config_cache cache;
-    phi__config_budget budget;
-    phi__config_deadlines deadlines;
     phi_json *node = phi_json_new_object(w->arena);
-    memset(&e, 0, sizeof e);
-    memset(&retry, 0, sizeof retry);
-    memset(&cache, 0, sizeof cache);
-    memset(&budget, 0, sizeof budget);
-    memset(&deadlines, 0, sizeof deadlines);
+    phi__config_execution e = PHI_ZERO;
+    phi__config_retry retry = PHI_ZERO;
+    phi__config_cache cache = PHI_ZERO;
+    phi__config_budget budget = PHI_ZERO;
+    phi__config_deadlines deadlines = PHI_ZERO;
     e.limits = w->desc->limits;
     retry.retry = w->desc->retry;
     if (retry.retry.disable) {
@@ -542,15 +521,12 @@ static phi_status phi__config_write_text(phi_arena *arena, const phi_json *root,
 
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out) {
-    phi_agent_desc desc;
-    phi__config_write w;
-    phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     *out = PHI__LIT("");
-    memset(&desc, 0, sizeof desc);
-    status = phi_agent_get_desc(agent, &desc);
+    phi_agent_desc desc = PHI_ZERO;
+    phi_status status = phi_agent_get_desc(agent, &desc);
     if (status != PHI_OK) return status;
-    memset(&w, 0, sizeof w);
+    phi__config_write w = PHI_ZERO;
     w.arena = arena;
     w.desc = &desc;
     w.profile = phi__agent_make_profile(agent);

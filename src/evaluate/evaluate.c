@@ -81,8 +81,7 @@ static int phi__select_rank(const phi_branch *branch) {
    did. */
 static bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i) {
     int rank = phi__select_rank(&branches[i]);
-    size_t k;
-    for (k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++)
         if (phi__select_rank(&branches[k]) > rank) return false;
     return true;
 }
@@ -94,8 +93,8 @@ PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count) {
 }
 
 PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count) {
-    size_t best = phi__select_first(branches, count), i;
-    for (i = best + 1; i < count; i++) {
+    size_t best = phi__select_first(branches, count);
+    for (size_t i = best + 1; i < count; i++) {
         uint64_t tokens = branches[i].usage.total_tokens, least = branches[best].usage.total_tokens;
         if (!phi__select_may_win(branches, count, i)) continue;
         if ((by == PHI_EVALUATE_TOKEN_EFFICIENT && tokens < least) ||
@@ -138,17 +137,6 @@ static phi__agent *phi__evaluation_leave(phi__seat *seat) {
     return child;
 }
 
-/* The host has freed the child: a branch counts as cancelled, also where its run was over. */
-static void phi__evaluation_gone(phi__seat *seat) {
-    if (seat->runs) {
-        phi__evaluation_outcome(seat, PHI_CANCELLED);
-        phi__evaluation_later(seat->of, 0);
-    }
-    if (!phi__evaluation_is_judge(seat)) /* nothing of it can be copied any more */
-        seat->of->branches[seat->index].status = PHI_CANCELLED;
-    seat->child = NULL;
-}
-
 static void phi__evaluation_unseat(phi__seat *seat) {
     phi__agent *child = phi__evaluation_leave(seat);
     if (child == NULL) return;
@@ -161,7 +149,6 @@ static void phi__evaluation_unseat(phi__seat *seat) {
 /* A new one, without children and not attached. NULL: no memory. */
 static phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_count) {
     phi__evaluation *e = (phi__evaluation *)phi__alloc(&agent->memory, sizeof *e);
-    size_t i;
     if (e == NULL) return NULL;
     e->agent = agent;
     phi_arena_init(&e->arena, &agent->memory, 512);
@@ -180,7 +167,7 @@ static phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_cou
     e->aborts = agent->tree.aborts;
     e->lane = agent->thread->lanes.active;
     e->entries = agent->thread->log.count;
-    for (i = 0; i <= branch_count; i++) {
+    for (size_t i = 0; i <= branch_count; i++) {
         e->seats[i].of = e;
         e->seats[i].index = i;
         if (i < branch_count) e->branches[i].status = PHI_BUSY;
@@ -190,15 +177,13 @@ static phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_cou
 
 /* Frees its memory, and the children that it has. NULL: harmless. */
 static void phi__evaluation_free(phi__evaluation *e) {
-    phi__agent *agent;
-    size_t i;
     if (e == NULL) return;
-    agent = e->agent;
+    phi__agent *agent = e->agent;
     phi__attached_remove(&e->attached);
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
     phi__io_timer_clear(agent->rt->io, &e->timer);
     phi__evaluation_give(e);
-    for (i = 0; i <= e->pub.branch_count; i++) {
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
         phi__agent *child = phi__evaluation_leave(&e->seats[i]);
         if (child != NULL) phi__agent_end_drop(child);
     }
@@ -218,8 +203,7 @@ static bool phi__evaluation_aborted(const phi__evaluation *e) {
 }
 
 static bool phi__evaluation_any_runs(const phi__evaluation *e) {
-    size_t i;
-    for (i = 0; i <= e->pub.branch_count; i++)
+    for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return true;
     return false;
 }
@@ -235,19 +219,17 @@ static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
 /* Lets the agent and all above it pay for a reservation. False: no memory. And gives it back. */
 /* By handle: an agent that is freed has left the tree before its evaluation hears of it. */
 static bool phi__evaluation_payers(phi__evaluation *e) {
-    const phi__agent *agent;
     size_t n = 0;
-    for (agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
+    for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
     e->payers = (phi_agent *)phi_arena_alloc(&e->arena, n * sizeof *e->payers);
     if (e->payers == NULL) return false;
-    for (agent = e->agent; agent != NULL; agent = agent->tree.parent)
+    for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent)
         e->payers[e->payer_count++] = agent->handle;
     return true;
 }
 
 static void phi__evaluation_give(phi__evaluation *e) {
-    size_t i;
-    for (i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
+    for (size_t i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
         phi__agent *payer = phi__find_agent(e->payers[i]);
         if (payer != NULL) phi__limits_budget_give(payer, &e->held);
     }
@@ -275,29 +257,24 @@ static bool phi__evaluation_text(const phi__agent *child, size_t from, phi_arena
     return true;
 }
 
-static void phi__evaluation_judged(phi__evaluation *e, const phi__agent *judge, phi_status status) {
-    phi_arena scratch;
-    phi_str text = {"", 0};
-    phi_arena_init(&scratch, &e->agent->memory, 0);
-    e->judge_status = status;
-    e->pub.evaluation_usage = judge->spent.run_usage;
-    e->pub.evaluation_cost = judge->spent.run_cost;
-    if (!phi__evaluation_text(judge, 0, &scratch, &text)) e->lost = true;
-    e->verdict = phi__judge_verdict(text, e->candidates);
-    phi_arena_free(&scratch);
-}
-
 /* Reads off a child whose run is over. */
 static void phi__evaluation_outcome(phi__seat *seat, phi_status status) {
     phi__evaluation *e = seat->of;
     const phi__agent *child = seat->child;
-    phi_branch *branch;
     seat->runs = false;
     if (phi__evaluation_is_judge(seat)) {
-        phi__evaluation_judged(e, child, status);
+        phi_arena scratch;
+        phi_str text = {"", 0};
+        phi_arena_init(&scratch, &e->agent->memory, 0);
+        e->judge_status = status;
+        e->pub.evaluation_usage = child->spent.run_usage;
+        e->pub.evaluation_cost = child->spent.run_cost;
+        if (!phi__evaluation_text(child, 0, &scratch, &text)) e->lost = true;
+        e->verdict = phi__judge_verdict(text, e->candidates);
+        phi_arena_free(&scratch);
         return;
     }
-    branch = &e->branches[seat->index];
+    phi_branch *branch = &e->branches[seat->index];
     branch->status = status;
     branch->usage = child->spent.run_usage;
     branch->cost = child->spent.run_cost;
@@ -308,10 +285,9 @@ static void phi__evaluation_outcome(phi__seat *seat, phi_status status) {
 /* The sums of all, into pub. */
 static void phi__evaluation_sum(phi__evaluation *e) {
     phi_evaluation *pub = &e->pub;
-    size_t i;
     pub->total_usage = pub->evaluation_usage;
     pub->total_cost = pub->evaluation_cost;
-    for (i = 0; i < pub->branch_count; i++) {
+    for (size_t i = 0; i < pub->branch_count; i++) {
         phi__message_add_usage(&pub->total_usage, &e->branches[i].usage);
         pub->total_cost += e->branches[i].cost;
     }
@@ -359,18 +335,6 @@ static phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_age
     return d;
 }
 
-/* The error of phi_agent_new, with the configuration that it is about. */
-static phi_status phi__branches_refuse(phi__evaluation *e, size_t index) {
-    char words[320]; /* all that phi_last_error has */
-    const char *last = "";
-    phi_status status = phi__error_last(e->agent->rt, &last);
-    (void)snprintf(words, sizeof words, "%s", last);
-    if (index == e->pub.branch_count)
-        return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);
-    return phi__error(e->agent->rt, status, "phi_evaluate: configs[%u]: %s", (unsigned)index,
-                      words);
-}
-
 /* Makes the child of a seat, a branch's with a copy of the agent's view. PHI_OK, or phi_last_error
    has words that name the configuration. */
 static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi_agent_desc *config,
@@ -378,7 +342,17 @@ static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi
     bool judge = index == e->pub.branch_count;
     phi_agent_desc d = phi__branches_desc(e, config, judge);
     phi__agent *agent = e->agent, *child = phi__agent_make(agent->rt, &d, NULL);
-    if (child == NULL) return phi__branches_refuse(e, index);
+    if (child == NULL) {
+        /* The error of phi_agent_new, with the configuration that it is about. */
+        char words[320]; /* all that phi_last_error has */
+        const char *last = "";
+        phi_status status = phi__error_last(e->agent->rt, &last);
+        (void)snprintf(words, sizeof words, "%s", last);
+        if (index == e->pub.branch_count)
+            return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);
+        return phi__error(e->agent->rt, status, "phi_evaluate: configs[%u]: %s", (unsigned)index,
+                          words);
+    }
     phi__evaluation_seat(&e->seats[index], child, watch);
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
@@ -400,24 +374,10 @@ static phi_str phi__branches_segment(const phi__evaluation *e, size_t index) {
     return child != NULL ? child->line.segment : phi__str("", 0);
 }
 
-/* The first number that is free in all segments. */
-static uint32_t phi__branches_first_number(phi__evaluation *e) {
-    uint32_t most = 0;
-    size_t i;
-    for (i = 0; i <= e->pub.branch_count; i++) {
-        uint32_t so_far;
-        if (e->seats[i].child == NULL) continue;
-        so_far = phi__session_count_so_far(e->agent->line.session, phi__branches_segment(e, i));
-        if (so_far > most) most = so_far;
-    }
-    return most + 1;
-}
-
 /* "session.segment.N"; a host may have given an id of this form: then the next number. */
 static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
     phi__agent *agent = e->agent;
     phi__buf name;
-    bool done;
     phi__buf_init(&name, &agent->memory);
     do {
         phi__buf_clear(&name);
@@ -427,7 +387,7 @@ static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *n
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (*number)++);
     } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
-    done =
+    bool done =
         !name.failed &&
         phi__arena_str(&e->arena, phi__buf_str(&name),
                        index == e->pub.branch_count ? &e->judge_id : &e->branches[index].loop_id);
@@ -438,11 +398,17 @@ static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *n
 /* Loop ids for all seats that have a child, with one count, in the arena. False: no memory. */
 static bool phi__branches_name(phi__evaluation *e) {
     phi__agent *agent = e->agent;
-    uint32_t number;
-    size_t i;
     if (!phi__session_read(&agent->rt->sessions, agent->line.session, agent->thread)) return false;
-    number = phi__branches_first_number(e);
-    for (i = 0; i <= e->pub.branch_count; i++)
+    /* The first number that is free in all segments. */
+    uint32_t most = 0;
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+        if (e->seats[i].child == NULL) continue;
+        uint32_t so_far =
+            phi__session_count_so_far(e->agent->line.session, phi__branches_segment(e, i));
+        if (so_far > most) most = so_far;
+    }
+    uint32_t number = most + 1;
+    for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].child != NULL && !phi__branches_name_one(e, i, &number)) return false;
     return true;
 }
@@ -450,8 +416,7 @@ static bool phi__branches_name(phi__evaluation *e) {
 /* Their numbers are taken. False: no memory, and some may be. */
 static bool phi__branches_count(phi__evaluation *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
-    size_t i;
-    for (i = 0; i <= e->pub.branch_count; i++) {
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
         phi_str id = i < e->pub.branch_count ? e->branches[i].loop_id : e->judge_id;
         if (e->seats[i].child != NULL && !phi__session_saw(sessions, e->agent->line.session, id))
             return false;
@@ -466,14 +431,12 @@ static bool phi__branches_count(phi__evaluation *e) {
 static phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__evaluation *e = seat->of;
     bool judge = phi__evaluation_is_judge(seat);
-    phi__run_order order;
-    phi_status status;
-    memset(&order, 0, sizeof order);
+    phi__run_order order = PHI_ZERO;
     order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
     order.loop_id = judge ? e->judge_id : e->branches[seat->index].loop_id;
     if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
     order.goes_on = true; /* aborts were read when the evaluation began: later ones mean it */
-    status = phi__run_new_of(seat->child, order, content, count);
+    phi_status status = phi__run_new_of(seat->child, order, content, count);
     seat->runs = status == PHI_OK;
     return status;
 }
@@ -481,8 +444,7 @@ static phi_status phi__branches_start(phi__seat *seat, const phi_content *conten
 static uint64_t phi__branches_tokens(const phi__evaluation *e, const phi_content *content,
                                      size_t count) {
     const phi_token_counter *counter = phi__projection_counter(e->agent);
-    phi_message message;
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
@@ -499,32 +461,18 @@ static uint64_t phi__branches_output(const phi__agent *child) {
    at most its window. */
 static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
-    const phi_cost *rates;
-    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME, out, most;
-    double rate;
-    size_t i;
+    uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;
     if (judge == NULL || !phi__limits_budget_limited(e->agent)) return true;
-    for (i = 0; i < e->pub.branch_count; i++)
+    for (size_t i = 0; i < e->pub.branch_count; i++)
         if (e->seats[i].child != NULL) in += phi__branches_output(e->seats[i].child);
-    most = judge->desc.compaction.max_context_tokens;
+    uint64_t most = judge->desc.compaction.max_context_tokens;
     if (most != 0 && in > most) in = most;
-    out = phi__branches_output(judge);
-    rates = &judge->desc.model.cost;
-    rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    uint64_t out = phi__branches_output(judge);
+    const phi_cost *rates = &judge->desc.model.cost;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     return phi__limits_budget_hold(e->agent, in + out,
                                    (double)in / 1e6 * rate + (double)out / 1e6 * rates->output,
                                    &e->held, reason, size);
-}
-
-/* Reserves the most that the first model call of each branch, and the judge's, may cost. False:
-   there is no room, and `reason` says where. */
-static bool phi__branches_reserve(phi__evaluation *e, const phi_content *content, size_t count,
-                                  char *reason, size_t size) {
-    uint64_t prompt = phi__branches_tokens(e, content, count);
-    size_t i;
-    for (i = 0; i < e->pub.branch_count; i++)
-        if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size)) return false;
-    return phi__branches_hold(e, prompt, reason, size);
 }
 
 /* ======== The end of an evaluation, and the events around it.
@@ -537,9 +485,8 @@ static bool phi__branches_reserve(phi__evaluation *e, const phi_content *content
 /* Strings of events live as long as the thread. */
 static bool phi__conclude_ids(const phi__evaluation *e, phi_arena *room, phi_parallel *out) {
     phi_str *ids = (phi_str *)phi_arena_alloc(room, e->pub.branch_count * sizeof *ids);
-    size_t i;
     if (ids == NULL) return false;
-    for (i = 0; i < e->pub.branch_count; i++)
+    for (size_t i = 0; i < e->pub.branch_count; i++)
         if (!phi__arena_str(room, e->branches[i].loop_id, &ids[i])) return false;
     out->loop_ids = ids;
     out->loop_count = e->pub.branch_count;
@@ -548,10 +495,9 @@ static bool phi__conclude_ids(const phi__evaluation *e, phi_arena *room, phi_par
 
 static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
     phi__agent *agent = e->agent;
-    phi_arena *room;
     phi_parallel *out;
     if (!phi__thread_roll(agent->thread, NULL)) return NULL;
-    room = phi__thread_room(agent->thread);
+    phi_arena *room = phi__thread_room(agent->thread);
     out = (phi_parallel *)phi__arena_zero(room, sizeof *out);
     if (out == NULL || !phi__arena_str(room, agent->line.session->id, &out->session_id))
         return NULL;
@@ -561,10 +507,9 @@ static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 static bool phi__conclude_emit_start(const phi__evaluation *e) {
     phi_parallel *parallel = phi__conclude_parallel(e);
-    phi_event event;
     if (parallel == NULL || !phi__conclude_ids(e, phi__thread_room(e->agent->thread), parallel))
         return false;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PARALLEL_START;
     event.parallel = parallel;
     return phi__events_emit(e->agent, &event, NULL, 0);
@@ -574,8 +519,7 @@ static bool phi__conclude_emit_start(const phi__evaluation *e) {
 static void phi__conclude_emit_end(const phi__evaluation *e) {
     static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
     phi_parallel *parallel = phi__conclude_parallel(e);
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     if (parallel != NULL) {
         parallel->evaluation_usage = e->pub.evaluation_usage;
         if (e->pub.selected < e->pub.branch_count) {
@@ -620,12 +564,11 @@ static phi_status phi__conclude_lane(phi__evaluation *e, phi_str name, bool fork
 static phi_status phi__conclude_copy_one(phi__evaluation *e, size_t i, const char *prefix,
                                          phi_str loop_id, phi_str *out) {
     const phi__agent *child = e->seats[i].child;
-    phi_status status;
     phi_str name;
     uint32_t lane = 0;
     if (child == NULL) return PHI_OK;
     if (!phi__conclude_lane_name(prefix, loop_id, &e->arena, &name)) return PHI_NO_MEMORY;
-    status = phi__conclude_lane(e, name, i < e->pub.branch_count, &lane);
+    phi_status status = phi__conclude_lane(e, name, i < e->pub.branch_count, &lane);
     if (status == PHI_OK) status = phi__graft_run(e->agent->thread, lane, child->thread, loop_id);
     if (status == PHI_OK && out != NULL) *out = name;
     return status;
@@ -644,9 +587,8 @@ static phi_status phi__conclude_copy(phi__evaluation *e) {
 
 static void phi__conclude_put_list(phi__buf *out, const char *key, const phi__evaluation *e,
                                    bool lanes) {
-    size_t i;
     phi__records_raw(out, key, "[");
-    for (i = 0; i < e->pub.branch_count; i++) {
+    for (size_t i = 0; i < e->pub.branch_count; i++) {
         phi__json_write_comma(out);
         phi__json_write_str(out, lanes ? e->branches[i].lane : e->branches[i].loop_id);
     }
@@ -702,7 +644,6 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
 static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected) {
     phi__agent *agent = e->agent;
     phi_status copied = phi__conclude_copy(e);
-    size_t i;
     if (status == PHI_OK) status = copied;
     if (status == PHI_OK) status = phi__conclude_select(e, selected);
     e->pub.status = status;
@@ -714,7 +655,7 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
     phi__io_timer_clear(agent->rt->io, &e->timer);
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
     e->phase = PHI__EVALUATION_OVER;
-    for (i = 0; i <= e->pub.branch_count; i++) phi__evaluation_unseat(&e->seats[i]);
+    for (size_t i = 0; i <= e->pub.branch_count; i++) phi__evaluation_unseat(&e->seats[i]);
     phi__find_hold(agent, NULL);
     phi__conclude_emit_end(e);
     phi__events_unreserve(agent);
@@ -760,7 +701,6 @@ static void phi__saving_branch(const phi__evaluation *e, size_t i, phi__buf *out
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch) {
     const phi_thread *thread = e->agent->thread;
-    size_t i;
     if (e->phase == PHI__EVALUATION_OVER) {
         phi__buf_text(out, "null");
         return;
@@ -776,7 +716,7 @@ static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *
     phi__records_str(out, "forks", phi__lane_name(thread, e->lane));
     phi__records_u64(out, "entries", e->entries);
     phi__records_raw(out, "branches", "[");
-    for (i = 0; i < e->pub.branch_count; i++) phi__saving_branch(e, i, out, scratch);
+    for (size_t i = 0; i < e->pub.branch_count; i++) phi__saving_branch(e, i, out, scratch);
     phi__buf_char(out, ']');
     phi__records_bool(out, "judging", e->phase == PHI__EVALUATION_JUDGE);
     phi__records_raw(out, "judge", "{");
@@ -816,9 +756,8 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
 static phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
     phi_json *root = NULL;
     phi_arena arena;
-    phi_status status;
     phi_arena_init(&arena, &agent->memory, 0);
-    status = phi__saving_parse(agent, &arena, &root);
+    phi_status status = phi__saving_parse(agent, &arena, &root);
     if (status == PHI_OK)
         status = phi__saving_check(agent, root, branch_count);
     else
@@ -857,7 +796,6 @@ static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi
                                          const phi__child_watch *watch) {
     phi_branch *branch = &e->branches[i];
     int64_t status = phi_json_int(phi_json_get(node, "status"), 1);
-    phi_status restored;
     if (!phi__arena_str(&e->arena, phi__records_get_str(node, "loop_id"), &branch->loop_id) ||
         !phi__arena_str(&e->arena, phi__records_get_str(node, "text"), &branch->text))
         return PHI_NO_MEMORY;
@@ -866,28 +804,17 @@ static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi
     branch->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     branch->cost = phi__records_get_double(node, "cost");
     branch->original_count = phi__records_get_size(node, "original_count");
-    restored = phi__saving_restore(&e->seats[i], phi_json_get(node, "agent"), config, watch);
+    phi_status restored =
+        phi__saving_restore(&e->seats[i], phi_json_get(node, "agent"), config, watch);
     if (restored == PHI_OK && !e->seats[i].runs && branch->status == PHI_BUSY)
         branch->status = PHI_CANCELLED;
     return restored;
-}
-
-/* The reservation for the judge's call is in the saved budget as a request; it is made anew, and
-   where there is no room, the judge's own turn says so. */
-static void phi__saving_hold(phi__evaluation *e, const phi_json *root) {
-    phi_spending saved;
-    char reason[160];
-    memset(&saved, 0, sizeof saved);
-    saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
-    phi__limits_budget_give(e->agent, &saved);
-    (void)phi__branches_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
 }
 
 static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
                                         const phi_evaluate_desc *desc,
                                         const phi__child_watch *watch) {
     size_t index = e->pub.branch_count;
-    phi_status status;
     if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
     if (!phi__session_saw(&e->agent->rt->sessions, e->agent->line.session, e->judge_id))
         return PHI_NO_MEMORY;
@@ -896,7 +823,7 @@ static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root
     e->phase = PHI__EVALUATION_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
     e->judge_status = PHI_CANCELLED; /* unless its run goes on */
-    status = phi__saving_restore(
+    phi_status status = phi__saving_restore(
         &e->seats[index], phi_json_get(phi_json_get(root, "judge"), "agent"), desc->judge, watch);
     return status;
 }
@@ -920,7 +847,15 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
     }
     if (status == PHI_OK) status = phi__saving_get_judge(e, root, desc, watch);
     if (status == PHI_OK && !phi__evaluation_payers(e)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) phi__saving_hold(e, root);
+    if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) {
+        /* The reservation for the judge's call is in the saved budget as a request; it is made
+           anew, and where there is no room, the judge's own turn says so. */
+        char reason[160];
+        phi_spending saved = PHI_ZERO;
+        saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
+        phi__limits_budget_give(e->agent, &saved);
+        (void)phi__branches_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+    }
     return status;
 }
 
@@ -931,9 +866,8 @@ static phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *d
     phi__agent *agent = e->agent;
     phi_json *root = NULL;
     phi_arena arena;
-    phi_status status;
     phi_arena_init(&arena, &agent->memory, 0);
-    status = phi__saving_parse(agent, &arena, &root);
+    phi_status status = phi__saving_parse(agent, &arena, &root);
     if (status == PHI_OK) status = phi__saving_read(e, root, desc, watch);
     phi_arena_free(&arena);
     if (status == PHI_NO_MEMORY)
@@ -974,17 +908,16 @@ static bool phi__judging_view(const phi__evaluation *e, phi_arena *arena,
 static bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count) {
     const phi_view_item *items;
     phi_arena arena;
-    phi_message message;
     bool failed = false;
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
     phi_arena_init(&arena, &e->agent->memory, 0);
     if (content == NULL) {
-        size_t view = 0, at;
+        size_t view = 0;
         failed = !phi__judging_view(e, &arena, &items, &view);
-        at = phi__judging_query_at(items, view);
+        size_t at = phi__judging_query_at(items, view);
         if (at < view) message = *items[at].message;
     }
     if (!failed) e->pub.query = phi_message_text(&message, "\n", &e->arena, &failed);
@@ -996,16 +929,16 @@ static bool phi__judging_query(phi__evaluation *e, const phi_content *content, s
 
 /* how many may win */
 static size_t phi__judging_candidates(const phi__evaluation *e) {
-    size_t n = 0, i;
-    for (i = 0; i < e->pub.branch_count; i++)
+    size_t n = 0;
+    for (size_t i = 0; i < e->pub.branch_count; i++)
         if (phi__select_may_win(e->branches, e->pub.branch_count, i)) n++;
     return n;
 }
 
 /* The branch that the judge has named; the first that may win, where the judge has failed. */
 static size_t phi__judging_selected(const phi__evaluation *e) {
-    size_t left = e->judge_status == PHI_OK ? e->verdict : 0, i;
-    for (i = 0; i < e->pub.branch_count; i++) {
+    size_t left = e->judge_status == PHI_OK ? e->verdict : 0;
+    for (size_t i = 0; i < e->pub.branch_count; i++) {
         if (!phi__select_may_win(e->branches, e->pub.branch_count, i)) continue;
         if (left-- == 0) return i;
     }
@@ -1017,17 +950,17 @@ static size_t phi__judging_selected(const phi__evaluation *e) {
 static bool phi__judging_case(const phi__evaluation *e, phi__buf *transcript, phi_arena *arena,
                               phi__judge_case *c) {
     const phi_view_item *items;
-    size_t end, i;
+    size_t end;
     if (!phi__judging_view(e, arena, &items, &end)) return false;
     if (e->continues) end = phi__judging_query_at(items, end);
-    for (i = 0; i < end; i++) phi__judge_transcribe(transcript, items[i].message);
+    for (size_t i = 0; i < end; i++) phi__judge_transcribe(transcript, items[i].message);
     c->context = phi__buf_str(transcript);
     c->query = e->pub.query;
     c->count = 0;
     c->texts = e->agent->desc.texts;
     c->responses = (phi_str *)phi_arena_alloc(arena, e->pub.branch_count * sizeof *c->responses);
     if (c->responses == NULL || transcript->failed) return false;
-    for (i = 0; i < e->pub.branch_count; i++)
+    for (size_t i = 0; i < e->pub.branch_count; i++)
         if (phi__select_may_win(e->branches, e->pub.branch_count, i))
             c->responses[c->count++] = e->branches[i].text;
     return true;
@@ -1035,8 +968,7 @@ static bool phi__judging_case(const phi__evaluation *e, phi__buf *transcript, ph
 
 /* behaviours C 63 */
 static bool phi__judging_warn(phi__evaluation *e) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_PROGRESS;
     event.tool_call_id = PHI__LIT("judge-compaction");
     event.tool_name = PHI__LIT("LlmJudgeEvaluation");
@@ -1103,11 +1035,9 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
     phi__agent *agent = e->agent;
     phi_agent handle = agent->handle;
     phi_evaluation pub = e->pub;
-    phi_usage usage;
-    phi_status status;
     size_t chosen = 0;
-    memset(&usage, 0, sizeof usage);
-    status = e->evaluate_fn(e->user_data, &pub, &chosen, &usage);
+    phi_usage usage = PHI_ZERO;
+    phi_status status = e->evaluate_fn(e->user_data, &pub, &chosen, &usage);
     if (!phi_agent_alive(handle)) return false;
     if (status == PHI_BUSY && phi__io_counted_us(agent->rt->io) < e->deadline_us) {
         phi__evaluation_later(e, PHI__EVALUATE_POLL_US);
@@ -1121,23 +1051,20 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
     return true;
 }
 
-static void phi__evaluate_begin_custom(phi__evaluation *e) {
-    phi__agent *agent = e->agent;
-    uint32_t ms = agent->desc.deadlines.decision_ms;
-    e->phase = PHI__EVALUATION_CUSTOM;
-    agent->rt->active++; /* phi_step reports work, as of a run */
-    e->deadline_us =
-        ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
-    phi__evaluation_later(e, 0);
-}
-
 /* All branches have ended. */
 static void phi__evaluate_decide(phi__evaluation *e) {
     size_t count = e->pub.branch_count;
     phi__evaluation_sum(e);
-    if (e->by == PHI_EVALUATE_CUSTOM)
-        phi__evaluate_begin_custom(e);
-    else if (e->by != PHI_EVALUATE_JUDGE)
+    if (e->by == PHI_EVALUATE_CUSTOM) {
+        phi__agent *agent = e->agent;
+        uint32_t ms = agent->desc.deadlines.decision_ms;
+        e->phase = PHI__EVALUATION_CUSTOM;
+        agent->rt->active++; /* phi_step reports work, as of a run */
+        e->deadline_us = ms == PHI_UNLIMITED
+                             ? UINT64_MAX
+                             : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
+        phi__evaluation_later(e, 0);
+    } else if (e->by != PHI_EVALUATE_JUDGE)
         phi__conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
     else if (phi__judging_candidates(e) < 2)
         phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
@@ -1179,7 +1106,15 @@ static void phi__evaluate_over(phi__agent *child, phi_status status, const phi_f
 }
 
 static void phi__evaluate_gone(phi__agent *child) {
-    phi__evaluation_gone((phi__seat *)child->tree.watched);
+    /* The host has freed the child: a branch counts as cancelled, also where its run was over. */
+    phi__seat *seat = (phi__seat *)child->tree.watched;
+    if (seat->runs) {
+        phi__evaluation_outcome(seat, PHI_CANCELLED);
+        phi__evaluation_later(seat->of, 0);
+    }
+    if (!phi__evaluation_is_judge(seat)) /* nothing of it can be copied any more */
+        seat->of->branches[seat->index].status = PHI_CANCELLED;
+    seat->child = NULL;
 }
 
 static const phi__child_watch phi__evaluate_watch = {
@@ -1239,14 +1174,13 @@ static phi_status phi__evaluate_check_way(phi_runtime *rt, const phi_evaluate_de
 static phi_status phi__evaluate_check_desc(phi_runtime *rt, const phi_evaluate_desc *desc) {
     phi_status status = PHI_OK;
     char what[32];
-    size_t i;
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: desc is NULL");
     if (desc->configs == NULL || desc->config_count == 0)
         return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: configs: expected at least one");
     if (desc->config_count > PHI_EVALUATE_MOST)
         return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: config_count is %u: expected at most %u",
                           (unsigned)desc->config_count, (unsigned)PHI_EVALUATE_MOST);
-    for (i = 0; i < desc->config_count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < desc->config_count && status == PHI_OK; i++) {
         (void)snprintf(what, sizeof what, "configs[%u]", (unsigned)i);
         status = phi__evaluate_check_config(rt, what, &desc->configs[i]);
     }
@@ -1293,12 +1227,17 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
                                       size_t count) {
     phi__agent *agent = e->agent;
     char reason[160];
-    size_t i;
     if (!phi__branches_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
-    for (i = 0; i < e->pub.branch_count; i++)
+    for (size_t i = 0; i < e->pub.branch_count; i++)
         if (phi__branches_start(&e->seats[i], content, count) != PHI_OK)
             return phi__evaluate_no_memory(agent);
-    if (!phi__branches_reserve(e, content, count, reason, sizeof reason))
+    /* Reserves the most that the first model call of each branch, and the judge's, may cost. */
+    size_t size = sizeof reason;
+    uint64_t prompt = phi__branches_tokens(e, content, count);
+    for (size_t i = 0; i < e->pub.branch_count; i++)
+        if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size))
+            return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
+    if (!phi__branches_hold(e, prompt, reason, size))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
     return phi__branches_count(e) && phi__conclude_emit_start(e) ? PHI_OK
                                                                  : phi__evaluate_no_memory(agent);
@@ -1319,9 +1258,7 @@ static phi__evaluation *phi__evaluate_new(phi__agent *agent, const phi_evaluate_
 
 static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *desc,
                                     const phi_content *content, size_t count) {
-    phi__evaluation *e;
-    phi_status status;
-    status = phi__recall_view(agent->thread, agent->thread->lanes.active, UINT64_MAX);
+    phi_status status = phi__recall_view(agent->thread, agent->thread->lanes.active, UINT64_MAX);
     if (status != PHI_OK)
         return phi__error(agent->rt, status, "phi_evaluate: the thread cannot be read: %s",
                           phi_status_text(status));
@@ -1330,7 +1267,7 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
         !phi__events_reserve(agent))
         return phi__evaluate_no_memory(agent);
     phi__posts_read_aborts(agent->rt); /* they mean earlier work */
-    e = phi__evaluate_new(agent, desc);
+    phi__evaluation *e = phi__evaluate_new(agent, desc);
     status = e != NULL && phi__judging_query(e, content, count) ? PHI_OK
                                                                 : phi__evaluate_no_memory(agent);
     if (status == PHI_OK) {
@@ -1348,11 +1285,10 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
 }
 
 static phi_status phi__evaluate_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
-    phi__evaluation *e;
     phi_status status = phi__saving_waits(agent, desc->config_count);
     if (status != PHI_OK) return status;
     if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
-    e = phi__evaluate_new(agent, desc);
+    phi__evaluation *e = phi__evaluate_new(agent, desc);
     status =
         e == NULL ? phi__evaluate_no_memory(agent) : phi__saving_get(e, desc, &phi__evaluate_watch);
     if (status == PHI_OK) {
@@ -1372,10 +1308,9 @@ PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc)
     const phi_content *content = NULL;
     phi_content text;
     size_t count = 0;
-    phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
-    status = phi__evaluate_check_desc(handle.rt, desc);
+    phi_status status = phi__evaluate_check_desc(handle.rt, desc);
     if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
     if (status == PHI_OK && desc->resume) return phi__evaluate_resume(agent, desc);
     if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);

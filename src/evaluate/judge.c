@@ -20,15 +20,17 @@ enum {
 static bool phi__judge_blank(phi_str s) { return phi__str_trim(s).len == 0; }
 
 static bool phi__judge_has_text(const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         if (message->content[i].kind == PHI_CONTENT_TEXT &&
             !phi__judge_blank(message->content[i].text))
             return true;
     return false;
 }
 
-static void phi__judge_speaker(phi__buf *out, const phi_message *message) {
+PHI__FN void phi__judge_transcribe(phi__buf *out, const phi_message *message) {
+    bool first = true;
+    if (message->role == PHI_ROLE_EXTENSION || !phi__judge_has_text(message)) return;
+    if (out->len > 0) phi__buf_char(out, '\n');
     if (message->role == PHI_ROLE_USER)
         phi__buf_text(out, "User: ");
     else if (message->role == PHI_ROLE_ASSISTANT)
@@ -38,15 +40,7 @@ static void phi__judge_speaker(phi__buf *out, const phi_message *message) {
         phi__buf_add_str(out, message->tool_name);
         phi__buf_text(out, "]: ");
     }
-}
-
-PHI__FN void phi__judge_transcribe(phi__buf *out, const phi_message *message) {
-    bool first = true;
-    size_t i;
-    if (message->role == PHI_ROLE_EXTENSION || !phi__judge_has_text(message)) return;
-    if (out->len > 0) phi__buf_char(out, '\n');
-    phi__judge_speaker(out, message);
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (!first) phi__buf_char(out, '\n');
         phi__buf_add_str(out, message->content[i].text);
@@ -55,9 +49,7 @@ PHI__FN void phi__judge_transcribe(phi__buf *out, const phi_message *message) {
 }
 
 PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c) {
-    phi__texts_args args;
-    size_t i;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     if (!phi__judge_blank(c->context)) {
         phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_CONTEXT, NULL);
         phi__buf_char(out, '\n');
@@ -67,7 +59,7 @@ PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c) {
     phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_QUERY, NULL);
     phi__buf_char(out, '\n');
     phi__buf_add_str(out, c->query);
-    for (i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
         args.n = (uint64_t)i + 1;
         phi__buf_text(out, "\n\n");
         phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_RESPONSE, &args);
@@ -138,8 +130,7 @@ static bool phi__judge_shorten(phi_str *s, int tier, size_t most, phi_arena *are
 
 static uint64_t phi__judge_tokens(const phi__judge_case *c, const phi_token_counter *counter) {
     uint64_t sum = 0;
-    size_t i;
-    for (i = 0; i < c->count; i++) sum += phi_tokens_of_text(counter, c->responses[i]);
+    for (size_t i = 0; i < c->count; i++) sum += phi_tokens_of_text(counter, c->responses[i]);
     return sum;
 }
 
@@ -153,17 +144,16 @@ static size_t phi__judge_share(uint64_t tokens, size_t n) {
 PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
                                   const phi_token_counter *counter, phi_arena *arena) {
     uint64_t budget = max_tokens / 5 * 4 + max_tokens % 5 * 4 / 5;
-    uint64_t said = phi__judge_tokens(c, counter), rest;
-    int tier;
+    uint64_t said = phi__judge_tokens(c, counter);
     size_t i;
     if (max_tokens == 0) return PHI_OK;
-    rest = budget > said ? budget - said : 0;
-    for (tier = 0; phi_tokens_of_text(counter, c->context) + said > budget; tier++) {
+    uint64_t rest = budget > said ? budget - said : 0;
+    for (int tier = 0; phi_tokens_of_text(counter, c->context) + said > budget; tier++) {
         if (tier == PHI__JUDGE_TIERS) break;
         if (!phi__judge_shorten(&c->context, tier, phi__judge_share(rest, 1), arena))
             return PHI_NO_MEMORY;
     }
-    for (tier = 0; phi_tokens_of_text(counter, c->context) + said > budget; tier++) {
+    for (int tier = 0; phi_tokens_of_text(counter, c->context) + said > budget; tier++) {
         if (tier == PHI__JUDGE_TIERS) return PHI_LIMIT;
         for (i = 0; i < c->count; i++)
             if (!phi__judge_shorten(&c->responses[i], tier, phi__judge_share(budget, c->count),

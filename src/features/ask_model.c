@@ -27,9 +27,8 @@ static void phi__ask_model_change(phi__agent *agent, const phi__speaker *to) {
 
 PHI__FN phi__ask_model *phi__ask_model_begin(phi__agent *agent, const phi_model *model) {
     phi__ask_model *ask = (phi__ask_model *)phi__alloc(&agent->memory, sizeof *ask);
-    phi__speaker seat;
     if (ask == NULL) return NULL;
-    memset(&seat, 0, sizeof seat);
+    phi__speaker seat = PHI_ZERO;
     phi_arena_init(&ask->arena, &agent->memory, 256);
     if (!phi__speaker_take(agent->rt, &ask->arena, NULL, model, &seat)) {
         phi__ask_model_drop(agent, ask);
@@ -54,14 +53,13 @@ PHI__FN void phi__ask_model_keep(phi__agent *agent, phi__ask_model *ask) {
 
 /* A failover that stays where it went does so; else the agent sits where it sat. */
 static void phi__ask_model_end(phi__agent *agent, phi__ask_model *ask) {
-    uint32_t at;
     if (!ask->set) return;
     ask->set = false;
     if (agent->slot == NULL) { /* it is being freed */
         phi__speaker_set(agent, &ask->own);
         return;
     }
-    at = phi__failover_leave(agent);
+    uint32_t at = phi__failover_leave(agent);
     phi__ask_model_change(agent, &ask->own);
     phi__failover_back(agent, at != 0 ? at : ask->at);
 }

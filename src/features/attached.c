@@ -33,9 +33,8 @@ PHI__FN void phi__attached_add(phi__agent *agent, phi__attached *object,
 }
 
 PHI__FN void phi__attached_remove(phi__attached *object) {
-    phi__attached_all *all;
     if (object->agent == NULL) return;
-    all = phi__attached_of(object->agent);
+    phi__attached_all *all = phi__attached_of(object->agent);
     if (all->next == &object->link) all->next = object->link.next;
     phi__list_take(&all->objects, &object->link);
     object->agent = NULL;
@@ -97,9 +96,8 @@ PHI__FN void phi__attached_saved_drop(phi__agent *agent, const char *name) {
 static bool phi__attached_saved_add(phi__agent *agent, phi_str name, phi_str text) {
     size_t bytes = phi__add(sizeof(phi__attached_json), phi__add(name.len, text.len));
     phi__attached_json *json = (phi__attached_json *)phi__alloc(&agent->memory, bytes);
-    char *at;
     if (json == NULL) return false;
-    at = (char *)(json + 1);
+    char *at = (char *)(json + 1);
     if (name.len > 0) memcpy(at, name.at, name.len);
     memcpy(at + name.len, text.at, text.len);
     json->name = phi__str(at, name.len);
@@ -128,20 +126,19 @@ static phi_status phi__attached_load(phi__agent *agent, const phi_json *node) {
 /* Objects, then the JSON that no room has claimed. Without either, nothing: a snapshot is as it was
    before there were objects. */
 static void phi__attached_save(const phi__attached_all *all, phi__buf *out, phi_arena *scratch) {
-    const phi__link *link;
     bool any = all->saved.first != NULL;
-    for (link = all->objects.first; link != NULL && !any; link = link->next)
+    for (const phi__link *link = all->objects.first; link != NULL && !any; link = link->next)
         any = PHI__OWNER(link, const phi__attached, link)->ops->save != NULL;
     if (!any) return;
     phi__json_write_key(out, PHI__LIT("attached"));
     phi__buf_char(out, '{');
-    for (link = all->objects.first; link != NULL; link = link->next) {
+    for (const phi__link *link = all->objects.first; link != NULL; link = link->next) {
         const phi__attached *object = PHI__OWNER(link, const phi__attached, link);
         if (object->ops->save == NULL) continue;
         phi__json_write_key(out, phi_str_of(object->ops->name));
         object->ops->save(object, out, scratch);
     }
-    for (link = all->saved.first; link != NULL; link = link->next) {
+    for (const phi__link *link = all->saved.first; link != NULL; link = link->next) {
         const phi__attached_json *json = PHI__OWNER(link, const phi__attached_json, link);
         phi__json_write_key(out, json->name);
         phi__buf_add_str(out, json->text);

@@ -35,8 +35,7 @@ static uint64_t phi__caching_model(const phi_model *model) {
 
 static uint64_t phi__caching_tools(const phi__request_spec *spec) {
     uint64_t n = spec->tool_count;
-    size_t i;
-    for (i = 0; i < spec->tool_count; i++) {
+    for (size_t i = 0; i < spec->tool_count; i++) {
         n = phi__hash(spec->tools[i].name, n);
         n = phi__hash(spec->tools[i].description, n);
         n = phi__hash(spec->tools[i].schema, n + (spec->tools[i].strict != NULL ? 1 : 0));
@@ -64,10 +63,9 @@ static uint64_t phi__caching_text(phi_str s, uint64_t n) {
    turn. */
 static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
     const phi_message *m = item->message;
-    size_t i;
     if (item->rendered != NULL) return phi__hash_mix(n ^ (uint64_t)(uintptr_t)m);
     n = phi__caching_text(m->tool_call_id, n ^ (uint64_t)m->role);
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         n = phi__caching_text(m->content[i].text, n + (uint64_t)m->content[i].kind);
         n = phi__caching_text(m->content[i].data, n);
         n = phi__caching_text(m->content[i].id, n);
@@ -84,7 +82,6 @@ static void phi__caching_sent(const phi__agent *agent, phi__caching *c,
     phi__cached *now = &c->now;
     uint64_t n = 0;
     bool same = last->items == 0; /* an empty list is the beginning of all */
-    size_t i;
     if (!c->known) {
         now->model = phi__caching_model(&agent->desc.model);
         now->system = phi__hash(spec->system_prompt, 2);
@@ -92,7 +89,7 @@ static void phi__caching_sent(const phi__agent *agent, phi__caching *c,
         c->known = true;
     }
     now->settings = phi__caching_settings(spec);
-    for (i = 0; i < spec->item_count; i++) {
+    for (size_t i = 0; i < spec->item_count; i++) {
         n = phi__caching_item(&spec->items[i], n);
         if (i + 1 == last->items) same = n == last->history;
     }
@@ -124,25 +121,23 @@ static void phi__caching_answered(phi__caching *c, const phi_usage *usage) {
 /* The messages so far are gone. */
 static void phi__caching_forget(phi__caching *c) { c->last.items = SIZE_MAX; }
 
-/* The messages are the same, but the view now has copies of them. */
-static void phi__caching_carry(phi__caching *c, const phi__fold *from, const phi__fold *to) {
-    phi__cached *last = &c->last;
-    uint64_t was = 0, now = 0;
-    size_t i;
-    for (i = 0; i < last->items && i < from->count && i < to->count; i++) {
-        was = phi__caching_item(&from->items[i], was);
-        now = phi__caching_item(&to->items[i], now);
-    }
-    if (i == last->items && was == last->history)
-        last->history = now;
-    else
-        phi__caching_forget(c);
-}
-
 static void phi__caching_renewed(phi__caching *c, const phi__moment *moment) {
-    if (moment->fold != NULL)
-        phi__caching_carry(c, moment->fold, &moment->agent->thread->fold);
-    else
+    if (moment->fold != NULL) {
+        /* The messages are the same, but the view now has copies of them. */
+        const phi__fold *from = moment->fold;
+        const phi__fold *to = &moment->agent->thread->fold;
+        phi__cached *last = &c->last;
+        uint64_t was = 0, now = 0;
+        size_t i;
+        for (i = 0; i < last->items && i < from->count && i < to->count; i++) {
+            was = phi__caching_item(&from->items[i], was);
+            now = phi__caching_item(&to->items[i], now);
+        }
+        if (i == last->items && was == last->history)
+            last->history = now;
+        else
+            phi__caching_forget(c);
+    } else
         phi__caching_forget(c);
 }
 

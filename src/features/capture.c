@@ -48,24 +48,11 @@ static void phi__capture_kind(phi__buf *out, const char *kind) {
 }
 
 static const char *phi__capture_role(const phi_message *message) {
-    size_t i;
     if (message->role == PHI_ROLE_USER) return "user-message";
     if (message->role == PHI_ROLE_TOOL_RESULT) return "tool-call-result";
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         if (message->content[i].kind == PHI_CONTENT_TOOL_CALL) return "tool-call-request";
     return "assistant-response";
-}
-
-/* Which turn, who spoke, and the how-manieth of the turn it is. */
-static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t index) {
-    phi__capture_kind(out, "loop-turn");
-    phi__buf_text(out, ",\"turn_index\":");
-    phi__json_number_put_u64(out, message->turn_index);
-    phi__buf_text(out, ",\"role\":");
-    phi__json_write_str(out, phi_str_of(phi__capture_role(message)));
-    phi__buf_text(out, ",\"message_index\":");
-    phi__json_number_put_u64(out, index);
-    phi__buf_char(out, '}');
 }
 
 static phi_input phi__capture_input(const phi__capture *capture, const phi__item *item) {
@@ -81,7 +68,15 @@ static void phi__capture_origin(const phi__capture *capture, phi__buf *out, cons
     const phi_message *message = item->message;
     phi_input input = phi__capture_input(capture, item);
     if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
-        phi__capture_turn(out, message, index);
+        /* Which turn, who spoke, and the how-manieth of the turn it is. */
+        phi__capture_kind(out, "loop-turn");
+        phi__buf_text(out, ",\"turn_index\":");
+        phi__json_number_put_u64(out, message->turn_index);
+        phi__buf_text(out, ",\"role\":");
+        phi__json_write_str(out, phi_str_of(phi__capture_role(message)));
+        phi__buf_text(out, ",\"message_index\":");
+        phi__json_number_put_u64(out, index);
+        phi__buf_char(out, '}');
         return;
     }
     phi__capture_kind(out, input == PHI_INPUT_STEERING    ? "steering"
@@ -93,8 +88,8 @@ static void phi__capture_origin(const phi__capture *capture, phi__buf *out, cons
 static void phi__capture_origins(const phi__run *run, const phi__capture *capture, phi__buf *out) {
     const phi__request_spec *spec = phi__attempt_spec(run);
     const phi_message *last = NULL;
-    size_t i, index = 0;
-    for (i = 0; i < spec->item_count; i++) {
+    size_t index = 0;
+    for (size_t i = 0; i < spec->item_count; i++) {
         const phi_message *message = spec->items[i].message;
         bool same = last != NULL && last->turn_index == message->turn_index &&
                     phi_str_equal(last->loop_id, message->loop_id);
@@ -107,20 +102,9 @@ static void phi__capture_origins(const phi__run *run, const phi__capture *captur
 
 /* ---- the request ---- */
 
-static void phi__capture_messages(phi__run *run, phi__buf *out) {
-    const phi__request_spec *spec = phi__attempt_spec(run);
-    size_t i;
-    for (i = 0; i < spec->item_count; i++) {
-        if (spec->items[i].message->role == PHI_ROLE_EXTENSION) continue;
-        phi__json_write_comma(out);
-        phi__message_put(out, spec->items[i].message, &run->arena);
-    }
-}
-
 static void phi__capture_tools(phi__run *run, phi__buf *out) {
     const phi__request_spec *spec = phi__attempt_spec(run);
-    size_t i;
-    for (i = 0; i < spec->tool_count; i++) {
+    for (size_t i = 0; i < spec->tool_count; i++) {
         const phi__tool_view *tool = &spec->tools[i];
         phi__json_write_comma(out);
         phi__buf_text(out, "{\"name\":");
@@ -175,16 +159,19 @@ static void phi__capture_settings(phi__run *run, phi__buf *out) {
 }
 
 static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
-    phi_event event;
     phi__buf out;
-    bool emitted;
     if (!run->agent->desc.options.capture_requests || capture->emitted > run->turn.index)
         return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_write_str(&out, phi__attempt_spec(run)->system_prompt);
     phi__buf_text(&out, ",\"messages\":[");
-    phi__capture_messages(run, &out);
+    const phi__request_spec *spec = phi__attempt_spec(run);
+    for (size_t i = 0; i < spec->item_count; i++) {
+        if (spec->items[i].message->role == PHI_ROLE_EXTENSION) continue;
+        phi__json_write_comma(&out);
+        phi__message_put(&out, spec->items[i].message, &run->arena);
+    }
     phi__buf_text(&out, "],\"provenance\":[");
     phi__capture_origins(run, capture, &out);
     phi__buf_text(&out, "],\"tools\":[");
@@ -192,10 +179,10 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     phi__buf_char(&out, ']');
     phi__capture_settings(run, &out);
     phi__buf_char(&out, '}');
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TURN_REQUEST;
     event.text = phi__buf_str(&out);
-    emitted = !out.failed && phi__events_emit(run->agent, &event, NULL, 0);
+    bool emitted = !out.failed && phi__events_emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
     if (emitted) capture->emitted = run->turn.index + 1;
     return emitted;

@@ -41,12 +41,12 @@ static void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
 static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
     const phi_view_item *items = NULL;
     phi_view_item *copies;
-    size_t count = 0, i;
+    size_t count = 0;
     if (phi_thread_view(agent->thread, NULL, UINT64_MAX, &job->arena, &items, &count) != PHI_OK)
         return false;
     copies =
         (phi_view_item *)phi_arena_alloc(&job->arena, phi__mul(phi__max(count, 1), sizeof *copies));
-    for (i = 0; copies != NULL && i < count; i++) {
+    for (size_t i = 0; copies != NULL && i < count; i++) {
         copies[i] = items[i];
         copies[i].message = phi_message_copy(items[i].message, &job->arena);
         if (copies[i].message == NULL) return false;
@@ -97,8 +97,8 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
 
 /* Only checks that it can be copied; all else is checked when it is appended. */
 static bool phi__compactor_whole(const phi_rewrite *made) {
-    size_t i, j;
-    for (i = 0; i < made->span_count; i++) {
+    size_t j;
+    for (size_t i = 0; i < made->span_count; i++) {
         const phi_span *span = &made->spans[i];
         if (span->message_count > 0 && span->messages == NULL) return false;
         for (j = 0; j < span->message_count; j++)
@@ -109,11 +109,11 @@ static bool phi__compactor_whole(const phi_rewrite *made) {
 
 /* Whether the resulting view would have any message for the model. */
 static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite *r) {
-    size_t i, j, span = 0;
-    for (i = 0; i < r->span_count; i++)
+    size_t j, span = 0;
+    for (size_t i = 0; i < r->span_count; i++)
         for (j = 0; j < r->spans[i].message_count; j++)
             if (r->spans[i].messages[j].role != PHI_ROLE_EXTENSION) return true;
-    for (i = 0; i < fold->count; i++) {
+    for (size_t i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         if (item->message->role == PHI_ROLE_EXTENSION) continue;
         if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) return true;
@@ -121,18 +121,10 @@ static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite 
     return false;
 }
 
-static phi_status phi__compactor_refuse(phi__agent *agent) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_WARNING;
-    event.text = PHI__LIT("The compactor's rewrite is refused: it would leave nothing to be sent");
-    return phi__events_emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
-}
-
 /* Messages of a span get the run and turn of its first entry. They are copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
-    size_t i, j, at = 0;
-    for (i = 0; i < rewrite->span_count; i++) {
+    size_t j, at = 0;
+    for (size_t i = 0; i < rewrite->span_count; i++) {
         const phi_span *span = &rewrite->spans[i];
         while (at < fold->count && fold->items[at].from < span->from) at++;
         for (j = 0; at < fold->count && j < span->message_count; j++) {
@@ -147,8 +139,7 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
                                       const phi__compactor_job *job, const phi_rewrite *made,
                                       struct phi__compacted **out) {
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(arena, sizeof *plan);
-    phi_rewrite rewrite;
-    memset(&rewrite, 0, sizeof rewrite);
+    phi_rewrite rewrite = PHI_ZERO;
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.has_base = true;
     rewrite.base_seq = job->base_seq;
@@ -160,8 +151,13 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
     if (plan == NULL || !phi__rewrite_copy(arena, &rewrite, &plan->rewrite)) return PHI_NO_MEMORY;
     phi__compactor_stamp(&agent->thread->fold, &plan->rewrite);
     phi__weigh_rewrite(agent, plan);
-    if (!phi__compactor_any_visible(&agent->thread->fold, &plan->rewrite))
-        return phi__compactor_refuse(agent);
+    if (!phi__compactor_any_visible(&agent->thread->fold, &plan->rewrite)) {
+        phi_event event = PHI_ZERO;
+        event.kind = PHI_EV_WARNING;
+        event.text =
+            PHI__LIT("The compactor's rewrite is refused: it would leave nothing to be sent");
+        return phi__events_emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
+    }
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
     *out = plan;
     return PHI_OK;
@@ -171,10 +167,8 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
    work; PHI_NOT_FOUND: nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. */
 static phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at, phi_arena *arena,
                                       struct phi__compacted **plan) {
-    phi_rewrite made;
-    phi_status status;
-    memset(&made, 0, sizeof made);
-    status = (*at)->by.poll((*at)->by.user_data, (*at)->job, &made);
+    phi_rewrite made = PHI_ZERO;
+    phi_status status = (*at)->by.poll((*at)->by.user_data, (*at)->job, &made);
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
     if (status == PHI_OK && (*at)->lane == agent->thread->lanes.active)
@@ -286,9 +280,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
     phi_arena scratch;
-    phi_status status;
     phi_arena_init(&scratch, (phi_memory *)(uintptr_t)&agent->memory, 0);
-    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    phi_status status = phi__compaction_plan(agent, &config, &scratch, &plan);
     *gains = status == PHI_OK && plan.rewrite.span_count > 0;
     phi_arena_free(&scratch);
     return status;
@@ -300,10 +293,9 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
     phi_arena scratch;
-    phi_status status;
     if (config.max_summary_tokens > summary_tokens) config.max_summary_tokens = summary_tokens;
     phi_arena_init(&scratch, &agent->memory, 0);
-    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    phi_status status = phi__compaction_plan(agent, &config, &scratch, &plan);
     *did = status == PHI_OK && plan.rewrite.span_count > 0;
     if (*did)
         status = phi__edit_rewrite(agent->thread, &plan.rewrite, phi__str("", 0), 0, NULL, NULL, 0);
@@ -331,9 +323,8 @@ static void phi__compaction_take_made(phi__agent *agent, phi__compacted_by *by, 
 static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *by,
                                    const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
-    uint64_t tokens;
     if (by->tokens == 0) return false;
-    tokens = phi__projection_view_tokens(agent);
+    uint64_t tokens = phi__projection_view_tokens(agent);
     if (tokens < by->tokens) by->tokens = 0; /* another history */
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
 }
@@ -369,14 +360,13 @@ static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
     phi__agent *agent = run->agent;
     phi_compaction_config smaller = *config;
     bool pressed = by->job == NULL && phi__compaction_pressed(agent, by, &smaller);
-    phi_status status;
     if (pressed) {
         by->asked = true;
         if (target > phi__projection_view_tokens(agent) / 2)
             target = phi__projection_view_tokens(agent) / 2;
     }
     if (!due && !pressed && by->job == NULL) return PHI_NOT_FOUND;
-    status = phi__compactor_start(agent, &by->job, &smaller, target, pressed);
+    phi_status status = phi__compactor_start(agent, &by->job, &smaller, target, pressed);
     if (status != PHI_OK) return status;
     return phi__compactor_poll(agent, &by->job, &run->arena, &phi__compaction_of(run)->plan);
 }
@@ -385,17 +375,17 @@ static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
 static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi__compacted_by *by) {
     phi__agent *agent = run->agent;
     phi_compaction_config config = phi__compaction_config(agent, run), full = config;
-    uint64_t most = phi__compact_threshold(&config), target, now;
-    bool due;
+    uint64_t most = phi__compact_threshold(&config);
     full.budget_threshold_pct = 0; /* no headroom at all */
     c->plan = NULL;
     c->overflow = NULL;
-    due = !phi__compaction_futile(agent, by, &config);
+    bool due = !phi__compaction_futile(agent, by, &config);
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
-    now = phi__projection_context_tokens(run);
+    uint64_t now = phi__projection_context_tokens(run);
     due = due && now > most;
     /* the provider's count may be more or less than the estimate that a plan uses */
-    target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
+    uint64_t target =
+        (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
     switch (phi__compaction_ask(run, by, &config, target, due)) {
     case PHI_OK: return phi__compaction_hold(run, false);
     case PHI_STALE: return PHI__RUN_OVER;
@@ -431,8 +421,7 @@ static phi__state phi__compaction_refused(phi__run *run) {
 }
 
 static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = kind;
     event.compaction = phi__compaction_of(run)->emitted;
     return phi__events_emit(run->agent, &event, NULL, 0);
@@ -454,18 +443,6 @@ static bool phi__compaction_measure(phi__run *run) {
 
 /* ---- doing it ---- */
 
-/* Takes out half of the view, or, if that took nothing, as much as possible. */
-static bool phi__compaction_cut(phi__run *run, uint64_t before) {
-    phi__compactions *c = phi__compaction_of(run);
-    uint64_t target = c->idle == 0 ? before / 2 : 0;
-    size_t removed = 0;
-    bool planned = phi__projection_view_tokens(run->agent) < before;
-    if (!phi__events_truncate(run, target, phi__projection_counter(run->agent), &removed))
-        return false;
-    if (removed == 0 && !planned) c->idle++;
-    return true;
-}
-
 /* The host's plan may not be valid, or not any more: then ours is made. */
 static phi_status phi__compaction_rewrite(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
@@ -478,9 +455,8 @@ static phi_status phi__compaction_rewrite(phi__run *run) {
 
 static bool phi__compaction_apply(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
-    phi_status status;
     if (c->plan == NULL) return true;
-    status = phi__compaction_rewrite(run);
+    phi_status status = phi__compaction_rewrite(run);
     PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
     if (status == PHI_OK && c->plan != NULL) c->emitted->loops_compacted = c->plan->runs;
     c->plan = NULL;
@@ -488,13 +464,21 @@ static bool phi__compaction_apply(phi__run *run) {
 }
 
 static bool phi__compaction_shrink(phi__run *run) {
-    uint64_t before = phi__projection_view_tokens(run->agent), now;
+    uint64_t before = phi__projection_view_tokens(run->agent);
     if (!phi__compaction_apply(run)) return false;
-    now = phi__projection_view_tokens(run->agent);
+    uint64_t now = phi__projection_view_tokens(run->agent);
     if (phi__compaction_of(run)->overflow == NULL ||
         (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
-    return phi__compaction_cut(run, before);
+    /* Takes out half of the view, or, if that took nothing, as much as possible. */
+    phi__compactions *c = phi__compaction_of(run);
+    uint64_t target = c->idle == 0 ? before / 2 : 0;
+    size_t removed = 0;
+    bool planned = phi__projection_view_tokens(run->agent) < before;
+    if (!phi__events_truncate(run, target, phi__projection_counter(run->agent), &removed))
+        return false;
+    if (removed == 0 && !planned) c->idle++;
+    return true;
 }
 
 static phi__state phi__compaction_do(phi__run *run) {
@@ -521,7 +505,6 @@ static phi__state phi__compaction_do(phi__run *run) {
 static phi__state phi__compaction_before(phi__run *run, bool *wait) {
     phi__compactions *c = phi__compaction_of(run);
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_COMPACTION);
-    phi__hooked hooked;
     if (run->end.cancelled) {
         phi__hooks_decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
@@ -530,7 +513,7 @@ static phi__state phi__compaction_before(phi__run *run, bool *wait) {
         return phi__compaction_refused(run);
     if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
     hook.compaction = c->emitted;
-    hooked = phi__hooks_run(run, &hook);
+    phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
     if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
     return phi__hooks_next(run, hooked, PHI__RUN_HELD, PHI__RUN_HELD, PHI__RUN_TURN_END, wait);
@@ -540,10 +523,9 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     phi__compactions *c = phi__compaction_of(run);
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_COMPACTION);
     bool gained = c->emitted->tokens_after < c->emitted->tokens_before;
-    phi__state next;
     hook.compaction = c->emitted;
-    next = phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_HELD, PHI__RUN_ON, PHI__RUN_ON,
-                           wait);
+    phi__state next = phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_HELD, PHI__RUN_ON,
+                                      PHI__RUN_ON, wait);
     if (next == PHI__RUN_HELD || next == PHI__RUN_OVER) return next;
     if (next == PHI__RUN_ON)
         next = gained || c->overflow == NULL ? phi__compaction_next(run)

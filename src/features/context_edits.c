@@ -24,12 +24,6 @@ typedef struct phi__context_edits {
     phi__buf summary;
 } phi__context_edits;
 
-static phi__run *phi__context_edits_run(phi_call call) {
-    phi__slot *slot =
-        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
-    return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
-}
-
 /* Its buffers take the agent's memory. */
 static void phi__context_edits_begin(phi__run *run, phi__context_edits *edits) {
     if (edits->memo.memory != NULL) return;
@@ -74,12 +68,11 @@ static bool phi__context_edits_emit_pruned(phi__run *run, const phi_pruned *prun
     phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
     int64_t *times = (int64_t *)phi_arena_alloc(
         arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
-    phi_event event;
     if (kept == NULL || times == NULL) return false;
     *kept = *pruned;
     memcpy(times, pruned->timestamps, pruned->timestamp_count * sizeof *times);
     kept->timestamps = times;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PRUNED;
     event.pruned = kept;
     return phi__arena_str(arena, pruned->memo, &kept->memo) &&
@@ -92,10 +85,9 @@ static bool phi__context_edits_prune(phi__run *run, const phi__context_edits *ed
     const phi_view_item *items;
     phi_rewrite rewrite;
     phi_pruned pruned;
-    phi_prune prune;
     size_t count;
     bool done;
-    memset(&prune, 0, sizeof prune);
+    phi_prune prune = PHI_ZERO;
     prune.tokens = edits->prune_tokens;
     prune.memo = phi__buf_str(&edits->memo);
     prune.texts = run->agent->desc.texts;
@@ -117,14 +109,12 @@ static bool phi__context_edits_emit_reverted(phi__run *run, const phi_reverted *
     phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
     phi_str *names = (phi_str *)phi_arena_alloc(
         arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
-    phi_event event;
-    size_t i;
     if (kept == NULL || names == NULL) return false;
     *kept = *reverted; /* its category is static */
-    for (i = 0; i < reverted->abandoned_count; i++)
+    for (size_t i = 0; i < reverted->abandoned_count; i++)
         if (!phi__arena_str(arena, reverted->abandoned[i], &names[i])) return false;
     kept->abandoned = names;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_REVERTED;
     event.reverted = kept;
     return phi__arena_str(arena, reverted->target, &kept->target) &&
@@ -135,8 +125,7 @@ static bool phi__context_edits_emit_reverted(phi__run *run, const phi_reverted *
 
 static phi_revert phi__context_edits_revert_of(const phi__run *run,
                                                const phi__context_edits *edits) {
-    phi_revert revert;
-    memset(&revert, 0, sizeof revert);
+    phi_revert revert = PHI_ZERO;
     revert.category = edits->category;
     revert.step = edits->step;
     revert.summary = phi__buf_str(&edits->summary);
@@ -166,9 +155,8 @@ static bool phi__context_edits_revert(phi__run *run, const phi__context_edits *e
 
 /* Reports a revert that a later one has replaced. */
 static bool phi__context_edits_replaced(phi__run *run, const phi__context_edits *edits) {
-    phi_reverted reverted;
     char target[PHI__STEP_BYTES];
-    memset(&reverted, 0, sizeof reverted);
+    phi_reverted reverted = PHI_ZERO;
     (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)edits->step);
     reverted.category = phi_str_of(phi__revert_word(edits->category));
     reverted.target = phi_str_of(target);
@@ -306,12 +294,11 @@ static phi_status phi__context_edits_note_prune(phi__run *run, const phi_prune *
 /* Checks whether a revert is possible now; else reports it. */
 static phi_status phi__context_edits_try(phi__run *run, const phi_revert *revert, char *words,
                                          size_t words_size) {
-    phi_status status;
     phi_reverted reverted;
     phi_rewrite rewrite;
     phi_arena scratch;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    status = phi__revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
+    phi_status status = phi__revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
     if (status == PHI_OK && !reverted.applied) {
         if (words != NULL && words_size > 0)
             (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
@@ -323,18 +310,15 @@ static phi_status phi__context_edits_try(phi__run *run, const phi_revert *revert
 
 static phi_status phi__context_edits_note_revert(phi__run *run, const phi_revert *given,
                                                  char *words, size_t words_size) {
-    phi__context_edits *edits;
-    phi_revert revert;
-    phi_status status;
     phi__buf copy;
-    memset(&revert, 0, sizeof revert);
+    phi_revert revert = PHI_ZERO;
     revert.category = given->category;
     revert.step = given->step;
     revert.summary = given->summary;
     revert.end_seq = phi__context_edits_turn(run);
-    status = phi__context_edits_try(run, &revert, words, words_size);
+    phi_status status = phi__context_edits_try(run, &revert, words, words_size);
     if (status != PHI_OK) return status;
-    edits = phi__context_edits_of(run);
+    phi__context_edits *edits = phi__context_edits_of(run);
     phi__buf_init(&copy, &run->agent->memory);
     phi__buf_add_str(&copy, revert.summary);
     if (copy.failed || (edits->reverts && !phi__context_edits_replaced(run, edits))) {
@@ -353,7 +337,9 @@ static phi_status phi__context_edits_note_revert(phi__run *run, const phi_revert
 
 PHI_API phi_status phi_call_edit(phi_call call, const phi_prune *prune, const phi_revert *revert,
                                  char *words, size_t words_size) {
-    phi__run *run = phi__context_edits_run(call);
+    phi__slot *slot =
+        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
+    phi__run *run = slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
     if (call.rt == NULL || (prune == NULL) == (revert == NULL)) return PHI_BAD_ARG;
     if (prune != NULL && (prune->tokens == 0 || (prune->memo.at == NULL && prune->memo.len > 0)))
         return PHI_BAD_ARG;

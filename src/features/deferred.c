@@ -44,9 +44,8 @@ static phi_status phi__deferred_note_get(phi__agent *agent, const phi_json *node
                                                             bool must_gain)) {
     phi__entry_reader reader;
     phi_rewrite rewrite;
-    phi_status status;
     phi__entry_get_reader_init(&reader, agent->thread);
-    status = phi__entry_get_rewrite(&reader, node, &rewrite);
+    phi_status status = phi__entry_get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
         status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
         if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host gets an event of its outcome */
@@ -77,13 +76,12 @@ static phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewri
                                      bool must_gain) {
     phi__buf json;
     phi_arena scratch;
-    phi_status status;
     phi__buf_init(&json, &agent->memory);
     phi_arena_init(&scratch, &agent->memory, 0);
     phi__deferred_note_put(&json, rewrite, must_gain, &scratch);
-    status = json.failed
-                 ? PHI_NO_MEMORY
-                 : phi__note_add(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
+    phi_status status =
+        json.failed ? PHI_NO_MEMORY
+                    : phi__note_add(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
     phi_arena_free(&scratch);
     phi__buf_free(&json);
     return status;
@@ -125,8 +123,7 @@ static void phi__deferred_forget(phi__agent *agent) {
 /* words: static, or in the thread. */
 static bool phi__deferred_emit(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
                                phi_str words) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_REWRITE;
     event.status = status;
     event.text = phi_str_of(rewrite->op_id);
@@ -150,12 +147,11 @@ static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewri
 static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
     char words[200];
     bool duplicate = false;
-    phi_status status;
     if (must_gain && !phi__weigh_gains(agent, rewrite))
         return phi__deferred_over(agent, rewrite, PHI_REFUSED,
                                   "the summary is no shorter than what it would replace");
-    status = phi__edit_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
-                               sizeof words);
+    phi_status status = phi__edit_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate,
+                                          words, sizeof words);
     if (duplicate)
         (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
     return phi__deferred_over(agent, rewrite, status, words);
@@ -218,9 +214,8 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
    own. */
 static phi_status phi__deferred_take(phi__agent *agent, const phi_rewrite *rewrite,
                                      bool must_gain) {
-    phi_status status;
     if (agent->run != NULL) return phi__deferred_wait(agent, rewrite, must_gain, true);
-    status = phi__deferred_do(agent, rewrite, must_gain);
+    phi_status status = phi__deferred_do(agent, rewrite, must_gain);
     if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__deferred_note_over(agent);
     return status;
 }
@@ -260,12 +255,11 @@ static phi_status phi__deferred_recover(phi__agent *agent) {
     const phi__note *note = phi__deferred_note_last(agent->thread);
     phi_json *root = NULL;
     phi_arena scratch;
-    phi_str op_id;
     phi_status status = PHI_OK;
     if (note == NULL) return PHI_OK;
     phi_arena_init(&scratch, &agent->memory, 0);
     status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
-    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
+    phi_str op_id = phi_json_str(phi_json_get(root, "op_id"), "");
     if (status == PHI_OK && phi__ops_find(agent->thread, op_id) == NULL)
         status = phi__deferred_note_get(agent, root, phi__deferred_take);
     phi_arena_free(&scratch);

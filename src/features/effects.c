@@ -45,8 +45,7 @@ static void phi__effects_free(phi__run *run, phi__effects *round) {
 }
 
 static bool phi__effects_emit_state(phi__agent *owner) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_STATE;
     return phi__tool_state_now(owner->thread, &event.text) == PHI_OK &&
            phi__events_emit(owner, &event, NULL, 0);
@@ -86,9 +85,8 @@ static bool phi__effects_name(const phi__toolcall *call, phi__agent *owner, phi_
 static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
                                 const phi__tool_state_outcome *outcome) {
     char words[240];
-    phi_event event;
     if (outcome->why == NULL && outcome->op != PHI_EFFECT_EMIT) return true;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     if (!phi__effects_name(call, owner, &event)) return false;
     event.kind = PHI_EV_EFFECT;
     event.text = outcome->value;
@@ -109,8 +107,8 @@ static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
     phi__tool_state_outcome *outcomes;
     phi__tool_state_order order;
     phi_arena scratch;
-    size_t count, i;
-    bool changed, done;
+    size_t count;
+    bool changed;
     if (!phi__effects_see(run, round)) return false;
     order.call_id = call->block->id;
     order.effects = call->effects;
@@ -118,13 +116,14 @@ static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
                     phi__effects_allowed(&run->agent->desc.tool_options.effects);
     order.max_bytes = phi__effects_most(owner);
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    done = phi__tool_state_apply(owner->thread, &order, &scratch, &outcomes, &count, &changed) ==
-           PHI_OK;
+    bool done = phi__tool_state_apply(owner->thread, &order, &scratch, &outcomes, &count,
+                                      &changed) == PHI_OK;
     if (done) {
         call->effects = phi__str(NULL, 0);
         round->changed = round->changed || changed;
     }
-    for (i = 0; done && i < count; i++) done = phi__effects_report(call, owner, &outcomes[i]);
+    for (size_t i = 0; done && i < count; i++)
+        done = phi__effects_report(call, owner, &outcomes[i]);
     phi_arena_free(&scratch);
     return done;
 }
@@ -194,9 +193,8 @@ static phi_status phi__effects_need(phi_runtime *rt) {
 
 PHI_API phi_str phi_call_tool_state(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
-    phi__effects *round;
     if (call == NULL || phi__effects_need(handle.rt) != PHI_OK) return phi__str(NULL, 0);
-    round = (phi__effects *)phi__feature_run_state(call->run, phi_feature_tool_state);
+    phi__effects *round = (phi__effects *)phi__feature_run_state(call->run, phi_feature_tool_state);
     return phi__effects_see(call->run, round) ? phi__str(round->seen, round->len)
                                               : phi__str(NULL, 0);
 }
@@ -216,11 +214,10 @@ static bool phi__effects_keep(phi__agent *agent) {
 PHI_API phi_status phi_agent_set_tool_state(phi_agent handle, phi_str json) {
     phi__agent *agent = phi__find_agent(handle);
     phi_status status = PHI_NO_MEMORY;
-    size_t most;
     if (handle.rt == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (phi__effects_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
-    most = phi__effects_most(agent);
+    size_t most = phi__effects_most(agent);
     if (json.len > PHI__TOOL_STATE_MOST)
         status = PHI_BAD_ARG;
     else if (phi__effects_keep(agent))

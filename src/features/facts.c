@@ -15,8 +15,7 @@
 
 /* Whether a text can be a key, or the name of a group; and a value. */
 static bool phi__fact_list_key_fits(phi_str key) {
-    size_t i;
-    for (i = 0; i < key.len; i++)
+    for (size_t i = 0; i < key.len; i++)
         if ((unsigned char)key.at[i] < 0x20 || key.at[i] == 0x7f) return false;
     return key.len > 0 && key.len <= PHI_FACT_KEY_BYTES && phi__utf8_valid(key) == key.len;
 }
@@ -77,7 +76,7 @@ static bool phi__fact_list_room(phi__fact_list *list, phi_memory *memory) {
 static phi_status phi__fact_list_set(phi__fact_list *list, phi_memory *memory, phi_str key,
                                      phi_str value, uint64_t version) {
     bool found;
-    size_t at = phi__fact_list_find(list, key, &found), bytes = list->bytes, i;
+    size_t at = phi__fact_list_find(list, key, &found), bytes = list->bytes;
     phi__fact made;
     if (found) {
         if (version == 0 && phi_str_equal(list->at[at].value, value)) return PHI_OK;
@@ -94,7 +93,7 @@ static phi_status phi__fact_list_set(phi__fact_list *list, phi_memory *memory, p
     if (found) {
         phi__fact_list_drop(&list->at[at], memory);
     } else {
-        for (i = list->count; i > at; i--) list->at[i] = list->at[i - 1];
+        for (size_t i = list->count; i > at; i--) list->at[i] = list->at[i - 1];
         list->count++;
     }
     list->at[at] = made;
@@ -119,9 +118,8 @@ static void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
 /* A list as a JSON object; and back, into an empty list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the
    list is to be freed. */
 static void phi__fact_list_put(phi__buf *out, const phi__fact_list *list) {
-    size_t i;
     phi__buf_char(out, '{');
-    for (i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         phi__json_write_key(out, list->at[i].key);
         phi__buf_char(out, '{');
         phi__records_str(out, "value", list->at[i].value);
@@ -189,19 +187,18 @@ static void phi__fact_groups_drop(phi_memory *memory, phi_str name) {
 static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_str name,
                                     phi_status *status) {
     bool found;
-    size_t at = phi__fact_groups_find(facts, name, &found), i;
+    size_t at = phi__fact_groups_find(facts, name, &found);
     phi__fact_group made;
-    void *grown;
     *status = PHI_OK;
     if (found) return at;
     *status = facts->count >= PHI_FACT_GROUPS ? PHI_FULL : PHI_NO_MEMORY;
     if (facts->count >= PHI_FACT_GROUPS) return SIZE_MAX;
-    grown = phi__grow(memory, facts->groups, &facts->cap, facts->count + 1, sizeof made);
+    void *grown = phi__grow(memory, facts->groups, &facts->cap, facts->count + 1, sizeof made);
     if (grown == NULL) return SIZE_MAX;
     facts->groups = (phi__fact_group *)grown;
     memset(&made, 0, sizeof made);
     if (!phi__fact_groups_copy(memory, name, &made.name)) return SIZE_MAX;
-    for (i = facts->count++; i > at; i--) facts->groups[i] = facts->groups[i - 1];
+    for (size_t i = facts->count++; i > at; i--) facts->groups[i] = facts->groups[i - 1];
     facts->groups[at] = made;
     *status = PHI_OK;
     return at;
@@ -217,9 +214,8 @@ static void phi__fact_groups_tidy(phi__facts *facts, phi_memory *memory, size_t 
 
 /* Frees all facts, those of all agents too. */
 static void phi__fact_groups_clear(phi__facts *facts, phi_memory *memory) {
-    size_t i;
     phi__fact_list_free(&facts->all, memory);
-    for (i = 0; i < facts->count; i++) {
+    for (size_t i = 0; i < facts->count; i++) {
         phi__fact_list_free(&facts->groups[i].list, memory);
         phi__fact_groups_drop(memory, facts->groups[i].name);
     }
@@ -240,16 +236,15 @@ static size_t phi__fact_groups_membership(const phi__facts_own *own, phi_str nam
    PHI_NO_MEMORY. */
 static phi_status phi__fact_groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name) {
     bool found;
-    size_t at = phi__fact_groups_membership(own, name, &found), i;
+    size_t at = phi__fact_groups_membership(own, name, &found);
     phi_str copy;
-    void *grown;
     if (found) return PHI_OK;
     if (own->count >= PHI_FACT_MEMBERSHIPS) return PHI_FULL;
-    grown = phi__grow(memory, own->groups, &own->cap, own->count + 1, sizeof *own->groups);
+    void *grown = phi__grow(memory, own->groups, &own->cap, own->count + 1, sizeof *own->groups);
     if (grown == NULL) return PHI_NO_MEMORY;
     own->groups = (phi_str *)grown;
     if (!phi__fact_groups_copy(memory, name, &copy)) return PHI_NO_MEMORY;
-    for (i = own->count++; i > at; i--) own->groups[i] = own->groups[i - 1];
+    for (size_t i = own->count++; i > at; i--) own->groups[i] = own->groups[i - 1];
     own->groups[at] = copy;
     return PHI_OK;
 }
@@ -302,8 +297,8 @@ static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
    narrower scope comes later. */
 static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fact_list *scope,
                                    phi_str group, bool own) {
-    size_t i, k, at = 0;
-    for (i = 0; i < scope->count; i++) {
+    size_t k, at = 0;
+    for (size_t i = 0; i < scope->count; i++) {
         int order = 1;
         while (at < *count && (order = phi__fact_list_compare(list[at].key, scope->at[i].key)) < 0)
             at++;
@@ -325,10 +320,10 @@ static bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact
     const phi__agent *owner = phi__facts_shown_owner(agent);
     const phi__facts *facts = owner->rt->facts;
     const phi__facts_own *own = phi__facts_of(owner);
-    size_t most = own->list.count + (facts != NULL ? facts->all.count : 0), i, at;
+    size_t most = own->list.count + (facts != NULL ? facts->all.count : 0), at;
     phi_fact *list;
     bool found;
-    for (i = 0; i < own->count; i++) {
+    for (size_t i = 0; i < own->count; i++) {
         at = phi__fact_groups_find(facts, own->groups[i], &found);
         if (found) most += facts->groups[at].list.count;
     }
@@ -336,7 +331,7 @@ static bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact
     *out = list = (phi_fact *)phi_arena_alloc(arena, phi__max(most, 1) * sizeof *list);
     if (list == NULL) return false;
     if (facts != NULL) phi__facts_shown_merge(list, count, &facts->all, phi__str("", 0), false);
-    for (i = 0; i < own->count; i++) {
+    for (size_t i = 0; i < own->count; i++) {
         at = phi__fact_groups_find(facts, own->groups[i], &found);
         if (found)
             phi__facts_shown_merge(list, count, &facts->groups[at].list, facts->groups[at].name,
@@ -349,8 +344,8 @@ static bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact
 /* ---- as text ---- */
 
 static size_t phi__facts_shown_cost(const phi_fact *fact) {
-    size_t bytes = fact->key.len + fact->value.len + 3, i;
-    for (i = 0; i < fact->value.len; i++)
+    size_t bytes = fact->key.len + fact->value.len + 3;
+    for (size_t i = 0; i < fact->value.len; i++)
         if (fact->value.at[i] == '\n' || fact->value.at[i] == '\r') bytes += 2;
     return bytes;
 }
@@ -362,11 +357,10 @@ static int phi__facts_shown_breadth(const phi_fact *fact) {
 
 /* A line break in a value is followed by blanks: only a key begins a line. */
 static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
-    size_t i;
     phi__buf_char(out, '\n');
     phi__buf_add_str(out, fact->key);
     phi__buf_text(out, ": ");
-    for (i = 0; i < fact->value.len; i++) {
+    for (size_t i = 0; i < fact->value.len; i++) {
         char c = fact->value.at[i];
         if (c == '\r' && i + 1 < fact->value.len && fact->value.at[i + 1] == '\n') continue;
         phi__buf_char(out, c == '\r' ? '\n' : c);
@@ -378,8 +372,7 @@ static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
    all, in the order of their keys, as far as there is room. How many are not. */
 static size_t phi__facts_shown_choose(const phi_fact *list, size_t count, uint8_t *shown) {
     size_t room = PHI_FACT_SHOWN_BYTES, left = count, i;
-    int breadth;
-    for (breadth = 2; breadth >= 0; breadth--)
+    for (int breadth = 2; breadth >= 0; breadth--)
         for (i = 0; i < count; i++) {
             size_t cost = phi__facts_shown_cost(&list[i]);
             if (phi__facts_shown_breadth(&list[i]) != breadth || cost > room) continue;
@@ -402,12 +395,10 @@ static bool phi__facts_none(phi__agent *agent) {
 /* The facts that fit, in *list; `left` more do not. False: no memory. */
 static bool phi__facts_shown_list(phi__agent *agent, phi_arena *arena, const phi_fact **list,
                                   size_t *count, size_t *left) {
-    phi_fact *kept;
-    uint8_t *shown;
     size_t all, i;
     if (!phi__facts_known(agent, arena, list, &all)) return false;
-    kept = (phi_fact *)(uintptr_t)*list; /* it was made just now */
-    shown = (uint8_t *)phi__arena_zero(arena, phi__max(all, 1));
+    phi_fact *kept = (phi_fact *)(uintptr_t)*list; /* it was made just now */
+    uint8_t *shown = (uint8_t *)phi__arena_zero(arena, phi__max(all, 1));
     if (shown == NULL) return false;
     *left = phi__facts_shown_choose(*list, all, shown);
     for (i = 0, *count = 0; i < all; i++)
@@ -441,8 +432,7 @@ static uint64_t phi__facts_hash(const phi_fact *fact) {
 
 static uint64_t phi__facts_state(const phi_fact *list, size_t count, size_t left) {
     uint64_t n = left;
-    size_t i;
-    for (i = 0; i < count; i++) n = phi__hash_mix(n ^ phi__facts_hash(&list[i]));
+    for (size_t i = 0; i < count; i++) n = phi__hash_mix(n ^ phi__facts_hash(&list[i]));
     return n | 1;
 }
 
@@ -461,9 +451,8 @@ static int64_t phi__facts_number(const phi_message *m) {
 static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tellings *out) {
     const phi__request_spec *spec = &run->attempt.spec;
     int64_t want = -1;
-    size_t i;
     memset(out, 0, sizeof *out);
-    for (i = spec->item_count; i > 0 && want != 0; i--) {
+    for (size_t i = spec->item_count; i > 0 && want != 0; i--) {
         const phi_message *m = spec->items[i - 1].message;
         int64_t n = phi__facts_number(m);
         if (n < 0) continue;
@@ -493,17 +482,16 @@ static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tell
 /* Puts the keys of one update into a list by key; both are in the order of their keys. */
 static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told, size_t *count) {
     phi_json *root = NULL;
-    const phi_json *keys, *node;
-    phi_json_iter it;
+    const phi_json *node;
     phi__told *out;
     size_t at = 0, n = 0;
     phi_status status = phi_json_parse(arena, details, PHI_JSON_BORROW, &root, NULL);
     if (status != PHI_OK) return status != PHI_NO_MEMORY;
-    keys = phi_json_get(root, "keys");
+    const phi_json *keys = phi_json_get(root, "keys");
     out = (phi__told *)phi_arena_alloc(
         arena, phi__mul(phi__add(*count + 1, phi_json_count(keys)), sizeof *out));
     if (out == NULL) return false;
-    it = phi_json_each(keys);
+    phi_json_iter it = phi_json_each(keys);
     while ((node = phi_json_next(&it)) != NULL) {
         const phi_json *hash = phi_json_next(&it);
         phi_str key = phi_json_str(node, "");
@@ -562,8 +550,7 @@ static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t
 static void phi__facts_compose(phi__facts_update *u, const phi_texts *texts, size_t number,
                                uint64_t state, size_t left, phi__buf *text, phi__buf *details) {
     char digits[17];
-    phi__texts_args args;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = left;
     if (u->text.len > 0 || number == 0)
         phi__texts_put(text, texts, number == 0 ? PHI_TEXT_FACTS : PHI_TEXT_FACTS_CHANGED, NULL);
@@ -589,10 +576,8 @@ static void phi__facts_compose(phi__facts_update *u, const phi_texts *texts, siz
 }
 
 static bool phi__facts_say(phi__run *run, phi__buf *text, phi__buf *details) {
-    phi_content content;
-    phi_message message;
-    memset(&content, 0, sizeof content);
-    memset(&message, 0, sizeof message);
+    phi_content content = PHI_ZERO;
+    phi_message message = PHI_ZERO;
     if (text->failed || details->failed) return false;
     content.kind = PHI_CONTENT_TEXT;
     content.text = phi__buf_str(text);
@@ -606,12 +591,12 @@ static bool phi__facts_say(phi__run *run, phi__buf *text, phi__buf *details) {
 static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings *tellings,
                             const phi_fact *list, size_t count, size_t left) {
     phi_memory *memory = &run->agent->memory;
-    size_t number = left > 0 ? 0 : tellings->count, told_count = 0, i;
+    size_t number = left > 0 ? 0 : tellings->count, told_count = 0;
     phi__told *told = NULL;
     phi__facts_update u;
     phi__buf text, details;
     bool done = true;
-    for (i = 0; i < tellings->count && done && number > 0; i++)
+    for (size_t i = 0; i < tellings->count && done && number > 0; i++)
         done = phi__facts_merge(arena, tellings->updates[i]->details, &told, &told_count);
     phi__buf_init(&u.text, memory);
     phi__buf_init(&u.gone, memory);
@@ -652,13 +637,12 @@ static bool phi__facts_show(phi__run *run) {
 /* ---- snapshots ---- */
 
 static void phi__facts_save_own(phi__buf *out, const phi__facts_own *own) {
-    size_t i;
     if (own->list.count == 0 && own->count == 0) return;
     phi__records_raw(out, "facts", "{");
     phi__json_write_key(out, PHI__LIT("own"));
     phi__fact_list_put(out, &own->list);
     phi__records_raw(out, "groups", "[");
-    for (i = 0; i < own->count; i++) {
+    for (size_t i = 0; i < own->count; i++) {
         phi__json_write_comma(out);
         phi__json_write_str(out, own->groups[i]);
     }
@@ -720,16 +704,14 @@ PHI_API const phi__feature *phi_feature_facts(void) {
 static phi_status phi__fact_scopes_find(const phi_fact_scope *scope, bool make,
                                         phi__fact_list **list, phi_memory **memory) {
     phi_runtime *rt = scope->rt;
-    phi__agent *agent;
     phi_status status = PHI_OK;
-    size_t at;
     bool found;
     *list = NULL;
     if (rt == NULL) return PHI_BAD_ARG;
     if (phi__facts_need(rt) != PHI_OK) return PHI_UNSUPPORTED;
     *memory = &rt->memory;
     if (scope->agent.rt != NULL) {
-        agent = phi__find_agent(scope->agent);
+        phi__agent *agent = phi__find_agent(scope->agent);
         if (agent == NULL) return PHI_STALE;
         *memory = &agent->memory;
         *list = &phi__facts_of(agent)->list;
@@ -744,7 +726,7 @@ static phi_status phi__fact_scopes_find(const phi_fact_scope *scope, bool make,
         *list = &rt->facts->all;
         return PHI_OK;
     }
-    at = phi__fact_groups_find(rt->facts, phi_str_of(scope->group), &found);
+    size_t at = phi__fact_groups_find(rt->facts, phi_str_of(scope->group), &found);
     if (!found && make)
         at = phi__fact_groups_make(rt->facts, &rt->memory, phi_str_of(scope->group), &status);
     if (status == PHI_OK && (found || make)) *list = &rt->facts->groups[at].list;
@@ -753,15 +735,13 @@ static phi_status phi__fact_scopes_find(const phi_fact_scope *scope, bool make,
 
 static void phi__fact_scopes_tidy(const phi_fact_scope *scope) {
     bool found;
-    size_t at;
     if (scope->agent.rt != NULL || scope->group == NULL || scope->rt->facts == NULL) return;
-    at = phi__fact_groups_find(scope->rt->facts, phi_str_of(scope->group), &found);
+    size_t at = phi__fact_groups_find(scope->rt->facts, phi_str_of(scope->group), &found);
     if (found) phi__fact_groups_tidy(scope->rt->facts, &scope->rt->memory, at);
 }
 
 static phi_fact phi__fact_scopes_shape(const phi_fact_scope *scope, const phi__fact *fact) {
-    phi_fact out;
-    memset(&out, 0, sizeof out);
+    phi_fact out = PHI_ZERO;
     out.own = scope->agent.rt != NULL;
     if (!out.own) out.group = phi_str_of(scope->group);
     out.key = fact->key;
@@ -777,12 +757,11 @@ static phi_status phi__fact_scopes_read(phi__facts *facts, phi_memory *memory,
     phi_json_iter it = phi_json_each(phi_json_get(root, "groups"));
     const phi_json *group;
     phi_status status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
-    size_t at;
     if (status == PHI_OK)
         status = phi__fact_list_get(&facts->all, memory, phi_json_get(root, "all"));
     while (status == PHI_OK && (group = phi_json_next(&it)) != NULL) {
         if (!phi__fact_list_key_fits(it.key)) return PHI_PARSE;
-        at = phi__fact_groups_make(facts, memory, it.key, &status);
+        size_t at = phi__fact_groups_make(facts, memory, it.key, &status);
         if (status == PHI_OK) status = phi__fact_list_get(&facts->groups[at].list, memory, group);
         if (status == PHI_OK) phi__fact_groups_tidy(facts, memory, at);
     }
@@ -792,8 +771,7 @@ static phi_status phi__fact_scopes_read(phi__facts *facts, phi_memory *memory,
 /* ---- public ---- */
 
 PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt) {
-    phi_fact_scope scope;
-    memset(&scope, 0, sizeof scope);
+    phi_fact_scope scope = PHI_ZERO;
     scope.rt = rt;
     return scope;
 }
@@ -829,7 +807,6 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
     phi_str name = phi_str_of(key);
     phi__fact_list *list;
     phi_memory *memory;
-    phi_status status;
     bool found;
     if (scope.rt == NULL || (value.at == NULL && value.len > 0)) return PHI_BAD_ARG;
     if (value.at == NULL) return phi__fact_scopes_unset(scope, key);
@@ -842,7 +819,7 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
         return phi__error(scope.rt, PHI_BAD_ARG,
                           "phi_fact_set: value of \"%s\": expected at most %u bytes of UTF-8", key,
                           (unsigned)PHI_FACT_VALUE_BYTES);
-    status = phi__fact_scopes_find(&scope, true, &list, &memory);
+    phi_status status = phi__fact_scopes_find(&scope, true, &list, &memory);
     if (status == PHI_OK) status = phi__fact_list_set(list, memory, name, value, 0);
     if (status == PHI_OK && version != NULL)
         *version = list->at[phi__fact_list_find(list, name, &found)].version;
@@ -871,32 +848,27 @@ PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact 
     return PHI_OK;
 }
 
-static phi_status phi__fact_scopes_known(phi_fact_scope scope, phi_arena *arena,
-                                         const phi_fact **out, size_t *count) {
-    phi__agent *agent = phi__find_agent(scope.agent);
-    if (scope.agent.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    if (phi__facts_need(scope.agent.rt) != PHI_OK) return PHI_UNSUPPORTED;
-    return phi__facts_known(agent, arena, out, count) ? PHI_OK : PHI_NO_MEMORY;
-}
-
 PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const phi_fact **out,
                                  size_t *count) {
     phi__fact_list *list;
     phi_memory *memory;
     phi_fact *made;
-    phi_status status;
     phi_str group = {"", 0};
-    size_t n, i;
     if (arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    if (scope.known) return phi__fact_scopes_known(scope, arena, out, count);
-    status = phi__fact_scopes_find(&scope, false, &list, &memory);
+    if (scope.known) {
+        phi__agent *agent = phi__find_agent(scope.agent);
+        if (scope.agent.rt == NULL) return PHI_BAD_ARG;
+        if (agent == NULL) return PHI_STALE;
+        if (phi__facts_need(scope.agent.rt) != PHI_OK) return PHI_UNSUPPORTED;
+        return phi__facts_known(agent, arena, out, count) ? PHI_OK : PHI_NO_MEMORY;
+    }
+    phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
     if (status != PHI_OK) return status;
-    n = list != NULL ? list->count : 0;
+    size_t n = list != NULL ? list->count : 0;
     made = (phi_fact *)phi_arena_alloc(arena, phi__max(n, 1) * sizeof *made);
     if (made == NULL || !phi__arena_str(arena, phi_str_of(scope.group), &group))
         return PHI_NO_MEMORY;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         made[i] = phi__fact_scopes_shape(&scope, &list->at[i]);
         if (!made[i].own) made[i].group = group;
     }
@@ -918,22 +890,19 @@ PHI_API phi_status phi_fact_join(phi_agent handle, const char *group, bool join)
 
 PHI_API phi_status phi_facts_save(phi_runtime *rt, phi_arena *arena, phi_str *out) {
     const phi__fact_list none = {NULL, 0, 0, 0};
-    const phi__facts *facts;
     phi__buf text;
-    bool done;
-    size_t i;
     if (rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    facts = rt->facts;
+    const phi__facts *facts = rt->facts;
     phi__buf_init(&text, &rt->memory);
     phi__buf_text(&text, "{\"phi_facts\":1,\"all\":");
     phi__fact_list_put(&text, facts != NULL ? &facts->all : &none);
     phi__records_raw(&text, "groups", "{");
-    for (i = 0; facts != NULL && i < facts->count; i++) {
+    for (size_t i = 0; facts != NULL && i < facts->count; i++) {
         phi__json_write_key(&text, facts->groups[i].name);
         phi__fact_list_put(&text, &facts->groups[i].list);
     }
     phi__buf_text(&text, "}}");
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    bool done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -942,16 +911,14 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
     phi_parse_error error;
     phi_json *root = NULL;
     phi_arena scratch;
-    phi__facts made, *place;
-    phi_status status;
     if (rt == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
     if (phi__facts_need(rt) != PHI_OK) return PHI_UNSUPPORTED;
-    memset(&made, 0, sizeof made);
+    phi__facts made = PHI_ZERO;
     phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, &error);
+    phi_status status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, &error);
     if (status == PHI_OK) status = phi__fact_scopes_read(&made, &rt->memory, root);
     phi_arena_free(&scratch);
-    place = rt->facts;
+    phi__facts *place = rt->facts;
     if (status == PHI_OK && place == NULL)
         rt->facts = place = (phi__facts *)phi__alloc(&rt->memory, sizeof *place);
     if (status == PHI_OK && place == NULL) status = PHI_NO_MEMORY;

@@ -60,27 +60,22 @@ static phi__failover_agent *phi__failover_of(const phi__agent *agent) {
 
 /* ---- the list ---- */
 
-static phi_failover phi__failover_defaults(const phi_failover *given) {
-    phi_failover out = *given;
-    if (out.on == 0) out.on = (uint32_t)PHI__FAILOVER_DEFAULT;
-    if (out.max_switches == 0) out.max_switches = (uint32_t)out.model_count;
-    if (out.stay_ms == 0) out.stay_ms = PHI__FAILOVER_STAY_MS;
-    return out;
-}
-
 static const phi__failover_list *phi__failover_copy(const phi_runtime *rt, phi_arena *arena,
                                                     const phi_failover *given) {
     phi__failover_list *list = (phi__failover_list *)phi__arena_zero(arena, sizeof *list);
     phi_failover_model *models =
         (phi_failover_model *)phi__arena_zero(arena, phi__mul(given->model_count, sizeof *models));
-    size_t i;
     if (list == NULL || models == NULL) return NULL;
-    list->given = phi__failover_defaults(given);
+    phi_failover out = *given;
+    if (out.on == 0) out.on = (uint32_t)PHI__FAILOVER_DEFAULT;
+    if (out.max_switches == 0) out.max_switches = (uint32_t)out.model_count;
+    if (out.stay_ms == 0) out.stay_ms = PHI__FAILOVER_STAY_MS;
+    list->given = out;
     list->given.models = models;
     list->seats =
         (phi__speaker *)phi__arena_zero(arena, phi__mul(given->model_count, sizeof *list->seats));
     if (list->seats == NULL) return NULL;
-    for (i = 0; i < given->model_count; i++) {
+    for (size_t i = 0; i < given->model_count; i++) {
         models[i] = given->models[i];
         if (!phi__speaker_take(rt, arena, models[i].provider, &models[i].model, &list->seats[i]))
             return NULL;
@@ -113,17 +108,16 @@ static void phi__failover_do_put(phi__agent *agent, const phi__failover_made *ma
 /* The model of a seat, and how it is spoken to. */
 static phi__speaker phi__failover_seat(const phi__agent *agent, const phi__failover_agent *f,
                                        uint32_t at) {
-    phi__speaker own = f->at == 0 ? phi__speaker_of(agent) : f->seat, seat;
+    phi__speaker own = f->at == 0 ? phi__speaker_of(agent) : f->seat;
     if (at == 0) return own;
-    seat = f->list->seats[at - 1];
+    phi__speaker seat = f->list->seats[at - 1];
     if (seat.own == NULL && own.own != NULL) phi__speaker_by(&seat, own.own);
     return seat;
 }
 
 static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_t at) {
-    phi__speaker seat;
     if (at == f->at) return;
-    seat = phi__failover_seat(agent, f, at);
+    phi__speaker seat = phi__failover_seat(agent, f, at);
     if (f->at == 0) {
         f->seat = phi__speaker_of(agent);
         f->max_tokens = agent->desc.max_tokens;
@@ -220,8 +214,8 @@ static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *
    window than that of the model which failed. False: none. */
 static bool phi__failover_next(const phi__agent *agent, const phi__failover_agent *f,
                                const phi__failover_run *r, uint64_t window, uint32_t *to) {
-    uint32_t count = (uint32_t)f->list->given.model_count + 1, i;
-    for (i = 1; i < count; i++) {
+    uint32_t count = (uint32_t)f->list->given.model_count + 1;
+    for (uint32_t i = 1; i < count; i++) {
         uint32_t at = (f->at + i) % count;
         if ((r->failed >> at & 1) != 0) continue;
         if (r->failure->kind == PHI_FAILURE_OVERFLOW &&
@@ -301,10 +295,9 @@ static bool phi__failover_note(phi__run *run, phi_str from, phi_str to,
 static bool phi__failover_emit(phi__run *run, const phi__failover_agent *f,
                                const phi__failover_run *r, const phi_model *from) {
     char left[PHI__FAILOVER_NAME], taken[PHI__FAILOVER_NAME];
-    phi_event event;
     phi__failover_name(from, left);
     phi__failover_name(&run->agent->desc.model, taken);
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_FAILOVER;
     event.text = phi_str_of(taken);
     event.failure = r->failure;
@@ -314,16 +307,6 @@ static bool phi__failover_emit(phi__run *run, const phi__failover_agent *f,
     return phi__arena_str(phi__thread_room(run->agent->thread), phi_str_of(left), &event.source) &&
            phi__failover_note(run, event.source, event.text, r->failure) &&
            phi__events_emit(run->agent, &event, NULL, 0);
-}
-
-/* It sits at the model that continues the turn. */
-static phi__state phi__failover_done(phi__run *run, phi__failover_agent *f, phi__failover_run *r,
-                                     const phi_model *from) {
-    phi__failover_say(r, from, r->failure->message);
-    r->switches++;
-    if (f->list->given.stay == PHI_FAILOVER_STAY_FOR)
-        f->until_us = phi__io_now_us(run->agent->rt->io) + (uint64_t)f->list->given.stay_ms * 1000;
-    return phi__failover_emit(run, f, r, from) ? PHI__RUN_TURN : PHI__RUN_LOST;
 }
 
 /* No model may answer: the run has reached a limit, or, at NULL, no budget has room for any. */
@@ -355,7 +338,15 @@ static phi__state phi__failover_next_or_pause(phi__run *run, phi__failover_agent
     r->failed = failed;
     while (!limit && phi__failover_next(agent, f, r, from.context_window, &to)) {
         next = phi__failover_try(run, f, to, reason, sizeof reason);
-        if (next == PHI__RUN_TURN) return phi__failover_done(run, f, r, &from);
+        if (next == PHI__RUN_TURN) {
+            /* It sits at the model that continues the turn. */
+            phi__failover_say(r, &from, r->failure->message);
+            r->switches++;
+            if (f->list->given.stay == PHI_FAILOVER_STAY_FOR)
+                f->until_us =
+                    phi__io_now_us(run->agent->rt->io) + (uint64_t)f->list->given.stay_ms * 1000;
+            return phi__failover_emit(run, f, r, &from) ? PHI__RUN_TURN : PHI__RUN_LOST;
+        }
         if (next != PHI__RUN_ON) return next;
         phi__failover_say(r, &agent->desc.model, phi_str_of(reason));
         r->failed |= (uint32_t)1 << to;
@@ -383,33 +374,16 @@ static phi__state phi__failover_go(phi__run *run, phi__failover_agent *f, phi__f
 
 /* ---- points of a run ---- */
 
-/* An attempt has failed for good. */
-static phi__state phi__failover_failed(phi__moment *moment, phi__failover_agent *f,
-                                       phi__failover_run *r) {
-    phi__run *run = moment->run;
-    uint32_t to;
-    if (r->turn != run->turn.index) r->failed = 0;
-    if (r->turn != run->turn.index) phi__buf_clear(&r->words);
-    r->turn = run->turn.index;
-    r->failure = moment->failure;
-    if (r->switches < f->list->given.max_switches && phi__failover_fits(f, moment->failure) &&
-        phi__failover_next(run->agent, f, r, run->agent->desc.model.context_window, &to))
-        return PHI__RUN_HELD;
-    moment->failure = phi__failover_all(run, r, moment->failure, NULL);
-    return PHI__RUN_ON;
-}
-
 /* A run begins long after the switch: it tries the agent's own model, if there is room for it. */
 static phi__state phi__failover_begun(phi__run *run, phi__failover_agent *f,
                                       const phi__failover_run *r) {
     char reason[PHI__FAILOVER_REASON];
     uint32_t at = f->at;
-    phi__state next;
     if (at == 0 || run->turn.index > 0 || r->switches > 0 ||
         f->list->given.stay != PHI_FAILOVER_STAY_FOR ||
         phi__io_now_us(run->agent->rt->io) < f->until_us)
         return PHI__RUN_ON;
-    next = phi__failover_try(run, f, 0, reason, sizeof reason);
+    phi__state next = phi__failover_try(run, f, 0, reason, sizeof reason);
     if (next != PHI__RUN_ON) return next == PHI__RUN_TURN ? PHI__RUN_ON : next;
     phi__failover_sit(run->agent, f, at);
     (void)phi__reserve_call(run, 0, reason, sizeof reason);
@@ -471,16 +445,14 @@ static phi_status phi__failover_check_one(phi_runtime *rt, const char *what,
                                           const phi_tool *tools, size_t tool_count,
                                           phi__model_check_fn model_check) {
     const phi_provider *provider = given->provider != NULL ? given->provider : own;
-    phi__tool_rules rules;
     phi_status status = PHI_OK;
-    size_t i;
     if (given->provider != NULL) status = phi__provider_check(rt, what, given->provider);
     if (status == PHI_OK) status = model_check(rt, what, provider, &given->model);
     if (status != PHI_OK) return status;
     if ((unsigned)given->thinking > (unsigned)PHI_THINKING_MAX)
         return phi__error(rt, PHI_BAD_ARG, "%sthinking is none of its values", what);
-    rules = phi__tool_check_rules(rt, provider, &given->model, true);
-    for (i = 0; rules.codec != NULL && i < tool_count; i++) {
+    phi__tool_rules rules = phi__tool_check_rules(rt, provider, &given->model, true);
+    for (size_t i = 0; rules.codec != NULL && i < tool_count; i++) {
         const char *why = phi__preflight_name(rules.codec, phi_str_of(tools[i].name));
         if (why != NULL)
             return phi__error(rt, PHI_BAD_ARG, "%stools[%u].name \"%.80s\": %s", what, (unsigned)i,
@@ -493,7 +465,6 @@ static phi_status phi__failover_do_check(phi_runtime *rt, const phi_failover *fa
                                          const phi_provider *own, const phi_tool *tools,
                                          size_t tool_count, phi__model_check_fn model_check) {
     char what[40];
-    size_t i;
     if (failover->model_count < 1 || failover->model_count > PHI_FAILOVER_MODELS_MOST)
         return phi__error(rt, PHI_BAD_ARG, "failover.model_count is %llu: expected 1 to %d",
                           (unsigned long long)failover->model_count, (int)PHI_FAILOVER_MODELS_MOST);
@@ -505,11 +476,10 @@ static phi_status phi__failover_do_check(phi_runtime *rt, const phi_failover *fa
                           (unsigned)failover->on);
     if ((unsigned)failover->stay > (unsigned)PHI_FAILOVER_STAY_EVER)
         return phi__error(rt, PHI_BAD_ARG, "failover.stay is none of its values");
-    for (i = 0; i < failover->model_count; i++) {
-        phi_status status;
+    for (size_t i = 0; i < failover->model_count; i++) {
         (void)snprintf(what, sizeof what, "failover.models[%u]: ", (unsigned)i);
-        status = phi__failover_check_one(rt, what, own, &failover->models[i], tools, tool_count,
-                                         model_check);
+        phi_status status = phi__failover_check_one(rt, what, own, &failover->models[i], tools,
+                                                    tool_count, model_check);
         if (status != PHI_OK) return status;
     }
     return PHI_OK;
@@ -522,7 +492,21 @@ static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent 
     switch (moment->point) {
     case PHI__POINT_TURN_BEGUN: return phi__failover_begun(moment->run, f, r);
     case PHI__POINT_FAILED:
-        if (moment->whole) return phi__failover_failed(moment, f, r);
+        if (moment->whole) {
+            /* An attempt has failed for good. */
+            phi__run *run = moment->run;
+            uint32_t to;
+            if (r->turn != run->turn.index) r->failed = 0;
+            if (r->turn != run->turn.index) phi__buf_clear(&r->words);
+            r->turn = run->turn.index;
+            r->failure = moment->failure;
+            if (r->switches < f->list->given.max_switches &&
+                phi__failover_fits(f, moment->failure) &&
+                phi__failover_next(run->agent, f, r, run->agent->desc.model.context_window, &to))
+                return PHI__RUN_HELD;
+            moment->failure = phi__failover_all(run, r, moment->failure, NULL);
+            return PHI__RUN_ON;
+        }
         break;
     case PHI__POINT_HELD: return phi__failover_go(moment->run, f, r, moment->wait);
     case PHI__POINT_HELD_AS: return PHI__RUN_TURN;

@@ -42,10 +42,9 @@ static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emi
 
 /* `dropped`, where a field was reported. False: the agent is gone. */
 static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emitted *emitted) {
-    phi_field field;
     if (!emitted->emitted) return true;
     emitted->emitted = false;
-    memset(&field, 0, sizeof field);
+    phi_field field = PHI_ZERO;
     field.dropped = true;
     field.path = field.value = phi__str("", 0);
     return phi__fields_call(run, f, emitted, &field);
@@ -57,10 +56,9 @@ static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emit
 static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     const phi__draft *draft = &assembly->drafts[block];
-    const phi_tool *tool;
     if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
         return NULL;
-    tool = phi__toolset_find(run->agent->tools, phi__buf_str(&draft->name));
+    const phi_tool *tool = phi__toolset_find(run->agent->tools, phi__buf_str(&draft->name));
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
@@ -68,10 +66,9 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
 static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_memory *memory = &run->agent->memory;
-    const phi_tool *tool;
     phi__emitted *emitted;
     if (block < f->count && f->emitted[block].tool != NULL) return &f->emitted[block];
-    tool = phi__fields_tool(run, block);
+    const phi_tool *tool = phi__fields_tool(run, block);
     if (tool == NULL) return NULL;
     if (block >= f->count) {
         emitted =
@@ -95,14 +92,13 @@ static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block)
 static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted *emitted,
                               size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
-    phi_field field;
     /* other text has come in its place */
     if (emitted->rewrites != assembly->drafts[block].rewrites) {
         emitted->rewrites = assembly->drafts[block].rewrites;
         phi__json_fields_free(&emitted->scan);
         if (!phi__fields_take_back(run, f, emitted)) return false;
     }
-    memset(&field, 0, sizeof field);
+    phi_field field = PHI_ZERO;
     while (!run->end.cancelled) {
         phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
         int got = phi__json_fields_next(&emitted->scan, text, &field.path, &field.value);
@@ -118,11 +114,10 @@ static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted 
    block is scanned. False, here and below: the agent is gone. */
 static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
-    size_t i;
     if (!run->agent->tools->has_fields) return true;
     if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
         return true;
-    for (i = whole ? 0 : f->from; i < assembly->count; i++) {
+    for (size_t i = whole ? 0 : f->from; i < assembly->count; i++) {
         phi__emitted *emitted = phi__fields_of(run, f, i);
         if (emitted != NULL && !phi__fields_block(run, f, emitted, i)) return false;
         if (phi__attempt_lost(run) || run->end.cancelled) return true;
@@ -134,8 +129,7 @@ static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
 /* ---- the outcome ---- */
 
 static void phi__fields_free(phi__run *run, phi__fields *f) {
-    size_t i;
-    for (i = 0; i < f->count; i++)
+    for (size_t i = 0; i < f->count; i++)
         if (f->emitted[i].tool != NULL) phi__json_fields_free(&f->emitted[i].scan);
     phi__free(&run->agent->memory, f->emitted, f->cap * sizeof *f->emitted);
     f->emitted = NULL;
@@ -143,8 +137,7 @@ static void phi__fields_free(phi__run *run, phi__fields *f) {
 }
 
 static bool phi__fields_drop(phi__run *run, phi__fields *f) {
-    size_t i;
-    for (i = 0; i < f->count; i++)
+    for (size_t i = 0; i < f->count; i++)
         if (!phi__fields_take_back(run, f, &f->emitted[i])) return false;
     phi__fields_free(run, f);
     return true;
@@ -152,9 +145,8 @@ static bool phi__fields_drop(phi__run *run, phi__fields *f) {
 
 /* The scanner of a call's block. NULL: none; its answer, or its start, was in another process. */
 static phi__emitted *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
-    size_t block;
     if (f->count == 0) return NULL;
-    block = (size_t)(call->block - call->run->reply->content);
+    size_t block = (size_t)(call->block - call->run->reply->content);
     return block < f->count && f->emitted[block].tool != NULL ? &f->emitted[block] : NULL;
 }
 

@@ -15,12 +15,11 @@ static phi_status phi__formats_check_schema(phi_runtime *rt, const char *text) {
     phi_arena arena;
     phi_json *schema = NULL;
     phi_parse_error parse;
-    phi_status status;
     char fault[200];
     if (text == NULL || text[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "format.schema is missing");
     phi_arena_init(&arena, &rt->memory, 1024);
-    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
+    phi_status status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_PARSE)
         status = phi__error(rt, PHI_BAD_ARG, "format.schema:%u:%u: %s", (unsigned)parse.line,
                             (unsigned)parse.column, parse.message);
@@ -34,16 +33,15 @@ static phi_status phi__formats_check_schema(phi_runtime *rt, const char *text) {
 
 static phi_status phi__formats_check(phi_runtime *rt, const phi_format *format,
                                      const phi_tool *tools, size_t tool_count) {
-    const char *why;
-    size_t i;
     if ((unsigned)format->kind > (unsigned)PHI_FORMAT_JSON_SCHEMA)
         return phi__error(rt, PHI_BAD_ARG,
                           "format.kind is %u: expected text, JSON object or schema",
                           (unsigned)format->kind);
-    why = format->name != NULL ? phi__preflight_name(NULL, phi_str_of(format->name)) : NULL;
+    const char *why =
+        format->name != NULL ? phi__preflight_name(NULL, phi_str_of(format->name)) : NULL;
     if (why != NULL)
         return phi__error(rt, PHI_BAD_ARG, "format.name \"%.80s\": %s", format->name, why);
-    for (i = 0; i < tool_count; i++)
+    for (size_t i = 0; i < tool_count; i++)
         if (strcmp(tools[i].name, PHI_RESPOND_TOOL) == 0)
             return phi__error(rt, PHI_BAD_ARG,
                               "tool \"" PHI_RESPOND_TOOL

@@ -65,9 +65,9 @@ static bool phi__toml_change_is_blank(const phi__toml_change *c, size_t from, si
 }
 
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank) {
-    size_t line = phi__toml_change_line(c, from), before;
+    size_t line = phi__toml_change_line(c, from);
     while (blank && line > 0) {
-        before = phi__toml_change_line(c, line - 1);
+        size_t before = phi__toml_change_line(c, line - 1);
         if (before >= line || !phi__toml_change_is_blank(c, before, line)) break;
         line = before;
     }
@@ -87,9 +87,9 @@ PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at) {
 }
 
 PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor) {
-    size_t line = phi__toml_change_line(c, at), before;
+    size_t line = phi__toml_change_line(c, at);
     while (line > floor) {
-        before = phi__toml_change_line(c, line - 1);
+        size_t before = phi__toml_change_line(c, line - 1);
         if (before < floor || before >= line ||
             c->text.at[before + phi__toml_change_indent(c, before).len] != '#')
             break;
@@ -118,9 +118,8 @@ static void phi__toml_change_sift(phi__toml_piece *at, size_t i, size_t n) {
 }
 
 static void phi__toml_change_sort(phi__toml_piece *at, size_t count) {
-    size_t i;
-    for (i = count / 2; i-- > 0;) phi__toml_change_sift(at, i, count);
-    for (i = count; i-- > 1;) {
+    for (size_t i = count / 2; i-- > 0;) phi__toml_change_sift(at, i, count);
+    for (size_t i = count; i-- > 1;) {
         phi__toml_piece held = at[0];
         at[0] = at[i];
         at[i] = held;
@@ -131,22 +130,22 @@ static void phi__toml_change_sort(phi__toml_piece *at, size_t count) {
 /* New text, with the line breaks of the old one. */
 static void phi__toml_change_put(const phi__toml_change *c, const phi__toml_piece *piece,
                                  phi__buf *out) {
-    size_t i, end = piece->at + piece->len;
+    size_t end = piece->at + piece->len;
     if (!c->crlf) {
         phi__buf_add(out, c->texts.at + piece->at, piece->len);
         return;
     }
-    for (i = piece->at; i < end; i++) {
+    for (size_t i = piece->at; i < end; i++) {
         if (c->texts.at[i] == '\n') phi__buf_char(out, '\r');
         phi__buf_char(out, c->texts.at[i]);
     }
 }
 
 PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
-    size_t i, at = 0;
+    size_t at = 0;
     if (c->failed || c->texts.failed) return false;
     phi__toml_change_sort(c->pieces, c->count);
-    for (i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
         const phi__toml_piece *piece = &c->pieces[i];
         if (piece->from > at) phi__buf_add(out, c->text.at + at, piece->from - at);
         if (piece->len > 0) phi__toml_change_put(c, piece, out);
@@ -353,13 +352,12 @@ static bool phi__toml_edit_index(phi__toml_index *index, phi_memory *memory,
 /* The member that counts, or NULL where it is none or flags leave it out. */
 static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index *index,
                                            phi_str key) {
-    uint64_t hash;
     size_t probe = 0;
     const phi_json *node;
     if (index->map.cap == 0)
         node = phi__json_get_n(index->object, key);
     else {
-        hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
+        uint64_t hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
         while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
             if (phi_str_equal(phi__toml_edit_key(node), key)) break;
     }
@@ -468,27 +466,24 @@ static void phi__toml_edit_replace(phi__toml_editor *e, const phi_json *old, con
 
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b);
 
-static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
-                                         const phi_json *b) {
-    phi_json_iter it = phi_json_each(a);
-    phi__toml_index index;
-    bool same = phi__toml_edit_index(&index, e->writer.out->memory, b);
-    size_t count = 0;
-    if (!same) e->change.failed = true;
-    while (same && phi_json_next(&it) != NULL)
-        same = phi__toml_edit_equal(e, it.at, phi__toml_edit_find(e, &index, it.key));
-    it = phi_json_each(b);
-    while (same && phi_json_next(&it) != NULL)
-        count += phi__toml_edit_find(e, &index, it.key) == it.at;
-    phi__map_free(&index.map);
-    return same && count == a->len;
-}
-
 /* The same values of the same types. `a` was read. */
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is(a, PHI_JSON_OBJECT)) return phi__toml_edit_equal_members(e, a, b);
+    if (phi_json_is(a, PHI_JSON_OBJECT)) {
+        phi_json_iter it = phi_json_each(a);
+        phi__toml_index index;
+        bool same = phi__toml_edit_index(&index, e->writer.out->memory, b);
+        size_t count = 0;
+        if (!same) e->change.failed = true;
+        while (same && phi_json_next(&it) != NULL)
+            same = phi__toml_edit_equal(e, it.at, phi__toml_edit_find(e, &index, it.key));
+        it = phi_json_each(b);
+        while (same && phi_json_next(&it) != NULL)
+            count += phi__toml_edit_find(e, &index, it.key) == it.at;
+        phi__map_free(&index.map);
+        return same && count == a->len;
+    }
     if (!phi_json_is(a, PHI_JSON_ARRAY)) return phi__toml_edit_same(a, b);
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
@@ -520,13 +515,11 @@ static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const
                                  uint32_t depth, bool lines) {
     phi_json_iter a = phi_json_each(old), b = phi_json_each(now);
     const phi_json *last = NULL; /* the item behind which others come or go */
-    phi__marks_entry at;
-    size_t end, more;
     if (old->len == 0 || now->len == 0) {
         if (old->len != now->len) phi__toml_edit_replace(e, old, now, depth, lines);
         return;
     }
-    end = phi__toml_edit_same_end(e, old, now);
+    size_t end = phi__toml_edit_same_end(e, old, now);
     while (a.left > end && b.left > end && phi__toml_edit_good(e)) {
         last = phi_json_next(&a);
         phi__toml_edit_value(e, last, phi_json_next(&b), depth + 1, false);
@@ -536,8 +529,8 @@ static void phi__toml_edit_array(phi__toml_editor *e, const phi_json *old, const
         phi__toml_array_drop(&e->change, &e->marks, last != NULL ? last : old->v.last, a.left - end,
                              last == NULL);
     if (b.left == end) return;
-    more = b.left - end;
-    at = phi__toml_edit_at(e, last != NULL ? last : phi_json_next(&a));
+    size_t more = b.left - end;
+    phi__marks_entry at = phi__toml_edit_at(e, last != NULL ? last : phi_json_next(&a));
     if (last != NULL)
         phi__toml_array_append(&e->change, &e->writer, at.from, at.to, phi_json_next(&b), more,
                                depth + 1);
@@ -722,23 +715,6 @@ static void phi__toml_edit_tables(phi__toml_editor *e, const phi_json *old, phi_
     if (any) phi__toml_change_add(&e->change, at, at, text);
 }
 
-/* A table without a header of its own lost all its members: it is written empty. */
-static void phi__toml_edit_emptied(phi__toml_editor *e, const phi_json *old, uint8_t place) {
-    phi__buf *out = &e->change.texts;
-    const phi__buf *path = &e->writer.path;
-    size_t text = out->len, from = e->section + (e->section > 0), at;
-    const char *behind = "";
-    at = phi__toml_edit_body(e, old, place, &behind);
-    phi__toml_change_fresh(&e->change, at);
-    if (place == PHI__TOML_IN_IMPLIED)
-        phi__toml_write_header(&e->writer, false);
-    else {
-        phi__buf_add(out, path->at + from, path->len - from);
-        phi__buf_text(out, " = {}\n");
-    }
-    phi__toml_change_add(&e->change, at, at, text);
-}
-
 /* ---- tables ---- */
 
 /* New tables of a list: behind `last`, one of its tables; NULL: before its first one. */
@@ -780,7 +756,6 @@ static void phi__toml_edit_list(phi__toml_editor *e, const phi_json *old, const 
 static void phi__toml_edit_member(phi__toml_editor *e, const phi_json *table, const phi_json *old,
                                   const phi_json *now, uint32_t depth) {
     uint8_t how = phi__toml_edit_how(e, table, old);
-    size_t path;
     if (how == PHI__TOML_FIXED && now != NULL) {
         phi__toml_edit_value(e, old, now, depth, true);
         return;
@@ -789,7 +764,7 @@ static void phi__toml_edit_member(phi__toml_editor *e, const phi_json *table, co
         phi__toml_edit_drop(e, table, old);
         return;
     }
-    path = phi__toml_write_push(&e->writer, phi__toml_edit_key(old));
+    size_t path = phi__toml_write_push(&e->writer, phi__toml_edit_key(old));
     if (how == PHI__TOML_LIST)
         phi__toml_edit_list(e, old, now, depth + 2);
     else
@@ -818,7 +793,22 @@ static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const
     if (place != PHI__TOML_IN_DOTTED) phi__toml_edit_tables(e, old, &index, depth);
     it = phi_json_each(now);
     while (empty && phi_json_next(&it) != NULL) empty = phi__toml_write_skips(&e->writer, it.at);
-    if (empty && place != PHI__TOML_IN_SECTION) phi__toml_edit_emptied(e, old, place);
+    if (empty && place != PHI__TOML_IN_SECTION) {
+        /* A table without a header of its own lost all its members: it is written empty. */
+        phi__buf *out = &e->change.texts;
+        const phi__buf *path = &e->writer.path;
+        size_t text = out->len, from = e->section + (e->section > 0);
+        const char *behind = "";
+        size_t at = phi__toml_edit_body(e, old, place, &behind);
+        phi__toml_change_fresh(&e->change, at);
+        if (place == PHI__TOML_IN_IMPLIED)
+            phi__toml_write_header(&e->writer, false);
+        else {
+            phi__buf_add(out, path->at + from, path->len - from);
+            phi__buf_text(out, " = {}\n");
+        }
+        phi__toml_change_add(&e->change, at, at, text);
+    }
     phi__map_free(&index.map);
     e->section = section;
 }
@@ -829,31 +819,28 @@ static void phi__toml_edit_table(phi__toml_editor *e, const phi_json *old, const
 static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi_str text,
                                       phi_parse_error *error) {
     phi_toml_desc options = PHI_ZERO;
-    phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
     phi__toml_read_begin(&e->reader, arena, text, &options);
     e->reader.marks = &e->marks;
     while (phi__toml_read_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
-    status = phi__toml_read_result(&e->reader, NULL, error);
+    phi_status status = phi__toml_read_result(&e->reader, NULL, error);
     return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
 }
 
 PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
                                  uint32_t flags, phi_str *out, phi_parse_error *error) {
-    phi__toml_editor e;
     phi_arena scratch;
     phi__buf buf;
-    phi_status status;
     if (arena == NULL || out == NULL || !phi_json_is(tree, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
-    memset(&e, 0, sizeof e);
+    phi__toml_editor e = PHI_ZERO;
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_init(&buf, arena->memory);
     phi__toml_change_init(&e.change, arena->memory, text);
     phi__toml_write_init(&e.writer, &e.change.texts, flags);
     e.writer.apart = text.len > 0;
-    status = phi__toml_edit_read(&e, &scratch, text, error);
+    phi_status status = phi__toml_edit_read(&e, &scratch, text, error);
     if (status == PHI_OK) {
         phi__toml_edit_table(&e, e.reader.root, tree, PHI__TOML_IN_SECTION, 1);
         status = phi__toml_write_status(&e.writer);
@@ -871,9 +858,9 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
 
 /* The next step of a path, *path moving behind it. False: it is malformed. */
 static bool phi__toml_set_step(const char **path, phi__json_step *step) {
-    const char *at = *path + (**path == '.'), *end;
+    const char *at = *path + (**path == '.');
     if (*at != '"' && *at != '\'') return phi__json_get_path_step(path, step);
-    end = strchr(at + 1, *at);
+    const char *end = strchr(at + 1, *at);
     if (end == NULL) return false;
     step->is_index = false;
     step->index = 0;
@@ -898,33 +885,28 @@ static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi_
     return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
 }
 
-/* `node` keeps its place and its key, and is `value` from now on: it borrows text and children, as
-   the tree is only read from here. */
-static void phi__toml_set_become(phi_json *node, const phi_json *value) {
-    node->v = value->v;
-    node->len = value->len;
-    node->meta = (node->meta & ~0xffu) | (value->meta & 0xffu);
-}
-
-static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
-                                       const phi__json_step *step) {
-    phi_str key;
-    if (step->is_index)
-        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
-    if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
-    return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
-}
-
 static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi__json_step *step,
                                      const phi_json *value) {
     phi_json *child = phi__toml_set_child(node, step);
     phi_status status = PHI_OK;
-    if (value == NULL) return phi__toml_set_remove(arena, node, step);
+    if (value == NULL) {
+        phi_str key;
+        if (step->is_index)
+            return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+        if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
+        return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
+    }
     if (child == NULL) {
         child = phi__json_edit_null(arena);
         status = phi__toml_set_add(arena, node, step, child);
     }
-    if (status == PHI_OK) phi__toml_set_become(child, value);
+    if (status == PHI_OK) {
+        /* `node` keeps its place and its key, and is `value` from now on: it borrows text and
+           children, as the tree is only read from here. */
+        child->v = value->v;
+        child->len = value->len;
+        child->meta = (child->meta & ~0xffu) | (value->meta & 0xffu);
+    }
     return status;
 }
 
@@ -957,11 +939,10 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
     phi_toml_desc options = PHI_ZERO;
     phi_arena scratch;
     phi_json *root;
-    phi_status status;
     if (arena == NULL || out == NULL || path == NULL) return PHI_BAD_ARG;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi_arena_init(&scratch, arena->memory, 0);
-    status = phi_toml_parse(&scratch, text, &options, &root, error);
+    phi_status status = phi_toml_parse(&scratch, text, &options, &root, error);
     if (status == PHI_OK) status = phi__toml_set_walk(&scratch, root, path, value);
     if (status == PHI_OK) status = phi_toml_edit(arena, text, root, flags, out, NULL);
     phi_arena_free(&scratch);

@@ -47,11 +47,11 @@ PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const cha
 
 PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
-    size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
+    size_t n = strlen(before), most = phi__min(r->key.len, 48);
     if (r->status != PHI_BUSY) return;
     while (most < r->key.len && most > 0 && ((unsigned char)r->key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, before, n);
-    for (i = 0; i < most; i++) {
+    for (size_t i = 0; i < most; i++) {
         unsigned char c = (unsigned char)r->key.at[i];
         message[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
     }
@@ -73,7 +73,6 @@ PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
 
 PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
     unsigned char c = (unsigned char)*at;
-    size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
     if (c == '\r') {
         phi__toml_text_wrong(r, at, "a carriage return without a line feed behind it");
@@ -85,7 +84,7 @@ PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
                              "quotes");
         return 0;
     }
-    n = phi__json_text_utf8(at, r->end);
+    size_t n = phi__json_text_utf8(at, r->end);
     if (n == 0) phi__toml_text_wrong(r, at, "a byte that is not UTF-8");
     return n;
 }
@@ -112,14 +111,12 @@ PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
 static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
-    size_t have, bytes;
-    char *room;
     if (r->string == NULL) r->string = r->to = r->room;
     if ((size_t)(r->room_end - r->to) > more) return true;
-    have = (size_t)(r->to - r->string);
-    bytes = phi__add(phi__add(have, more), 1);
+    size_t have = (size_t)(r->to - r->string);
+    size_t bytes = phi__add(phi__add(have, more), 1);
     bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
-    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
     if (room == NULL) {
         phi__toml_text_no_memory(r);
         return false;
@@ -182,13 +179,13 @@ static phi_str phi__toml_names_key(const phi_json *node) {
 
 static bool phi__toml_names_grow(phi__toml_reader *r) {
     phi__toml_name *old = r->names, *names;
-    size_t cap = r->name_cap, i;
+    size_t cap = r->name_cap;
     size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
     names = (phi__toml_name *)phi__arena_zero(r->arena, phi__mul(grown, sizeof *names));
     if (names == NULL) return false;
     r->names = names;
     r->name_cap = grown;
-    for (i = 0; i < cap; i++) {
+    for (size_t i = 0; i < cap; i++) {
         size_t at = old[i].hash & (grown - 1);
         if (old[i].table == NULL) continue;
         while (names[at].table != NULL) at = (at + 1) & (grown - 1);
@@ -199,21 +196,19 @@ static bool phi__toml_names_grow(phi__toml_reader *r) {
 
 PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key) {
-    phi__toml_name *name;
     if (r->name_cap == 0) return NULL;
-    name = phi__toml_names_slot(r, table, key, phi__toml_names_hash(table, key));
+    phi__toml_name *name = phi__toml_names_slot(r, table, key, phi__toml_names_hash(table, key));
     return name->table == NULL ? NULL : name;
 }
 
 PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how) {
     uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
-    phi__toml_name *name;
     if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_names_grow(r)) {
         phi__toml_text_no_memory(r);
         return false;
     }
-    name = phi__toml_names_slot(r, table, phi__toml_names_key(node), hash);
+    phi__toml_name *name = phi__toml_names_slot(r, table, phi__toml_names_key(node), hash);
     name->table = table;
     name->node = node;
     name->hash = hash;
@@ -248,40 +243,35 @@ static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
 
 /* The place of a value, or of a header, that begins at `value_at`. */
 static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
-    phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
-    entry = phi__marks_at(r->marks, node);
+    phi__marks_entry *entry = phi__marks_at(r->marks, node);
     if (entry == NULL) return;
     entry->from = (uint32_t)(r->places.value_at - r->text);
     entry->to = (uint32_t)(end - r->text);
 }
 
 static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
-    phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add_key(r->marks, node, r->places.key_line, r->places.key_column);
-    entry = phi__marks_at(r->marks, node);
+    phi__marks_entry *entry = phi__marks_at(r->marks, node);
     if (entry != NULL && !r->in_header)
         entry->key_from = (uint32_t)(r->places.line_key_at - r->text);
 }
 
 /* The place of a header whose table is r->table. */
 static void phi__toml_tree_mark_header(phi__toml_reader *r) {
-    const phi__marks_entry *before;
-    phi__marks_entry *entry;
     phi__toml_tree_mark(r, r->table, r->at);
     if (r->marks == NULL) return;
-    before = phi__marks_at(r->marks, r->section);
-    entry = phi__marks_at(r->marks, r->table);
+    const phi__marks_entry *before = phi__marks_at(r->marks, r->section);
+    phi__marks_entry *entry = phi__marks_at(r->marks, r->table);
     if (before != NULL && entry != NULL) entry->key_from = before->to;
 }
 
 /* A value ended at `end`: so does, for now, the section it is in. */
 static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
-    phi__marks_entry *entry;
     if (r->marks == NULL) return;
-    entry = phi__marks_at(r->marks, node);
+    phi__marks_entry *entry = phi__marks_at(r->marks, node);
     if (entry != NULL) entry->to = (uint32_t)(end - r->text);
     if (r->top != NULL) return;
     entry = phi__marks_at(r->marks, r->section);
@@ -373,10 +363,9 @@ static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name
 
 PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
-    phi_json *node;
     if (name == NULL) {
-        node = phi__toml_tree_member(r, PHI__JSON_OBJECT,
-                                     r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
+        phi_json *node = phi__toml_tree_member(
+            r, PHI__JSON_OBJECT, r->in_header ? PHI__TOML_IMPLICIT : PHI__TOML_DOTTED);
         if (node == NULL) return;
         if (!r->in_header) {
             r->places.value_at = r->places.line_key_at;
@@ -482,9 +471,8 @@ static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
 
 /* A new value in its table or array. */
 static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
-    phi_json *node;
     if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
-    node = phi__toml_tree_node(r, meta);
+    phi_json *node = phi__toml_tree_node(r, meta);
     if (node != NULL) phi__json_append(r->top->node, node);
     return node;
 }
@@ -508,9 +496,8 @@ PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
     uint32_t meta =
         table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
     phi__toml_frame *frame = r->unused;
-    phi_json *node;
     if (!phi__toml_tree_deeper(r, depth)) return;
-    node = phi__toml_tree_join(r, meta);
+    phi_json *node = phi__toml_tree_join(r, meta);
     if (node == NULL) return;
     phi__toml_tree_mark(r, node, r->at + 1);
     if (frame != NULL)
@@ -548,10 +535,9 @@ static const char phi__toml_bad_number[] =
 /* Words of other formats. */
 static const char *phi__toml_number_word(phi_str text) {
     static const char *const nulls[] = {"null", "nil", "none"};
-    size_t i;
     if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
         return "true and false are written in small letters";
-    for (i = 0; i < PHI__COUNT(nulls); i++)
+    for (size_t i = 0; i < PHI__COUNT(nulls); i++)
         if (phi__str_is_nocase(text, nulls[i])) return "TOML has no null: leave the key out";
     return phi__toml_no_value;
 }
@@ -567,8 +553,8 @@ static bool phi__toml_number_special(phi_str text, bool negative, phi__json_valu
 
 /* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
 static bool phi__toml_number_strip(phi_str text, bool hex, char *to, size_t *len) {
-    size_t i, n = 0;
-    for (i = 0; i < text.len; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
         if (c == '_') {
             char a = i > 0 ? text.at[i - 1] : '_', b = i + 1 < text.len ? text.at[i + 1] : '_';
@@ -595,9 +581,8 @@ static unsigned phi__toml_number_digit(char c) {
 static uint32_t phi__toml_number_based(const char *at, size_t len, unsigned base,
                                        phi__json_value *value, const char **what) {
     uint64_t n = 0;
-    size_t i;
     if (len == 0) *what = "expected digits behind the prefix of the number";
-    for (i = 0; i < len && *what == NULL; i++) {
+    for (size_t i = 0; i < len && *what == NULL; i++) {
         unsigned digit = phi__toml_number_digit(at[i]);
         if (digit >= base)
             *what = base == 16  ? "a digit that is not hexadecimal"
@@ -640,10 +625,9 @@ static uint32_t phi__toml_number_decimal(const char *at, size_t len, phi__json_v
 
 PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
                                        const char **what) {
-    bool sign = text.len > 0 && (*text.at == '+' || *text.at == '-'), hex;
+    bool sign = text.len > 0 && (*text.at == '+' || *text.at == '-');
     phi_str rest = sign ? phi__str(text.at + 1, text.len - 1) : text;
     size_t len;
-    char base;
     *what = NULL;
     if (phi__str_is(text, "true")) return PHI__JSON_TRUE;
     if (phi__str_is(text, "false")) return PHI__JSON_FALSE;
@@ -653,8 +637,8 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
                                                           : phi__toml_number_word(text);
         return 0;
     }
-    base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';
-    hex = base == 'x' || base == 'o' || base == 'b';
+    char base = rest.len > 1 && *rest.at == '0' ? rest.at[1] : '\0';
+    bool hex = base == 'x' || base == 'o' || base == 'b';
     if (hex && sign) {
         *what = "a number with a prefix has no sign";
         return 0;
@@ -680,8 +664,7 @@ enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
 
 /* "dddd-dd" with d for a digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
-    size_t i;
-    for (i = 0; shape[i] != '\0'; i++)
+    for (size_t i = 0; shape[i] != '\0'; i++)
         if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
             return false;
     return true;
@@ -730,19 +713,17 @@ static bool phi__toml_date_time(phi_str *s, phi_toml_date *out) {
 
 /* All that is left: an offset. */
 static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
-    int32_t hours, minutes;
     if (s.len == 1 && (*s.at == 'Z' || *s.at == 'z')) return true;
     if (s.len != 6 || (*s.at != '+' && *s.at != '-')) return false;
     if (!phi__toml_date_shaped(phi__str(s.at + 1, 5), "dd:dd")) return false;
-    hours = phi__toml_date_number(s.at + 1, 2);
-    minutes = phi__toml_date_number(s.at + 4, 2);
+    int32_t hours = phi__toml_date_number(s.at + 1, 2);
+    int32_t minutes = phi__toml_date_number(s.at + 4, 2);
     out->offset_minutes = (*s.at == '-' ? -1 : 1) * (hours * 60 + minutes);
     return hours <= 23 && minutes <= 59;
 }
 
 PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
-    phi_toml_date date;
-    memset(&date, 0, sizeof date);
+    phi_toml_date date = PHI_ZERO;
     date.type = PHI_TOML_LOCAL_TIME;
     if (phi__toml_date_shaped(s, "dddd-")) {
         if (!phi__toml_date_day(&s, &date)) return false;
@@ -764,9 +745,9 @@ PHI__FN bool phi__toml_date_read(phi_str s, phi_toml_date *out) {
 }
 
 PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]) {
-    size_t i, n = 0, digits = 0;
+    size_t n = 0, digits = 0;
     bool fraction = false;
-    for (i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
+    for (size_t i = 0; i < text.len && n + 1 < PHI__TOML_DATE_MOST; i++) {
         char c = text.at[i];
         fraction = c == '.' || (fraction && c >= '0' && c <= '9');
         if (fraction && digits++ > PHI__TOML_FRACTION) continue;
@@ -807,9 +788,9 @@ PHI_API phi_toml_type phi_toml_type_of(const phi_json *node, phi_toml_date *date
 PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
-    phi_json *node;
     if (arena == NULL || !phi__toml_date_read(text, &date)) return NULL;
-    node = phi_json_new_str(arena, phi__str(canonical, phi__toml_date_put(text, canonical)));
+    phi_json *node =
+        phi_json_new_str(arena, phi__str(canonical, phi__toml_date_put(text, canonical)));
     if (node != NULL)
         node->meta |= (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME)
                       << 4;
@@ -848,7 +829,6 @@ PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
 /* The text ends at `at`; the value is complete at `behind`. */
 static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
     phi_str text = phi__toml_text_end(r, at);
-    phi_json *node;
     if (r->status != PHI_BUSY) return;
     r->at = behind;
     if (r->is_key) {
@@ -858,7 +838,7 @@ static void phi__toml_string_done(phi__toml_reader *r, const char *at, const cha
             phi__toml_text_too_big(r, at, "a key of more than 16 MiB");
         return;
     }
-    node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
+    phi_json *node = phi__toml_tree_scalar(r, PHI__JSON_STRING, behind);
     if (node == NULL) return;
     node->v.str = text.at;
     node->len = (uint32_t)text.len;
@@ -920,7 +900,6 @@ static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
 static void phi__toml_string_escape(phi__toml_reader *r) {
     char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
     size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    uint32_t code;
     if (!phi__toml_text_add(r, r->mark, (size_t)(r->at - r->mark))) return;
     if (phi__toml_string_is_multi(r) &&
         (c == ' ' || c == '\t' || phi__toml_text_at_break(r, r->at + 1))) {
@@ -929,7 +908,7 @@ static void phi__toml_string_escape(phi__toml_reader *r) {
         r->state = PHI__TOML_STRING_JOIN;
         return;
     }
-    code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
+    uint32_t code = digits > 0 ? phi__toml_string_code(r, digits) : phi__toml_string_letter(c);
     if (r->status != PHI_BUSY) return;
     if (code == UINT32_MAX) {
         phi__toml_text_expected(r, r->at + 1, "one of \"\\bfnrtuU after the backslash");
@@ -955,17 +934,15 @@ PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
 
 /* ---- text ---- */
 
-/* Past the characters that need no look. */
-static const char *phi__toml_string_run(const char *at, const char *stop, char quote) {
-    char escape = quote == '"' ? '\\' : quote;
-    while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape) at++;
-    return at;
-}
-
 PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
     char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
-        r->at = phi__toml_string_run(r->at, stop, quote);
+        /* Past the characters that need no look. */
+        const char *at = r->at;
+        char escape = quote == '"' ? '\\' : quote;
+        while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape)
+            at++;
+        r->at = at;
         if (r->at == stop) break;
         if (*r->at == quote)
             phi__toml_string_quotes(r);
@@ -1026,9 +1003,8 @@ static void phi__toml_read_header_end(phi__toml_reader *r) {
 }
 
 static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
-    char c;
     if (!phi__toml_text_space(r, stop)) return;
-    c = r->at < r->end ? *r->at : '\0';
+    char c = r->at < r->end ? *r->at : '\0';
     if (c == '.') {
         r->at++;
         r->state = PHI__TOML_KEY;
@@ -1052,25 +1028,9 @@ static bool phi__toml_read_is_token(char c) {
     return phi__toml_is_bare(c) || c == '+' || c == '.' || c == ':';
 }
 
-/* The bare value at r->at, at most one byte more than a number may have. A space may be between a
-   date and its time. */
-static phi_str phi__toml_read_token(const phi__toml_reader *r) {
-    size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
-    while (n < most && phi__toml_read_is_token(r->at[n])) n++;
-    if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
-        r->at[n + 1] >= '0' && r->at[n + 1] <= '9') {
-        n++;
-        while (n < most && phi__toml_read_is_token(r->at[n])) n++;
-    }
-    return phi__str(r->at, n);
-}
-
 static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
-    phi_str text;
-    phi_json *node;
-    uint32_t form;
     if (!phi__toml_date_read(token, &date)) {
         phi__toml_text_wrong(r, r->at,
                              "no date or time that exists: they are written as 1979-05-27, "
@@ -1079,11 +1039,11 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     }
     r->mark = r->at;
     if (!phi__toml_text_add(r, canonical, phi__toml_date_put(token, canonical))) return;
-    text = phi__toml_text_end(r, r->at);
+    phi_str text = phi__toml_text_end(r, r->at);
     if (r->status != PHI_BUSY) return;
-    form = (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME);
+    uint32_t form = (uint32_t)(date.type - PHI_TOML_OFFSET_DATETIME + PHI__JSON_OFFSET_DATETIME);
     r->at += token.len;
-    node = phi__toml_tree_scalar(r, form << 4 | PHI__JSON_STRING, r->at);
+    phi_json *node = phi__toml_tree_scalar(r, form << 4 | PHI__JSON_STRING, r->at);
     if (node == NULL) return;
     node->v.str = text.at;
     node->len = (uint32_t)text.len;
@@ -1093,24 +1053,21 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
 static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
-    uint32_t kind;
-    phi_json *node;
     r->mark = r->at;
     if (!phi__toml_text_add(r, token.at, token.len)) return;
     value.u = 0;
-    kind = phi__toml_number_read(token, r->string, &value, &what);
+    uint32_t kind = phi__toml_number_read(token, r->string, &value, &what);
     r->string = r->to = NULL;
     if (kind == 0) {
         phi__toml_text_wrong(r, r->at, what);
         return;
     }
     r->at += token.len;
-    node = phi__toml_tree_scalar(r, kind, r->at);
+    phi_json *node = phi__toml_tree_scalar(r, kind, r->at);
     if (node != NULL) node->v = value;
 }
 
 static void phi__toml_read_value(phi__toml_reader *r) {
-    phi_str token;
     char c = r->at < r->end ? *r->at : '\0';
     phi__toml_tree_value(r);
     if (c == '"' || c == '\'') {
@@ -1121,7 +1078,16 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_tree_open(r, c == '{');
         return;
     }
-    token = phi__toml_read_token(r);
+    /* The bare value at r->at, at most one byte more than a number may have. A space may be
+       between a date and its time. */
+    size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
+    while (n < most && phi__toml_read_is_token(r->at[n])) n++;
+    if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
+        r->at[n + 1] >= '0' && r->at[n + 1] <= '9') {
+        n++;
+        while (n < most && phi__toml_read_is_token(r->at[n])) n++;
+    }
+    phi_str token = phi__str(r->at, n);
     if (token.len == 0)
         phi__toml_text_expected(r, r->at,
                                 r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
@@ -1190,9 +1156,8 @@ static void phi__toml_read_member(phi__toml_reader *r, const char *stop) {
 }
 
 static void phi__toml_read_member_after(phi__toml_reader *r, const char *stop) {
-    char c;
     if (!phi__toml_text_space(r, stop)) return;
-    c = r->at < r->end ? *r->at : '\0';
+    char c = r->at < r->end ? *r->at : '\0';
     if (phi__toml_text_at_break(r, r->at))
         phi__toml_text_wrong(r, r->at, "a table in braces must be on one line");
     else if (c == '}')
@@ -1268,13 +1233,6 @@ static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     }
 }
 
-/* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__toml_read_slack(phi__toml_reader *r) {
-    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-        r->arena->at = (char *)r->spare;
-    r->spare = r->spare_end = NULL;
-}
-
 /* ---- public ---- */
 
 PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
@@ -1297,13 +1255,17 @@ PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str
 }
 
 PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
-    const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
     if (r->root == NULL && !phi__toml_tree_begin(r)) return r->status;
-    stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
+    const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
-    if (r->status != PHI_BUSY) phi__toml_read_slack(r);
+    if (r->status != PHI_BUSY) {
+        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
+        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+            r->arena->at = (char *)r->spare;
+        r->spare = r->spare_end = NULL;
+    }
     return r->status;
 }
 
@@ -1317,10 +1279,9 @@ PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **o
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__toml_reader reader;
-    phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
+    phi_arena_mark mark = phi_arena_save(arena);
     phi__toml_read_begin(&reader, arena, text, options);
     while ((status = phi__toml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
     (void)phi__toml_read_result(&reader, out, error);

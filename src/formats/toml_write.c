@@ -42,19 +42,18 @@ static const char *phi__toml_write_run(const char *at, const char *end) {
 
 /* In double quotes; of several lines, in three of them. */
 static void phi__toml_write_basic(phi__buf *out, phi_str s, bool lines) {
-    const char *at = s.at, *end = s.at + s.len, *run;
+    const char *at = s.at, *end = s.at + s.len;
     bool quoted = false; /* a quote stands for itself before this */
     phi__buf_text(out, lines ? "\"\"\"\n" : "\"");
     while (at < end) {
-        size_t n;
-        run = phi__toml_write_run(at, end);
+        const char *run = phi__toml_write_run(at, end);
         if (run > at) {
             phi__buf_add(out, at, (size_t)(run - at));
             at = run;
             quoted = false;
             continue;
         }
-        n = phi__json_text_utf8(at, end);
+        size_t n = phi__json_text_utf8(at, end);
         if (n > 1)
             phi__buf_add(out, at, n);
         else if (n == 0) {
@@ -73,8 +72,7 @@ static void phi__toml_write_basic(phi__buf *out, phi_str s, bool lines) {
 /* Whether single quotes are better: nothing then needs an escape. */
 static bool phi__toml_write_is_literal(phi_str s) {
     bool special = false;
-    size_t i;
-    for (i = 0; i < s.len; i++) {
+    for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.at[i];
         if (c < 0x20 || c >= 0x7f || c == '\'') return false;
         special = special || c == '\\' || c == '"';
@@ -270,13 +268,12 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
                                   phi_str *out) {
     phi__toml_writer w;
     phi__buf buf;
-    phi_status status;
     if (arena == NULL || out == NULL || !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     phi__toml_write_init(&w, &buf, flags);
     phi__toml_write_table(&w, node, 1);
-    status = phi__toml_write_status(&w);
+    phi_status status = phi__toml_write_status(&w);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__toml_write_free(&w);
     phi__buf_free(&buf);

@@ -206,7 +206,6 @@ PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
    one. Returns its bytes; 0: an error was set. */
 static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
-    uint32_t low;
     *code = phi__json_text_hex(at + 2, r->end, digits);
     if (*code > 0x10ffff) {
         phi__yaml_text_wrong(r, at,
@@ -217,9 +216,10 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
         return 0;
     }
     if (*code < 0xd800 || *code > 0xdfff) return 2 + digits;
-    low = digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
-              ? phi__json_text_hex(at + 8, r->end, 4)
-              : UINT32_MAX;
+    uint32_t low =
+        digits == 4 && *code < 0xdc00 && r->end - at >= 8 && at[6] == '\\' && at[7] == 'u'
+            ? phi__json_text_hex(at + 8, r->end, 4)
+            : UINT32_MAX;
     if (low < 0xdc00 || low > 0xdfff) {
         phi__yaml_text_wrong(r, at, "half of a surrogate pair");
         return 0;
@@ -240,7 +240,6 @@ static uint32_t phi__yaml_scalar_short(char c) {
 /* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
-    uint32_t code;
     size_t n = 2;
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
@@ -256,7 +255,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
         r->state = PHI__YAML_QUOTED_BREAK;
         return false;
     }
-    code = phi__yaml_scalar_short(at[1]);
+    uint32_t code = phi__yaml_scalar_short(at[1]);
     if (code == UINT32_MAX && (at[1] == 'x' || at[1] == 'u' || at[1] == 'U')) {
         n = phi__yaml_scalar_code(r, at, &code);
         if (n == 0) return false;
@@ -410,12 +409,11 @@ static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
 
 PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
-    int32_t spaces;
     while (r->at < stop && *r->at == ' ' &&
            (s->indent < 0 || (int32_t)phi__yaml_column(r, r->at) < s->indent))
         r->at++;
     if (r->at >= stop && stop < r->end) return;
-    spaces = (int32_t)phi__yaml_column(r, r->at);
+    int32_t spaces = (int32_t)phi__yaml_column(r, r->at);
     if (r->at < r->end && phi__yaml_is_break(*r->at)) {
         if (s->indent < 0 && spaces > s->blanks) s->blanks = spaces;
         phi__yaml_text_newline(r);
@@ -528,16 +526,6 @@ static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
            (s->style == PHI__YAML_STYLE_NODE && !s->is_alias);
 }
 
-/* "?" or ":" where an item may begin: a pair without braces. */
-static void phi__yaml_flow_pair(phi__yaml_reader *r) {
-    bool explicit_key = *r->at == '?';
-    if (!explicit_key) phi__yaml_tree_empty(r);
-    r->top->want = PHI__YAML_WANT_NEXT;
-    phi__yaml_tree_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
-    if (!explicit_key) phi__yaml_tree_key(r);
-    r->at++;
-}
-
 /* Behind an item of a sequence. */
 static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
@@ -576,9 +564,15 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
     else if (*r->at == ',')
         phi__yaml_text_expected(r, r->at, "an item");
     else if ((*r->at == ':' || (*r->at == '?' && r->inner.at == NULL)) &&
-             phi__yaml_is_over(r, r->at + 1))
-        phi__yaml_flow_pair(r);
-    else
+             phi__yaml_is_over(r, r->at + 1)) {
+        /* "?" or ":" where an item may begin: a pair without braces. */
+        bool explicit_key = *r->at == '?';
+        if (!explicit_key) phi__yaml_tree_empty(r);
+        r->top->want = PHI__YAML_WANT_NEXT;
+        phi__yaml_tree_open_pair(r, PHI__YAML_WANT_EXPLICIT_KEY);
+        if (!explicit_key) phi__yaml_tree_key(r);
+        r->at++;
+    } else
         phi__yaml_flow_node(r);
 }
 
@@ -589,16 +583,6 @@ static void phi__yaml_flow_end(phi__yaml_reader *r) {
         return;
     }
     phi__yaml_tree_close(r);
-}
-
-/* Behind a value, or a key without one: a comma or the end, which was seen. */
-static void phi__yaml_flow_next_key(phi__yaml_reader *r) {
-    bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
-    if (*r->at == ',' && !pair) {
-        r->top->want = PHI__YAML_WANT_KEY;
-        r->at++;
-    } else
-        phi__yaml_flow_end(r);
 }
 
 /* At ",", "}" or, of a pair, "]": the part that is under way ends. */
@@ -619,7 +603,15 @@ static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     if (frame->want == PHI__YAML_WANT_COLON) phi__yaml_tree_key(r);
     if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_tree_empty(r);
     phi__yaml_tree_value(r);
-    if (r->status == PHI_BUSY) phi__yaml_flow_next_key(r);
+    if (r->status == PHI_BUSY) {
+        /* Behind a value, or a key without one: a comma or the end, which was seen. */
+        bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
+        if (*r->at == ',' && !pair) {
+            r->top->want = PHI__YAML_WANT_KEY;
+            r->at++;
+        } else
+            phi__yaml_flow_end(r);
+    }
 }
 
 /* In a mapping, or a pair. */
@@ -653,16 +645,6 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-/* The first text of a line. */
-static void phi__yaml_flow_line(phi__yaml_reader *r) {
-    r->fresh = false;
-    if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
-        phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
-    else if (r->indent < r->need)
-        phi__yaml_text_wrong(
-            r, r->at, "a line inside of brackets must be indented more than the block around them");
-}
-
 PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end) {
@@ -681,7 +663,16 @@ PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         phi__yaml_text_expected(r, r->at, "white space before a comment");
         return;
     }
-    if (r->fresh) phi__yaml_flow_line(r);
+    if (r->fresh) {
+        /* The first text of a line. */
+        r->fresh = false;
+        if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
+            phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
+        else if (r->indent < r->need)
+            phi__yaml_text_wrong(
+                r, r->at,
+                "a line inside of brackets must be indented more than the block around them");
+    }
     if (r->status != PHI_BUSY) return;
     if (r->top->kind == PHI__YAML_FLOW_SEQ)
         phi__yaml_flow_seq(r);
@@ -835,18 +826,12 @@ static void phi__yaml_lines_member(phi__yaml_reader *r) {
     }
 }
 
-/* A line at the column of the sequence on top. */
-static void phi__yaml_lines_next_item(phi__yaml_reader *r) {
-    if (r->tab)
-        phi__yaml_lines_tab(r);
-    else
-        phi__yaml_lines_fill(r);
-    r->top->want = PHI__YAML_WANT_VALUE;
-    phi__yaml_lines_indicator(r);
-}
-
-/* Closes what the line's column leaves. False: an error was set. */
-static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
+static void phi__yaml_lines_text(phi__yaml_reader *r) {
+    if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
+        phi__yaml_lines_marker(r);
+        return;
+    }
+    /* Closes what the line's column leaves. */
     bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
         phi__yaml_frame *frame = r->top;
@@ -858,24 +843,22 @@ static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
         }
         phi__yaml_lines_close(r);
     }
-    return r->status == PHI_BUSY;
-}
-
-static void phi__yaml_lines_text(phi__yaml_reader *r) {
-    phi__yaml_frame *frame;
-    if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
-        phi__yaml_lines_marker(r);
-        return;
-    }
-    if (!phi__yaml_lines_dedent(r)) return;
-    frame = r->top;
+    if (r->status != PHI_BUSY) return;
+    phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
         if (!phi__yaml_lines_outside(r)) return;
     } else if (frame->indent == r->indent) {
         if (frame->kind == PHI__YAML_MAP)
             phi__yaml_lines_member(r);
-        else
-            phi__yaml_lines_next_item(r);
+        else {
+            /* A line at the column of the sequence on top. */
+            if (r->tab)
+                phi__yaml_lines_tab(r);
+            else
+                phi__yaml_lines_fill(r);
+            r->top->want = PHI__YAML_WANT_VALUE;
+            phi__yaml_lines_indicator(r);
+        }
         return;
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_text_wrong(r, r->at,
@@ -1081,24 +1064,6 @@ static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     }
 }
 
-/* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__yaml_read_slack(phi__yaml_reader *r) {
-    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-        r->arena->at = (char *)r->spare;
-    r->spare = r->spare_end = NULL;
-}
-
-/* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
-static void phi__yaml_read_encoding(phi__yaml_reader *r) {
-    const unsigned char *p = (const unsigned char *)r->text;
-    size_t len = (size_t)(r->end - r->text);
-    if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
-                     p[0] == 0 || p[1] == 0))
-        phi__yaml_text_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
-    else if (len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
-        r->at = r->line_at = r->text + 3;
-}
-
 /* ---- public ---- */
 
 PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
@@ -1120,16 +1085,23 @@ PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str
     r->fresh = true;
     if (text.len >= UINT32_MAX)
         phi__yaml_text_too_big(r, "a text of 4 GiB or more");
-    else
-        phi__yaml_read_encoding(r);
+    else {
+        /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
+        const unsigned char *p = (const unsigned char *)r->text;
+        size_t len = (size_t)(r->end - r->text);
+        if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
+                         p[0] == 0 || p[1] == 0))
+            phi__yaml_text_wrong(r, r->at, "a text in UTF-16 or UTF-32: only UTF-8 is read");
+        else if (len >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
+            r->at = r->line_at = r->text + 3;
+    }
 }
 
 PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
-    const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
     if (r->top == NULL && !phi__yaml_tree_begin(r)) return r->status;
-    stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
+    const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) {
         if (r->state != PHI__YAML_COPY) {
             phi__yaml_read_state(r, stop);
@@ -1138,7 +1110,12 @@ PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
         phi__yaml_read_copy(r, units);
         if (r->state == PHI__YAML_COPY) break;
     }
-    if (r->status != PHI_BUSY) phi__yaml_read_slack(r);
+    if (r->status != PHI_BUSY) {
+        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
+        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+            r->arena->at = (char *)r->spare;
+        r->spare = r->spare_end = NULL;
+    }
     return r->status;
 }
 
@@ -1152,10 +1129,9 @@ PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **o
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_desc *options,
                                   phi_json **out, phi_parse_error *error) {
     phi__yaml_reader reader;
-    phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
+    phi_arena_mark mark = phi_arena_save(arena);
     phi__yaml_read_begin(&reader, arena, text, options);
     while ((status = phi__yaml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
     (void)phi__yaml_read_result(&reader, out, error);

@@ -70,7 +70,6 @@ static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
 
 PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
     unsigned char c = (unsigned char)*at;
-    size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
     if (c < 0x80) {
         phi__yaml_text_wrong(r, at,
@@ -79,7 +78,7 @@ PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quo
                                     : "a control character, which YAML does not allow");
         return 0;
     }
-    n = phi__json_text_utf8(at, r->end);
+    size_t n = phi__json_text_utf8(at, r->end);
     if (n == 0)
         phi__yaml_text_wrong(r, at, "a byte that is not UTF-8");
     else if (!quoted && phi__yaml_text_is_unprintable((const unsigned char *)at, n)) {
@@ -100,10 +99,9 @@ static const char *phi__yaml_text_run(const char *at, const char *stop) {
 PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
-        size_t n;
         at = phi__yaml_text_run(at, stop);
         if (at == stop || phi__yaml_is_break(*at)) break;
-        n = phi__yaml_text_char(r, at, false);
+        size_t n = phi__yaml_text_char(r, at, false);
         if (n == 0) return NULL;
         at += n;
     }
@@ -143,16 +141,14 @@ PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
 
 PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
     phi__yaml_scalar *s = &r->scalar;
-    size_t have, bytes;
-    char *room;
     if (s->text == NULL) s->text = s->to = r->room;
     if ((size_t)(r->room_end - s->to) > more) return true;
-    have = (size_t)(s->to - s->text);
-    bytes = phi__add(phi__add(have, more), 1);
+    size_t have = (size_t)(s->to - s->text);
+    size_t bytes = phi__add(phi__add(have, more), 1);
     /* doubling, up to the most that the rest of the text can give: three bytes for two */
     bytes =
         phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
-    room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
+    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
     if (room == NULL) {
         phi__yaml_text_no_memory(r);
         return false;
@@ -206,24 +202,6 @@ static int phi__yaml_core_digit(char c) {
     return 16;
 }
 
-/* 0o17, 0x1F. */
-static uint32_t phi__yaml_core_based(phi_str s, phi__json_value *value) {
-    int base = s.at[1] == 'x' ? 16 : 8;
-    uint64_t n = 0;
-    bool large = false;
-    size_t i;
-    if (s.len < 3) return 0;
-    for (i = 2; i < s.len; i++) {
-        int digit = phi__yaml_core_digit(s.at[i]);
-        if (digit >= base) return 0;
-        large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
-        if (!large) n = n * (uint64_t)base + (uint64_t)digit;
-    }
-    if (large) return PHI__YAML_TOO_LARGE;
-    value->u = n;
-    return n > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT;
-}
-
 /* Past the digits. */
 static size_t phi__yaml_core_digits(phi_str s, size_t i) {
     while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
@@ -236,7 +214,7 @@ typedef struct phi__yaml_decimal {
 } phi__yaml_decimal;
 
 static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
-    size_t i = s.len > 0 && (s.at[0] == '+' || s.at[0] == '-') ? 1 : 0, end;
+    size_t i = s.len > 0 && (s.at[0] == '+' || s.at[0] == '-') ? 1 : 0;
     d->whole = i;
     d->point = phi__yaml_core_digits(s, i);
     d->fraction = d->point;
@@ -249,7 +227,7 @@ static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
     if (s.at[i] != 'e' && s.at[i] != 'E') return false;
     i++;
     if (i < s.len && (s.at[i] == '+' || s.at[i] == '-')) i++;
-    end = phi__yaml_core_digits(s, i);
+    size_t end = phi__yaml_core_digits(s, i);
     return end > i && end == s.len;
 }
 
@@ -280,18 +258,6 @@ static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
     return number.kind;
 }
 
-static uint32_t phi__yaml_core_special(phi_str s, phi__json_value *value) {
-    bool sign = s.at[0] == '-' || s.at[0] == '+';
-    phi_str rest = phi__str(s.at + (sign ? 1 : 0), s.len - (sign ? 1 : 0));
-    if (phi__yaml_core_is_one_of(rest, ".inf", ".Inf", ".INF")) {
-        value->d = s.at[0] == '-' ? -(double)INFINITY : (double)INFINITY;
-        return PHI__JSON_DOUBLE;
-    }
-    if (sign || !phi__yaml_core_is_one_of(s, ".nan", ".NaN", ".NAN")) return 0;
-    value->d = (double)NAN;
-    return PHI__JSON_DOUBLE;
-}
-
 /* A number's kind, or 0. */
 static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
@@ -304,10 +270,31 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
             return number.kind;
         }
     }
-    if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x'))
-        return phi__yaml_core_based(s, value);
+    if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x')) {
+        int base = s.at[1] == 'x' ? 16 : 8;
+        uint64_t n = 0;
+        bool large = false;
+        if (s.len < 3) return 0;
+        for (size_t i = 2; i < s.len; i++) {
+            int digit = phi__yaml_core_digit(s.at[i]);
+            if (digit >= base) return 0;
+            large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
+            if (!large) n = n * (uint64_t)base + (uint64_t)digit;
+        }
+        if (large) return PHI__YAML_TOO_LARGE;
+        value->u = n;
+        return n > (uint64_t)INT64_MAX ? PHI__JSON_UINT : PHI__JSON_INT;
+    }
     if (phi__yaml_core_parts(s, &d)) return phi__yaml_core_rewritten(s, &d, value);
-    return phi__yaml_core_special(s, value);
+    bool sign = s.at[0] == '-' || s.at[0] == '+';
+    phi_str rest = phi__str(s.at + (sign ? 1 : 0), s.len - (sign ? 1 : 0));
+    if (phi__yaml_core_is_one_of(rest, ".inf", ".Inf", ".INF")) {
+        value->d = s.at[0] == '-' ? -(double)INFINITY : (double)INFINITY;
+        return PHI__JSON_DOUBLE;
+    }
+    if (sign || !phi__yaml_core_is_one_of(s, ".nan", ".NaN", ".NAN")) return 0;
+    value->d = (double)NAN;
+    return PHI__JSON_DOUBLE;
 }
 
 static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
@@ -378,7 +365,7 @@ static void phi__yaml_names_place(phi__yaml_names *names, uint32_t index) {
 }
 
 static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
-    uint32_t cap = names->cap == 0 ? 16 : names->cap * 2, i;
+    uint32_t cap = names->cap == 0 ? 16 : names->cap * 2;
     phi__yaml_name *at;
     uint32_t *table;
     if (names->cap >= UINT32_MAX / 8) return false;
@@ -391,16 +378,16 @@ static bool phi__yaml_names_grow(phi__yaml_names *names, phi_arena *arena) {
     names->table = table;
     names->cap = cap;
     names->table_cap = cap * 2;
-    for (i = 0; i < names->count; i++) phi__yaml_names_place(names, i); /* the oldest first */
+    for (uint32_t i = 0; i < names->count; i++)
+        phi__yaml_names_place(names, i); /* the oldest first */
     return true;
 }
 
 PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
                                              uint32_t scope, uint32_t hash) {
-    uint32_t mask, place;
     if (names->count == 0) return NULL;
-    mask = names->table_cap - 1;
-    for (place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
+    uint32_t mask = names->table_cap - 1;
+    for (uint32_t place = hash & mask; names->table[place] != 0; place = (place + 1) & mask) {
         phi__yaml_name *name = &names->at[names->table[place] - 1];
         if (phi__yaml_names_same(name, hash, text, scope)) return name;
     }
@@ -409,9 +396,8 @@ PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_s
 
 PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
                                             uint32_t scope, uint32_t hash) {
-    phi__yaml_name *name;
     if (names->count == names->cap && !phi__yaml_names_grow(names, arena)) return NULL;
-    name = &names->at[names->count];
+    phi__yaml_name *name = &names->at[names->count];
     memset(name, 0, sizeof *name);
     name->at = text.at;
     name->len = (uint32_t)text.len;
@@ -492,11 +478,10 @@ PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->out
 
 static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
                                   phi_str source) {
-    phi__yaml_name *name;
-    uint32_t hash;
     if (props->anchor_at == NULL) return true;
-    hash = phi__yaml_names_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
-    name = phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
+    uint32_t hash = phi__yaml_names_hash(&r->anchors, props->anchor, PHI__YAML_ANYWHERE);
+    phi__yaml_name *name =
+        phi__yaml_names_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
         name = phi__yaml_names_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL) {
@@ -537,12 +522,11 @@ static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *val
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
                                      : phi__str(s->mark, (size_t)(s->last - s->mark));
-    uint32_t kind;
     if (s->string == NULL && s->text != NULL) {
         if (!phi__yaml_tree_text(r)) return 0;
         text = phi__str(s->string, s->len);
     }
-    kind = phi__yaml_core_resolve(
+    uint32_t kind = phi__yaml_core_resolve(
         text, s->style == PHI__YAML_STYLE_PLAIN && (r->options.flags & PHI_YAML_TEXTS) == 0,
         r->inner.tag, value);
     if (kind == PHI__YAML_TOO_LARGE) {
@@ -558,11 +542,10 @@ static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *val
 static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
     uint32_t kind = phi__yaml_tree_resolve(r, &value);
-    phi_json *node;
     if (kind == 0) return NULL;
     if (kind == PHI__JSON_STRING || r->inner.anchor_at != NULL)
         if (!phi__yaml_tree_text(r)) return NULL;
-    node = phi__yaml_tree_node(r, kind);
+    phi_json *node = phi__yaml_tree_node(r, kind);
     if (node == NULL) return NULL;
     node->v = value;
     phi__yaml_tree_mark(r, node, r->scalar.line, phi__yaml_tree_column(r));
@@ -708,14 +691,13 @@ static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
 }
 
 PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r) {
-    phi_json *node;
     if (r->status != PHI_BUSY) return;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_tree_key(r);
         r->top->want = PHI__YAML_WANT_COLON;
         return;
     }
-    node = r->scalar.node;
+    phi_json *node = r->scalar.node;
     if (node != NULL) {
         if (r->scalar.is_alias && phi__yaml_tree_has_outer(r))
             phi__yaml_text_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
@@ -739,7 +721,7 @@ static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
-    size_t n = sizeof what - 1, most = phi__min(key.len, 60), i;
+    size_t n = sizeof what - 1, most = phi__min(key.len, 60);
     uint32_t scope = r->top->keys, hash = phi__yaml_names_hash(&r->keys, key, scope);
     if (phi__yaml_names_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_names_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
@@ -748,7 +730,7 @@ static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
-    for (i = 0; i < most; i++)
+    for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, twice, sizeof twice);
     phi__yaml_tree_key_wrong(r, message);
@@ -759,7 +741,6 @@ static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
 static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
-    phi_json *node;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_tree_merge(r)) return false;
     if (!phi__yaml_tree_text(r)) return false;
     *key = phi__str(s->string, s->len);
@@ -768,7 +749,7 @@ static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
         return false;
     }
     if (r->inner.anchor_at != NULL) {
-        node = phi__yaml_tree_scalar(r);
+        phi_json *node = phi__yaml_tree_scalar(r);
         if (node == NULL) return false;
     } else if (r->inner.tag > PHI__YAML_TAG_STR && phi__yaml_tree_resolve(r, &value) == 0)
         return false;
@@ -806,7 +787,6 @@ PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
 static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
-    phi_json *node;
     if (r->alias_nodes >= r->options.max_alias_nodes ||
         bytes > r->options.max_alias_bytes - r->alias_bytes) {
         phi__yaml_text_too_big(r, "aliases stand for more than the reader's limit allows");
@@ -814,7 +794,7 @@ static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source
     }
     r->alias_nodes++;
     r->alias_bytes += bytes;
-    node = phi__yaml_tree_node(r, kind);
+    phi_json *node = phi__yaml_tree_node(r, kind);
     if (node == NULL) return NULL;
     *node = *source;
     node->next = NULL;
@@ -862,18 +842,15 @@ PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char 
 }
 
 PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
-    phi__yaml_frame *frame;
-    phi_json *node;
-    const phi_json *source;
     while (r->status == PHI_BUSY && r->top->kind == PHI__YAML_ALIAS) {
         if (units-- == 0) return false;
-        frame = r->top;
+        phi__yaml_frame *frame = r->top;
         if (frame->left == 0) {
             (void)phi__yaml_tree_pop(r);
             continue;
         }
-        source = frame->source;
-        node = phi__yaml_tree_twin(r, source);
+        const phi_json *source = frame->source;
+        phi_json *node = phi__yaml_tree_twin(r, source);
         if (node == NULL) return false;
         if (PHI__MARKED(r) && node->key != NULL)
             phi__marks_add_key(r->marks, node, r->scalar.line, phi__yaml_tree_column(r) + 1);
@@ -924,8 +901,7 @@ static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
 
 static uint8_t phi__yaml_props_core_tag(phi_str name) {
     static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
     return PHI__YAML_TAG_NONE;
 }
@@ -951,8 +927,7 @@ static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_rea
 
 /* "!", "!!" or "!name!" at the start. */
 static size_t phi__yaml_props_handle_len(phi_str tag) {
-    size_t i;
-    for (i = 1; i < tag.len; i++) {
+    for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
         if (c == '!') return i + 1;
         if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -969,8 +944,7 @@ static bool phi__yaml_props_is_hex(char c) {
 /* Whether these are characters of a tag: those of a URI, "!" apart. */
 static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
-    size_t i;
-    for (i = 0; i < s.len; i++) {
+    for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
         if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
                           phi__yaml_props_is_hex(s.at[i + 2])))
@@ -1010,12 +984,11 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
 static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    phi_str whole;
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
         phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
         return false;
     }
-    whole = phi__str(tag.at + 2, tag.len - 3);
+    phi_str whole = phi__str(tag.at + 2, tag.len - 3);
     if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
         phi__yaml_text_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
         return false;
@@ -1025,21 +998,20 @@ static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *
 }
 
 static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
-    bool verbatim = at + 1 < r->end && at[1] == '<', good;
+    bool verbatim = at + 1 < r->end && at[1] == '<';
     const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
-    const char *close;
     uint8_t tag = PHI__YAML_TAG_NONE;
     if (end == NULL) return;
     if (verbatim) {
-        close = (const char *)memchr(at, '>', (size_t)(end - at));
+        const char *close = (const char *)memchr(at, '>', (size_t)(end - at));
         if (close != NULL && phi__yaml_is_over(r, close + 1)) end = close + 1;
     }
     if (r->inner.tag != 0) {
         phi__yaml_text_wrong(r, at, "a second tag for one node");
         return;
     }
-    good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
-                    : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
+    bool good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
+                         : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
     if (!good) return;
     if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
         phi__yaml_text_wrong(r, at,
@@ -1117,11 +1089,11 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
 
 /* The next word of the line: empty at its end or before a comment. */
 static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
-    const char *at = r->at, *end;
+    const char *at = r->at;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
     if (at < r->end && *at == '#') return phi__str(at, 0);
-    end = phi__yaml_props_name(r, at, false);
+    const char *end = phi__yaml_props_name(r, at, false);
     if (end != NULL) r->at = end;
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
@@ -1182,9 +1154,8 @@ static void phi__yaml_props_declare(phi__yaml_reader *r) {
 }
 
 PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
-    phi_str name;
     r->at++;
-    name = phi__yaml_props_word(r);
+    phi_str name = phi__yaml_props_word(r);
     if (r->status != PHI_BUSY) return;
     if (phi__str_is(name, "YAML"))
         phi__yaml_props_version(r);

@@ -60,8 +60,7 @@ static phi__yaml_look phi__yaml_write_look(phi_str s) {
 static bool phi__yaml_write_is_word(phi_str s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++)
+    for (size_t i = 0; i < PHI__COUNT(words); i++)
         if (phi__str_is_nocase(s, words[i])) return true;
     return false;
 }
@@ -107,42 +106,38 @@ static void phi__yaml_write_spaces(phi__buf *out, size_t count) {
     phi__buf_add_len(out, count);
 }
 
-/* A literal block, without its last line break. */
-static void phi__yaml_write_literal(phi__buf *out, phi_str s, uint32_t indent) {
-    size_t from = 0, to, end = s.len;
-    while (end > 0 && s.at[end - 1] == '\n') end--;
-    phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
-    while (from < end) {
-        const char *at = (const char *)memchr(s.at + from, '\n', end - from);
-        to = at == NULL ? end : (size_t)(at - s.at);
-        phi__buf_char(out, '\n');
-        if (to > from) phi__yaml_write_spaces(out, indent);
-        phi__buf_add(out, s.at + from, to - from);
-        from = to + 1;
-    }
-    for (to = end + 1; to < s.len; to++) phi__buf_char(out, '\n');
-}
-
 static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool is_key) {
     phi__yaml_look look = phi__yaml_write_look(s);
     bool begins = s.len > 0 && s.at[0] != '\n' && s.at[0] != ' ';
     if (phi__yaml_write_is_plain(s, look))
         phi__buf_add_str(out, s);
-    else if (look.breaks && !look.odd && begins && !is_key)
-        phi__yaml_write_literal(out, s, indent);
-    else
+    else if (look.breaks && !look.odd && begins && !is_key) {
+        /* A literal block, without its last line break. */
+        size_t from = 0, to, end = s.len;
+        while (end > 0 && s.at[end - 1] == '\n') end--;
+        phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
+        while (from < end) {
+            const char *at = (const char *)memchr(s.at + from, '\n', end - from);
+            to = at == NULL ? end : (size_t)(at - s.at);
+            phi__buf_char(out, '\n');
+            if (to > from) phi__yaml_write_spaces(out, indent);
+            phi__buf_add(out, s.at + from, to - from);
+            from = to + 1;
+        }
+        for (to = end + 1; to < s.len; to++) phi__buf_char(out, '\n');
+    } else
         phi__yaml_write_quoted(out, s);
 }
 
 /* With a point and a signed exponent, which all readers take for a number. */
 static void phi__yaml_write_double(phi__buf *out, double d) {
     char text[32];
-    size_t n, e;
+    size_t e;
     if (!(d - d == 0)) { /* not finite; pcc has no isinf */
         phi__buf_text(out, d > 0 ? ".inf" : d < 0 ? "-.inf" : ".nan");
         return;
     }
-    n = phi__json_number_double_text(d, text);
+    size_t n = phi__json_number_double_text(d, text);
     for (e = 0; e < n && text[e] != 'e'; e++) continue;
     phi__buf_add(out, text, e);
     if (memchr(text, '.', e) == NULL) phi__buf_text(out, ".0");
@@ -206,19 +201,6 @@ static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uin
     phi__yaml_write_open(w, node, indent + 2);
 }
 
-static void phi__yaml_write_member(phi__yaml_writer *w, const phi_json *node, uint32_t indent) {
-    phi_str key = phi__str(node->key, phi__json_key_len(node));
-    bool simple = key.len <= PHI__YAML_SIMPLE_KEY;
-    if (!simple) phi__buf_text(&w->out, "? ");
-    phi__yaml_write_text(&w->out, key.len > 0 ? key : phi__str("", 0), indent, true);
-    if (!simple) {
-        phi__buf_char(&w->out, '\n');
-        phi__yaml_write_spaces(&w->out, indent);
-    }
-    phi__buf_char(&w->out, ':');
-    phi__yaml_write_value(w, node, indent, !simple);
-}
-
 /* The next child of the innermost collection. The line is indented already for the first one. */
 static void phi__yaml_write_next(phi__yaml_writer *w, bool first) {
     phi__yaml_level *level = &w->levels[w->depth - 1];
@@ -231,9 +213,18 @@ static void phi__yaml_write_next(phi__yaml_writer *w, bool first) {
     if (!first) phi__yaml_write_spaces(&w->out, indent);
     level->left--;
     level->child = node->next;
-    if (level->object)
-        phi__yaml_write_member(w, node, indent);
-    else {
+    if (level->object) {
+        phi_str key = phi__str(node->key, phi__json_key_len(node));
+        bool simple = key.len <= PHI__YAML_SIMPLE_KEY;
+        if (!simple) phi__buf_text(&w->out, "? ");
+        phi__yaml_write_text(&w->out, key.len > 0 ? key : phi__str("", 0), indent, true);
+        if (!simple) {
+            phi__buf_char(&w->out, '\n');
+            phi__yaml_write_spaces(&w->out, indent);
+        }
+        phi__buf_char(&w->out, ':');
+        phi__yaml_write_value(w, node, indent, !simple);
+    } else {
         phi__buf_char(&w->out, '-');
         phi__yaml_write_value(w, node, indent, true);
     }
@@ -261,9 +252,8 @@ static void phi__yaml_write_all(phi__yaml_writer *w, const phi_json *node) {
 
 PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out) {
-    phi__yaml_writer w;
     if (arena == NULL || out == NULL || flags != 0) return PHI_BAD_ARG;
-    memset(&w, 0, sizeof w);
+    phi__yaml_writer w = PHI_ZERO;
     phi__buf_init(&w.out, arena->memory);
     phi__yaml_write_all(&w, node);
     if (w.status == PHI_OK && w.out.failed) w.status = PHI_NO_MEMORY;

@@ -22,8 +22,8 @@ static const phi_message *phi__groups_message(const phi__groups_list *list, size
 }
 
 static size_t phi__groups_count(const phi__groups_list *list) {
-    size_t i, j, n = 0;
-    for (i = 0; i < list->count; i++) {
+    size_t j, n = 0;
+    for (size_t i = 0; i < list->count; i++) {
         const phi_message *m = phi__groups_message(list, i);
         for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
             n += m->content[j].kind == PHI_CONTENT_TOOL_CALL;
@@ -68,8 +68,7 @@ PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id) {
 /* ---- groups ---- */
 
 static void phi__groups_put(phi__ids *calls, const phi_message *m, size_t at) {
-    size_t i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+    for (size_t i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_TOOL_CALL)
             phi__groups_ids_put(calls, m->content[i].id, at);
 }
@@ -78,7 +77,6 @@ PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stri
     size_t *callers = (size_t *)phi__alloc(memory, phi__mul(phi__max(count, 1), sizeof *callers));
     phi__groups_list list;
     phi__ids calls;
-    size_t i;
     list.at = at;
     list.stride = stride;
     list.count = count;
@@ -87,7 +85,7 @@ PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stri
         phi__groups_ids_free(memory, &calls);
         return NULL;
     }
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi_message *m = phi__groups_message(&list, i);
         callers[i] = SIZE_MAX;
         if (m->role == PHI_ROLE_TOOL_RESULT)
@@ -108,11 +106,11 @@ PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *callers)
 }
 
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable) {
-    size_t *callers, i = 0;
+    size_t i = 0;
     *durable = NULL;
     while (i < fold->count && (fold->items[i].flags & PHI_ENTRY_DURABLE) == 0) i++;
     if (i == fold->count) return true;
-    callers = phi__groups_make(memory, fold);
+    size_t *callers = phi__groups_make(memory, fold);
     *durable = callers != NULL ? (uint8_t *)phi__alloc(memory, fold->count) : NULL;
     for (i = 0; *durable != NULL && i < fold->count; i++) {
         if ((fold->items[i].flags & PHI_ENTRY_DURABLE) == 0) continue;
@@ -126,11 +124,11 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
 }
 
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now) {
-    size_t i, j = 0;
+    size_t j = 0;
     if (was->role != now->role) return false;
     if (was->role == PHI_ROLE_TOOL_RESULT)
         return phi_str_equal(was->tool_call_id, now->tool_call_id);
-    for (i = 0; i < was->content_count; i++) {
+    for (size_t i = 0; i < was->content_count; i++) {
         if (was->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
         while (j < now->content_count && now->content[j].kind != PHI_CONTENT_TOOL_CALL) j++;
         if (j == now->content_count || !phi_str_equal(was->content[i].id, now->content[j].id))
@@ -149,15 +147,6 @@ PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) 
            phi__fold_room(thread->log.memory, &thread->fold, messages);
 }
 
-static void phi__append_discount(phi_usage *from, const phi_usage *part) {
-    from->input -= part->input;
-    from->output -= part->output;
-    from->reasoning -= part->reasoning;
-    from->cache_read -= part->cache_read;
-    from->cache_write -= part->cache_write;
-    from->total_tokens -= part->total_tokens;
-}
-
 /* Turns count as they end, and the run replaces them when it has ended: its usage includes
    discarded attempts. */
 static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry) {
@@ -166,8 +155,16 @@ static void phi__append_count_usage(phi_thread *thread, const phi__entry *entry)
     if (entry->usage != NULL && !stray) {
         if (entry->kind == PHI_ENTRY_TURN_END)
             phi__message_add_usage(&counted->of_turns, entry->usage);
-        if (entry->kind == PHI_ENTRY_LOOP_END)
-            phi__append_discount(&counted->usage, &counted->of_turns);
+        if (entry->kind == PHI_ENTRY_LOOP_END) {
+            phi_usage *from = &counted->usage;
+            const phi_usage *part = &counted->of_turns;
+            from->input -= part->input;
+            from->output -= part->output;
+            from->reasoning -= part->reasoning;
+            from->cache_read -= part->cache_read;
+            from->cache_write -= part->cache_write;
+            from->total_tokens -= part->total_tokens;
+        }
         if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&counted->usage, 0, sizeof counted->usage);
         phi__message_add_usage(&counted->usage, entry->usage);
     }
@@ -198,8 +195,7 @@ PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry) {
 }
 
 PHI__FN void phi__append_attach(phi_thread *thread, phi__entry *entries, size_t n) {
-    size_t i;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
         phi__append_put(thread, entry);
         if (entry->kind != PHI_ENTRY_MESSAGE) continue;
@@ -216,10 +212,10 @@ static bool phi__append_allowed(phi_thread *thread, const phi__entry *entry) {
 }
 
 PHI__FN bool phi__append(phi_thread *thread, const phi__entry *entries, size_t n) {
-    size_t messages = 0, i;
+    size_t messages = 0;
     phi__entry *kept;
     if (n == 0) return true;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         messages += entries[i].kind == PHI_ENTRY_MESSAGE;
         if (!phi__append_allowed(thread, &entries[i])) return false;
     }
@@ -241,12 +237,9 @@ PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *mes
 
 static bool phi__append_answer(phi_thread *thread, const phi_texts *texts,
                                const phi_message *caller, const phi_content *call) {
-    phi_content content;
-    phi_message result;
-    phi__entry entry;
-    memset(&content, 0, sizeof content);
-    memset(&result, 0, sizeof result);
-    memset(&entry, 0, sizeof entry);
+    phi_content content = PHI_ZERO;
+    phi_message result = PHI_ZERO;
+    phi__entry entry = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = phi_str_of(phi__texts_get(
         texts, thread->loops.restored ? PHI_TEXT_RESULT_LOST : PHI_TEXT_RESULT_NO_MEMORY));
@@ -279,8 +272,8 @@ static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids
    when one is not. */
 static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
                                 const phi_message *caller, size_t first, phi__ids *results) {
-    size_t end = thread->fold.count, next = first, i;
-    for (i = 0; i < caller->content_count; i++) {
+    size_t end = thread->fold.count, next = first;
+    for (size_t i = 0; i < caller->content_count; i++) {
         phi_str id = caller->content[i].id;
         if (caller->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
         if (next < end && phi_str_equal(thread->fold.items[next].message->tool_call_id, id)) {
@@ -298,10 +291,10 @@ static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
 PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts) {
     size_t at = thread->fold.count;
     phi__ids results = PHI_ZERO;
-    bool done;
     while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0 || thread->fold.items[at - 1].message->role != PHI_ROLE_ASSISTANT) return true;
-    done = phi__append_answers(thread, texts, thread->fold.items[at - 1].message, at, &results);
+    bool done =
+        phi__append_answers(thread, texts, thread->fold.items[at - 1].message, at, &results);
     phi__groups_ids_free(thread->log.memory, &results);
     return done;
 }
@@ -315,8 +308,7 @@ PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id) {
 }
 
 PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *message) {
-    size_t i;
-    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
+    for (size_t i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
         if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
             phi__append_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
             return false;
@@ -324,14 +316,13 @@ PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *mess
 }
 
 static bool phi__append_claim_all(phi_thread *thread) {
-    size_t i, j, k;
-    for (i = 0; i < thread->log.held; i++) {
+    size_t j, k;
+    for (size_t i = 0; i < thread->log.held; i++) {
         const phi__entry *entry = thread->log.entries[i];
-        const phi_rewrite *r;
         if (entry->kind == PHI_ENTRY_MESSAGE && !phi__append_claim_calls(thread, entry->message))
             return false;
         if (entry->kind != PHI_ENTRY_REWRITE) continue;
-        r = &entry->of.op->rewrite;
+        const phi_rewrite *r = &entry->of.op->rewrite;
         for (j = 0; j < r->span_count; j++)
             for (k = 0; k < r->spans[j].message_count; k++)
                 if (!phi__append_claim_calls(thread, &r->spans[j].messages[k])) return false;
@@ -340,9 +331,8 @@ static bool phi__append_claim_all(phi_thread *thread) {
 }
 
 PHI__FN void phi__append_shed_ids(phi_thread *thread) {
-    phi__hashes other;
     if (thread->log.segments.limit_bytes == 0) return;
-    memset(&other, 0, sizeof other);
+    phi__hashes other = PHI_ZERO;
     phi__hashes_exchange(&thread->counted.ids, &other);
     if (!phi__append_claim_all(thread)) phi__hashes_exchange(&thread->counted.ids, &other);
     phi__hashes_free(thread->log.memory, &other);
@@ -355,15 +345,11 @@ PHI__FN void phi__append_free(phi_thread *thread) {
 PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
                                   int64_t ended_ms, phi_status status) {
     bool restored = thread->loops.restored, done = false;
-    phi_arena *room;
-    phi_arena_mark mark;
-    phi_loop_info *kept;
-    phi__entry entries[2];
     if (!phi__thread_roll(thread, NULL)) return false;
-    room = phi__thread_room(thread);
-    mark = phi_arena_save(room);
-    kept = phi__loops_copy_info(room, info);
-    memset(entries, 0, sizeof entries);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
+    phi_loop_info *kept = phi__loops_copy_info(room, info);
+    phi__entry entries[2] = PHI_ZERO;
     if (kept != NULL) {
         entries[0].kind = PHI_ENTRY_LOOP_START;
         entries[1].kind = PHI_ENTRY_LOOP_END;

@@ -29,8 +29,7 @@ enum {
 };
 
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config) {
-    phi_compaction_config c;
-    memset(&c, 0, sizeof c);
+    phi_compaction_config c = PHI_ZERO;
     if (config != NULL) c = *config;
     if (c.max_context_tokens == 0) c.max_context_tokens = PHI__COMPACT_WINDOW;
     if (c.system_prompt_tokens == 0) c.system_prompt_tokens = PHI__COMPACT_SYSTEM;
@@ -63,8 +62,8 @@ PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config) {
 }
 
 static size_t phi__compact_count_lines(phi_str text) {
-    size_t n = 1, i;
-    for (i = 0; i < text.len; i++)
+    size_t n = 1;
+    for (size_t i = 0; i < text.len; i++)
         if (text.at[i] == '\n') n++;
     return n;
 }
@@ -79,22 +78,20 @@ static size_t phi__compact_line_at(phi_str text, size_t line) {
 
 static bool phi__compact_cut_text(phi_str *text, size_t lines, const phi_texts *texts,
                                   phi_arena *arena) {
-    size_t all = phi__compact_count_lines(*text), head = lines / 2, tail = lines - head, end;
-    phi__texts_args args;
+    size_t all = phi__compact_count_lines(*text), head = lines / 2, tail = lines - head;
     phi__buf out;
-    bool done;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = all - lines;
     if (all <= lines) return true;
     phi__buf_init(&out, arena->memory);
-    end = phi__compact_line_at(*text, head);
+    size_t end = phi__compact_line_at(*text, head);
     phi__buf_add(&out, text->at, end > 0 ? end - 1 : 0);
     phi__buf_text(&out, "\n\n");
     phi__texts_put(&out, texts, PHI_TEXT_LINES_CUT, &args);
     phi__buf_text(&out, "\n\n");
     end = phi__compact_line_at(*text, all - tail);
     phi__buf_add(&out, text->at + end, text->len - end);
-    done = !out.failed && phi__arena_str(arena, phi__buf_str(&out), text);
+    bool done = !out.failed && phi__arena_str(arena, phi__buf_str(&out), text);
     phi__buf_free(&out);
     return done;
 }
@@ -104,8 +101,7 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
     phi_content *blocks;
     phi_message *cut;
     bool longer = false;
-    size_t i;
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         longer = longer || (message->content[i].kind == PHI_CONTENT_TEXT &&
                             phi__compact_count_lines(message->content[i].text) > lines);
     if (!longer) return message;
@@ -116,7 +112,7 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
     *cut = *message;
     memcpy(blocks, message->content, message->content_count * sizeof *blocks);
     cut->content = blocks;
-    for (i = 0; i < cut->content_count; i++)
+    for (size_t i = 0; i < cut->content_count; i++)
         if (blocks[i].kind == PHI_CONTENT_TEXT &&
             !phi__compact_cut_text(&blocks[i].text, lines, texts, arena))
             return NULL;
@@ -207,10 +203,9 @@ static void phi__compact_lines_of(const phi__compacting *c, const phi_message *m
                                   phi__buf *out) {
     char body[PHI__COMPACT_TEXT];
     bool user = message->role == PHI_ROLE_USER;
-    phi__texts_args args;
-    size_t n = 0, i, j;
-    memset(&args, 0, sizeof args);
-    for (i = 0; i < message->content_count; i++) {
+    size_t n = 0, j;
+    phi__texts_args args = PHI_ZERO;
+    for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *block = &message->content[i];
         phi_str text = phi__str_trim(block->text);
         if (block->kind == PHI_CONTENT_TOOL_CALL) args.n++;
@@ -247,9 +242,8 @@ static phi_str phi__compact_lines_summary_text(const phi__compacting *c,
 /* Takes the last line off a text. */
 static phi_str phi__compact_lines_last_line(phi_str *text) {
     size_t n = text->len;
-    phi_str line;
     while (n > 0 && text->at[n - 1] != '\n') n--;
-    line = phi__str(text->at + n, text->len - n);
+    phi_str line = phi__str(text->at + n, text->len - n);
     text->len = n > 0 ? n - 1 : 0;
     return line;
 }
@@ -279,7 +273,6 @@ static bool phi__compact_lines_add_line(const phi__compacting *c, phi__compact_l
 static bool phi__compact_lines_add_item(const phi__compacting *c, phi__compact_lines *lines,
                                         size_t at, size_t bytes) {
     const phi_view_item *item = &c->items[at];
-    phi_str text;
     if (!phi__compact_lines_has_line(c, at)) return true;
     if (!phi__compact_lines_is_summary(item)) {
         if (bytes == 0) return true;
@@ -288,7 +281,7 @@ static bool phi__compact_lines_add_item(const phi__compacting *c, phi__compact_l
         return !lines->made.failed &&
                phi__compact_lines_add_line(c, lines, phi__buf_str(&lines->made), true);
     }
-    for (text = phi__compact_lines_summary_text(c, item->message); text.len > 0;)
+    for (phi_str text = phi__compact_lines_summary_text(c, item->message); text.len > 0;)
         if (!phi__compact_lines_add_line(c, lines, phi__compact_lines_last_line(&text), false))
             return false;
     return true;
@@ -306,8 +299,7 @@ static bool phi__compact_lines_gather(const phi__compacting *c, phi__compact_lin
                                       const phi__compact_section *s) {
     static const size_t bytes[] = {PHI__COMPACT_TEXT, 100, 50};
     phi_arena_mark mark = phi_arena_save(c->arena);
-    size_t i;
-    for (i = 0; i < PHI__COUNT(bytes); i++) {
+    for (size_t i = 0; i < PHI__COUNT(bytes); i++) {
         phi_arena_reset(c->arena, mark);
         lines->count = lines->total = 0;
         lines->tokens = lines->left_out = 0;
@@ -321,20 +313,17 @@ static bool phi__compact_lines_gather(const phi__compacting *c, phi__compact_lin
 
 static bool phi__compact_lines_join(const phi__compacting *c, const phi__compact_lines *lines,
                                     phi_str *out) {
-    phi__texts_args args;
     phi__buf text;
-    size_t i;
-    bool done;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = lines->left_out;
     phi__buf_init(&text, c->arena->memory);
     if (lines->left_out > 0)
         phi__texts_put(&text, c->config.texts, PHI_TEXT_SUMMARY_LEFT_OUT, &args);
-    for (i = lines->count; i > 0; i--) {
+    for (size_t i = lines->count; i > 0; i--) {
         if (text.len > 0) phi__buf_char(&text, '\n');
         phi__buf_add_str(&text, lines->at[i - 1]);
     }
-    done = !text.failed && phi__arena_str(c->arena, phi__buf_str(&text), out);
+    bool done = !text.failed && phi__arena_str(c->arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return done;
 }
@@ -355,18 +344,16 @@ static phi_status phi__compact_lines_add_message(const phi__compacting *c, phi__
 /* Makes the section's messages: the focus, where there is room for it, and the summary. PHI_OK;
    PHI_NO_MEMORY. */
 static phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__compact_section *s) {
-    phi__compact_lines lines;
     phi_str text = phi_str_of(c->config.focus_message);
-    size_t i, cap = 0;
-    bool done;
-    memset(&lines, 0, sizeof lines);
+    size_t cap = 0;
+    phi__compact_lines lines = PHI_ZERO;
     lines.most = c->config.max_summary_tokens < PHI__COMPACT_MOST ? c->config.max_summary_tokens
                                                                   : (uint64_t)PHI__COMPACT_MOST;
     if (text.len > 0 && phi_tokens_of_text(c->counter, text) <= lines.most / 2) {
         if (phi__compact_lines_add_message(c, s, text) != PHI_OK) return PHI_NO_MEMORY;
         lines.most -= phi__min((size_t)s->after, (size_t)lines.most);
     }
-    for (i = s->first; i < s->end; i++)
+    for (size_t i = s->first; i < s->end; i++)
         cap = phi__add(cap, !phi__compact_lines_is_summary(&c->items[i]) ? 1
                             : c->items[i].message->content_count == 0
                                 ? 0
@@ -376,8 +363,8 @@ static phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__compa
     lines.at =
         (phi_str *)phi_arena_alloc(c->arena, phi__mul(phi__max(lines.cap, 1), sizeof *lines.at));
     phi__buf_init(&lines.made, c->arena->memory);
-    done = lines.at != NULL && phi__compact_lines_gather(c, &lines, s) &&
-           phi__compact_lines_join(c, &lines, &text);
+    bool done = lines.at != NULL && phi__compact_lines_gather(c, &lines, s) &&
+                phi__compact_lines_join(c, &lines, &text);
     phi__buf_free(&lines.made);
     if (!done) return PHI_NO_MEMORY;
     return text.len > 0 ? phi__compact_lines_add_message(c, s, text) : PHI_OK;
@@ -416,23 +403,9 @@ static bool phi__compact_same_turn(const phi__compacting *c, size_t item) {
            a->turn_index == b->turn_index;
 }
 
-/* A result belongs to the turn of its call, and so does all that stands between them. */
-static void phi__compact_join(phi__compacting *c, size_t result, size_t caller) {
-    size_t t = c->turn_count - 1;
-    bool stays = c->turns[t].stays;
-    while (c->turns[t].from > caller) {
-        t--;
-        stays = stays || c->turns[t].stays;
-    }
-    c->turns[t].to = result + 1;
-    c->turns[t].stays = stays;
-    c->turn_count = t + 1;
-}
-
 static void phi__compact_make_turns(phi__compacting *c, const size_t *callers) {
     uint64_t end = 0;
-    size_t i;
-    for (i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
         const phi_view_item *item = &c->items[i];
         if (i == 0 || (item->from > end && !phi__compact_same_turn(c, i))) {
             c->turns[c->turn_count].stays = false;
@@ -441,32 +414,37 @@ static void phi__compact_make_turns(phi__compacting *c, const size_t *callers) {
         c->turns[c->turn_count - 1].to = i + 1;
         if (phi__compact_is_whole(c, i)) c->turns[c->turn_count - 1].stays = true;
         if (i == 0 || item->to > end) end = item->to;
-        if (callers[i] != SIZE_MAX) phi__compact_join(c, i, callers[i]);
+        if (callers[i] != SIZE_MAX) {
+            /* A result belongs to the turn of its call, and so does all that stands between
+               them. */
+            size_t caller = callers[i];
+            size_t t = c->turn_count - 1;
+            bool stays = c->turns[t].stays;
+            while (c->turns[t].from > caller) {
+                t--;
+                stays = stays || c->turns[t].stays;
+            }
+            c->turns[t].to = i + 1;
+            c->turns[t].stays = stays;
+            c->turn_count = t + 1;
+        }
     }
-}
-
-static bool phi__compact_ordered(const phi__compacting *c) {
-    size_t i;
-    for (i = 0; i < c->count; i++) {
-        const phi_view_item *item = &c->items[i];
-        if (item->message == NULL || item->from > item->to ||
-            (i > 0 && item->from < c->items[i - 1].from))
-            return false;
-    }
-    return true;
 }
 
 static phi_status phi__compact_find_turns(phi__compacting *c) {
     phi_memory *memory = c->arena->memory;
-    size_t *callers;
     phi__fold fold;
-    bool done;
-    if (!phi__compact_ordered(c)) return PHI_BAD_ARG;
-    done = phi__fold_of_view(c->arena, c->items, c->count, &fold);
+    for (size_t i = 0; i < c->count; i++) {
+        const phi_view_item *item = &c->items[i];
+        if (item->message == NULL || item->from > item->to ||
+            (i > 0 && item->from < c->items[i - 1].from))
+            return PHI_BAD_ARG;
+    }
+    bool done = phi__fold_of_view(c->arena, c->items, c->count, &fold);
     c->turns = (phi__compact_turn *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *c->turns));
     if (!done || c->turns == NULL) return PHI_NO_MEMORY;
     if (!phi__groups_durable(memory, &fold, &c->durable)) return PHI_NO_MEMORY;
-    callers = phi__groups_make(memory, &fold);
+    size_t *callers = phi__groups_make(memory, &fold);
     if (callers == NULL) return PHI_NO_MEMORY;
     phi__compact_make_turns(c, callers);
     phi__groups_free(memory, c->count, callers);
@@ -482,20 +460,6 @@ static bool phi__compact_is_marker(const phi__compacting *c, size_t turn) {
 
 static phi_str phi__compact_run_of(const phi__compacting *c, size_t turn) {
     return c->items[c->turns[turn].from].message->loop_id;
-}
-
-static void phi__compact_find_runs(phi__compacting *c) {
-    size_t t, real = 0; /* real: the turn before that says which run it is */
-    for (t = 0; t < c->turn_count; t++) {
-        if (t > 0 && !phi__compact_is_marker(c, t)) {
-            if (!phi_str_equal(phi__compact_run_of(c, t), phi__compact_run_of(c, real)) &&
-                !phi__compact_is_marker(c, real))
-                c->run_count++;
-            real = t;
-        }
-        c->turns[t].run = c->run_count;
-    }
-    if (c->turn_count > 0) c->run_count++;
 }
 
 /* The turn that a run begins with; run run_count: behind the last. */
@@ -517,9 +481,8 @@ static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
    there are summaries. */
 static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s, bool *summaries) {
     bool raw = false;
-    size_t i;
     *summaries = false;
-    for (i = s->first; i < s->end; i++) {
+    for (size_t i = s->first; i < s->end; i++) {
         if (phi__compact_lines_stays(c, i)) continue;
         s->before += phi_tokens_of_message(c->counter, c->items[i].message);
         if (phi__compact_lines_is_summary(&c->items[i]))
@@ -533,7 +496,6 @@ static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s,
 static phi_status phi__compact_put(phi__compacting *c, const phi__compact_section *s) {
     phi_message *messages = (phi_message *)phi_arena_alloc(c->arena, sizeof s->messages);
     phi_span *span = &c->spans[c->span_count];
-    size_t i;
     if (messages == NULL) return PHI_NO_MEMORY;
     memcpy(messages, s->messages, sizeof s->messages);
     c->span_count++;
@@ -541,7 +503,7 @@ static phi_status phi__compact_put(phi__compacting *c, const phi__compact_sectio
     span->message_count = s->message_count;
     span->summary = span->lines = s->message_count > 0;
     span->from = c->items[s->first].from;
-    for (i = s->first; i < s->end; i++)
+    for (size_t i = s->first; i < s->end; i++)
         if (c->items[i].to > span->to) span->to = c->items[i].to;
     c->out->tokens_after -= s->before - s->after;
     return PHI_OK;
@@ -551,14 +513,14 @@ static phi_status phi__compact_put(phi__compacting *c, const phi__compact_sectio
 static phi_status phi__compact_section_of(const phi__compacting *c, size_t from, size_t to,
                                           bool carries, phi__compact_section *s) {
     phi_status status = PHI_OK;
-    bool raw, summaries;
+    bool summaries;
     memset(s, 0, sizeof *s);
     s->first = from < c->turn_count ? c->turns[from].from : c->count;
     s->end = to < c->turn_count ? c->turns[to].from : c->count;
     s->carries = carries;
     while (from + 1 < to && phi__compact_is_marker(c, from)) from++;
     s->named = from < to ? c->items[c->turns[from].from].message : NULL;
-    raw = phi__compact_look(c, s, &summaries);
+    bool raw = phi__compact_look(c, s, &summaries);
     if (carries ? summaries && !c->anew : raw) status = phi__compact_lines_sum_up(c, s);
     s->worth = (raw || carries) && s->after < s->before;
     if (c->anew && summaries) s->worth = true;
@@ -603,19 +565,17 @@ static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
 }
 
 static phi_status phi__compact_cut_recent(phi__compacting *c, size_t turn, bool *did) {
-    size_t i;
     if (turn == c->turn_count) return PHI_OK;
-    for (i = c->turns[turn].from; i < c->count; i++) {
-        const phi_message *was = c->items[i].message, *now;
-        uint64_t before, after;
-        phi_span *span;
+    for (size_t i = c->turns[turn].from; i < c->count; i++) {
+        const phi_message *was = c->items[i].message;
         if (!phi__compact_may_cut(c, i)) continue;
-        now = phi__compact_cut(was, c->config.tool_output_max_lines, c->config.texts, c->arena);
+        const phi_message *now =
+            phi__compact_cut(was, c->config.tool_output_max_lines, c->config.texts, c->arena);
         if (now == NULL) return PHI_NO_MEMORY;
-        before = phi_tokens_of_message(c->counter, was);
-        after = phi_tokens_of_message(c->counter, now);
+        uint64_t before = phi_tokens_of_message(c->counter, was);
+        uint64_t after = phi_tokens_of_message(c->counter, now);
         if (now == was || after >= before) continue;
-        span = &c->spans[c->span_count++];
+        phi_span *span = &c->spans[c->span_count++];
         span->from = c->items[i].from;
         span->to = c->items[i].to;
         span->messages = now;
@@ -660,12 +620,11 @@ static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *
 static phi_status phi__compact_begins_well(const phi__compacting *c, size_t run, bool *well) {
     size_t start = phi__compact_run_start(c, run), end;
     phi__compact_section s;
-    phi_status status;
     *well = c->items[c->turns[start].from].message->role == PHI_ROLE_USER;
     if (*well || phi__compact_bounds(c, run, &end) != start) return PHI_OK;
     end = phi__compact_stretch(c, start, end);
     if (end == start) return PHI_OK;
-    status = phi__compact_section_of(c, start, end, false, &s);
+    phi_status status = phi__compact_section_of(c, start, end, false, &s);
     *well = s.worth;
     return status;
 }
@@ -700,17 +659,26 @@ static phi_status phi__compact_all(phi__compacting *c) {
 }
 
 static phi_status phi__compact_whole(phi__compacting *c) {
-    size_t i;
     phi_status status = phi__compact_find_turns(c);
     if (status != PHI_OK) return status;
-    phi__compact_find_runs(c);
+    size_t real = 0; /* real: the turn before that says which run it is */
+    for (size_t t = 0; t < c->turn_count; t++) {
+        if (t > 0 && !phi__compact_is_marker(c, t)) {
+            if (!phi_str_equal(phi__compact_run_of(c, t), phi__compact_run_of(c, real)) &&
+                !phi__compact_is_marker(c, real))
+                c->run_count++;
+            real = t;
+        }
+        c->turns[t].run = c->run_count;
+    }
+    if (c->turn_count > 0) c->run_count++;
     c->out->tokens_before = c->out->tokens_after = phi__compact_tokens(c, 0, c->count);
     c->spans = (phi_span *)phi__arena_zero(c->arena, phi__mul(c->count, sizeof *c->spans));
     if (c->spans == NULL) return PHI_NO_MEMORY;
     status = phi__compact_all(c);
     c->out->rewrite.spans = c->spans;
     c->out->rewrite.span_count = c->span_count;
-    for (i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++)
         if (c->items[i].to > c->out->rewrite.base_seq) c->out->rewrite.base_seq = c->items[i].to;
     return status;
 }
@@ -719,9 +687,8 @@ static phi_status phi__compact_make(const phi_view_item *items, size_t count,
                                     const phi_compaction_config *config,
                                     const phi_token_counter *counter, phi_arena *arena, bool anew,
                                     phi__compacted *out) {
-    phi__compacting c;
     phi_status status = PHI_OK;
-    memset(&c, 0, sizeof c);
+    phi__compacting c = PHI_ZERO;
     memset(out, 0, sizeof *out);
     out->rewrite.reason = PHI_REWRITE_COMPACTION;
     out->rewrite.has_base = count > 0;
@@ -756,9 +723,8 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
                                         const phi_token_counter *counter, phi_arena *arena,
                                         phi_rewrite *out) {
     phi__compacted plan;
-    phi_status status;
     if (arena == NULL || out == NULL || (items == NULL && count > 0)) return PHI_BAD_ARG;
-    status = phi__compact_plan(items, count, config, counter, arena, &plan);
+    phi_status status = phi__compact_plan(items, count, config, counter, arena, &plan);
     if (status == PHI_OK) *out = plan.rewrite;
     return status;
 }
@@ -795,9 +761,9 @@ static bool phi__compact_levels_fit(const phi__compact_levels *l) {
 static bool phi__compact_levels_group(phi__compact_levels *l) {
     phi_memory *memory = l->arena->memory;
     size_t *callers = phi__groups_find(memory, l->list, sizeof *l->list, l->count);
-    size_t answer = SIZE_MAX, i;
+    size_t answer = SIZE_MAX;
     if (callers == NULL) return false;
-    for (i = 0; i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++) {
         l->callers[i] = callers[i];
         l->ends[i] = i + 1;
         if (l->list[i]->role == PHI_ROLE_ASSISTANT)
@@ -809,58 +775,34 @@ static bool phi__compact_levels_group(phi__compact_levels *l) {
     return true;
 }
 
-static bool phi__compact_levels_cut_results(phi__compact_levels *l) {
-    size_t i;
-    for (i = 0; i < l->count; i++) {
-        if (l->list[i]->role != PHI_ROLE_TOOL_RESULT) continue;
-        l->list[i] = phi__compact_cut(l->list[i], l->config.tool_output_max_lines, l->config.texts,
-                                      l->arena);
-        if (l->list[i] == NULL) return false;
-    }
-    return true;
-}
-
 /* ---- a line for an answer ---- */
 
-/* All its texts, each cut. */
-static bool phi__compact_levels_body(const phi_message *answer, phi__buf *out, uint64_t *calls) {
-    size_t i, texts = 0;
+static bool phi__compact_levels_words(const phi__compact_levels *l, const phi_message *answer,
+                                      phi_str *out) {
+    phi__buf body;
+    phi__texts_args args = PHI_ZERO;
+    phi__buf_init(&body, l->arena->memory);
+    /* All its texts, each cut. */
+    uint64_t *calls = &args.n;
+    size_t texts = 0;
     *calls = 0;
-    for (i = 0; i < answer->content_count; i++) {
+    for (size_t i = 0; i < answer->content_count; i++) {
         const phi_content *block = &answer->content[i];
         phi_str text = block->text;
         if (block->kind == PHI_CONTENT_TOOL_CALL) ++*calls;
         if (block->kind != PHI_CONTENT_TEXT || text.len == 0) continue;
-        if (texts++ > 0) phi__buf_char(out, ' ');
-        phi__buf_add(out, text.at, phi__utf8_cut(text, PHI__COMPACT_TEXT));
+        if (texts++ > 0) phi__buf_char(&body, ' ');
+        phi__buf_add(&body, text.at, phi__utf8_cut(text, PHI__COMPACT_TEXT));
     }
-    return texts > 0;
-}
-
-static bool phi__compact_levels_words(const phi__compact_levels *l, const phi_message *answer,
-                                      phi_str *out) {
-    phi__texts_args args;
-    phi__buf body;
-    bool any, done;
-    memset(&args, 0, sizeof args);
-    phi__buf_init(&body, l->arena->memory);
-    any = phi__compact_levels_body(answer, &body, &args.n);
+    bool any = texts > 0;
     args.text = phi__buf_str(&body);
-    done = !body.failed && phi__texts_make(l->arena, l->config.texts,
-                                           any           ? PHI_TEXT_SUMMARY
-                                           : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
-                                                         : PHI_TEXT_SUMMARY_CALLS,
-                                           &args, out);
+    bool done = !body.failed && phi__texts_make(l->arena, l->config.texts,
+                                                any           ? PHI_TEXT_SUMMARY
+                                                : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
+                                                              : PHI_TEXT_SUMMARY_CALLS,
+                                                &args, out);
     phi__buf_free(&body);
     return done;
-}
-
-static const phi_message *phi__compact_levels_sum_up(const phi__compact_levels *l,
-                                                     const phi_message *answer) {
-    phi_str words;
-    return phi__compact_levels_words(l, answer, &words)
-               ? phi__compact_say_at(words, answer, l->arena)
-               : NULL;
 }
 
 /* The answers before the last ones; results whose call is not there any more go. */
@@ -872,12 +814,13 @@ static bool phi__compact_levels_sum_up_all(phi__compact_levels *l) {
         end = i + 1;
         if (m->role == PHI_ROLE_TOOL_RESULT) continue;
         if (m->role == PHI_ROLE_ASSISTANT) {
-            size_t j;
             end = l->ends[i];
-            m = phi__compact_levels_sum_up(l, m);
+            phi_str words;
+            m = phi__compact_levels_words(l, m, &words) ? phi__compact_say_at(words, m, l->arena)
+                                                        : NULL;
             if (m == NULL) return false;
             l->list[n++] = m;
-            for (j = i + 1; j < end; j++)
+            for (size_t j = i + 1; j < end; j++)
                 if (l->list[j]->role != PHI_ROLE_TOOL_RESULT) l->list[n++] = l->list[j];
             continue;
         }
@@ -938,16 +881,9 @@ static size_t phi__compact_levels_head(const phi__compact_levels *l, size_t most
     return at;
 }
 
-static size_t phi__compact_levels_tail(const phi__compact_levels *l, size_t most) {
-    size_t at = 0, from = l->count - phi__min(most, l->count);
-    while (at < from) at = l->ends[at];
-    return at;
-}
-
 static bool phi__compact_levels_cut_middle(phi__compact_levels *l, size_t head, size_t tail) {
-    const phi_message *marker;
     if (head >= tail) return true;
-    marker =
+    const phi_message *marker =
         phi__compact_levels_marker(l, phi__compact_levels_gone(l, head, tail), PHI_TEXT_REMOVED);
     if (marker == NULL) return false;
     l->list[head] = marker;
@@ -992,31 +928,43 @@ static size_t phi__compact_levels_newest_from(phi__compact_levels *l, const size
 
 /* `ends`: room for one more than there are messages. */
 static bool phi__compact_levels_newest(phi__compact_levels *l, size_t *ends) {
-    const phi_message *marker;
-    size_t groups = 0, at, from, head, kept = phi__compact_levels_summary(l);
+    size_t groups = 0, kept = phi__compact_levels_summary(l);
     bool marked;
-    for (at = 0; at < l->count; at = ends[groups++]) ends[groups] = l->ends[at];
-    from = phi__compact_levels_newest_from(l, ends, groups, kept, &marked);
+    for (size_t at = 0; at < l->count; at = ends[groups++]) ends[groups] = l->ends[at];
+    size_t from = phi__compact_levels_newest_from(l, ends, groups, kept, &marked);
     if (from == l->count && kept > 0) {
         kept = 0;
         from = phi__compact_levels_newest_from(l, ends, groups, kept, &marked);
     }
     if (from == kept) return true;
-    marker = marked ? phi__compact_levels_marker(l, phi__compact_levels_gone(l, kept, from),
-                                                 PHI_TEXT_REMOVED_OLDEST)
-                    : NULL;
+    const phi_message *marker =
+        marked ? phi__compact_levels_marker(l, phi__compact_levels_gone(l, kept, from),
+                                            PHI_TEXT_REMOVED_OLDEST)
+               : NULL;
     if (marked && marker == NULL) return false;
-    head = kept + (marked ? 1 : 0);
+    size_t head = kept + (marked ? 1 : 0);
     memmove(l->list + head, l->list + from, (l->count - from) * sizeof *l->list);
     if (marked) l->list[kept] = marker;
     l->count -= from - head;
     return true;
 }
 
-/* Results without their call would be refused. */
-static void phi__compact_levels_drop_orphans(phi__compact_levels *l) {
-    size_t i, j, n = 0, end;
-    for (i = 0; i < l->count; i = end) {
+static phi_status phi__compact_levels_go(phi__compact_levels *l) {
+    size_t *ends;
+    if (phi__compact_levels_fit(l)) return PHI_OK;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->list[i]->role != PHI_ROLE_TOOL_RESULT) continue;
+        l->list[i] = phi__compact_cut(l->list[i], l->config.tool_output_max_lines, l->config.texts,
+                                      l->arena);
+        if (l->list[i] == NULL) return PHI_NO_MEMORY;
+    }
+    if (phi__compact_levels_fit(l)) return PHI_OK;
+    if (!phi__compact_levels_group(l) || !phi__compact_levels_sum_up_all(l) ||
+        !phi__compact_levels_group(l))
+        return PHI_NO_MEMORY;
+    /* Results without their call would be refused. */
+    size_t j, n = 0, end;
+    for (size_t i = 0; i < l->count; i = end) {
         end = l->ends[i];
         if (l->list[i]->role == PHI_ROLE_TOOL_RESULT) continue;
         for (j = i; j < end; j++)
@@ -1024,21 +972,13 @@ static void phi__compact_levels_drop_orphans(phi__compact_levels *l) {
                 l->list[n++] = l->list[j];
     }
     l->count = n;
-}
-
-static phi_status phi__compact_levels_go(phi__compact_levels *l) {
-    size_t head, tail, *ends;
-    if (phi__compact_levels_fit(l)) return PHI_OK;
-    if (!phi__compact_levels_cut_results(l)) return PHI_NO_MEMORY;
-    if (phi__compact_levels_fit(l)) return PHI_OK;
-    if (!phi__compact_levels_group(l) || !phi__compact_levels_sum_up_all(l) ||
-        !phi__compact_levels_group(l))
-        return PHI_NO_MEMORY;
-    phi__compact_levels_drop_orphans(l);
     if (phi__compact_levels_fit(l)) return PHI_OK;
     if (!phi__compact_levels_group(l)) return PHI_NO_MEMORY;
-    tail = phi__compact_levels_tail(l, l->config.keep_recent_messages);
-    head = phi__compact_levels_head(l, l->config.keep_first_messages);
+    size_t most = l->config.keep_recent_messages;
+    size_t at = 0, from = l->count - phi__min(most, l->count);
+    while (at < from) at = l->ends[at];
+    size_t tail = at;
+    size_t head = phi__compact_levels_head(l, l->config.keep_first_messages);
     if (!phi__compact_levels_cut_middle(l, phi__max(head, phi__compact_levels_summary(l)), tail))
         return PHI_NO_MEMORY;
     if (phi__compact_levels_fit(l)) return PHI_OK;
@@ -1053,14 +993,11 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         const phi_message *const **out, size_t *out_count) {
-    phi__compact_levels l;
-    phi_status status;
-    size_t i;
     if (arena == NULL || out == NULL || out_count == NULL || (messages == NULL && count > 0))
         return PHI_BAD_ARG;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (messages[i] == NULL) return PHI_BAD_ARG;
-    memset(&l, 0, sizeof l);
+    phi__compact_levels l = PHI_ZERO;
     l.config = phi__compact_config(config);
     l.counter = counter;
     l.arena = arena;
@@ -1074,7 +1011,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
     if (l.list == NULL || l.callers == NULL || l.ends == NULL) return PHI_NO_MEMORY;
     l.count = count;
     if (count > 0) memcpy(l.list, messages, count * sizeof *l.list);
-    status = phi__compact_levels_go(&l);
+    phi_status status = phi__compact_levels_go(&l);
     if (status != PHI_OK) return status;
     *out = l.list;
     *out_count = l.count;

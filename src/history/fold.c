@@ -15,10 +15,9 @@ PHI__FN bool phi__fold_shows(const phi_message *message) {
 }
 
 PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more) {
-    void *grown;
     if (fold->cap - fold->count >= more) return true;
-    grown = phi__grow(memory, fold->items, &fold->cap, phi__add(fold->count, more),
-                      sizeof *fold->items);
+    void *grown = phi__grow(memory, fold->items, &fold->cap, phi__add(fold->count, more),
+                            sizeof *fold->items);
     if (grown == NULL) return false;
     fold->items = (phi__item *)grown;
     return true;
@@ -69,13 +68,12 @@ PHI__FN bool phi__fold_foresee(phi_arena *arena, const phi__fold *from, const ph
 
 PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
                                phi__fold *fold) {
-    size_t i;
     memset(fold, 0, sizeof *fold);
     fold->items = (phi__item *)phi__arena_zero(arena, phi__mul(count, sizeof *fold->items));
     if (fold->items == NULL) return false;
     fold->count = count;
     fold->opaque = true;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         fold->items[i].message = items[i].message;
         fold->items[i].flags = items[i].flags;
     }
@@ -110,15 +108,8 @@ static void phi__fold_fill(phi__item *item, const phi_message *message, phi__seg
 }
 
 static void phi__fold_note_opaque(phi__fold *fold, const phi_message *message) {
-    size_t i;
-    for (i = 0; !fold->opaque && i < message->content_count; i++)
+    for (size_t i = 0; !fold->opaque && i < message->content_count; i++)
         fold->opaque = message->content[i].kind == PHI_CONTENT_OPAQUE;
-}
-
-static void phi__fold_count_in(phi__fold *fold, const phi__item *item) {
-    phi__fold_note_opaque(fold, item->message);
-    fold->tokens += phi_tokens_of_message(NULL, item->message);
-    fold->durable += (item->flags & PHI_ENTRY_DURABLE) != 0;
 }
 
 static void phi__fold_count_out(phi__fold *fold, const phi__item *item) {
@@ -130,13 +121,14 @@ static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segm
                           phi__rendered **rendered, const phi_span *range, uint32_t flags) {
     phi__item *item = &fold->items[fold->count++];
     phi__fold_fill(item, message, segment, rendered, range, flags);
-    phi__fold_count_in(fold, item);
+    phi__fold_note_opaque(fold, item->message);
+    fold->tokens += phi_tokens_of_message(NULL, item->message);
+    fold->durable += (item->flags & PHI_ENTRY_DURABLE) != 0;
 }
 
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
-    phi_span range;
     if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
-    memset(&range, 0, sizeof range);
+    phi_span range = PHI_ZERO;
     range.from = range.to = entry->seq;
     phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range,
                   entry->flags & ~(uint32_t)PHI_ENTRY_GRAFTED);
@@ -154,22 +146,17 @@ PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
     return low + (n == 1 && fold->items[low].from < from);
 }
 
-/* Makes room for n items that replace `gone` ones. */
-static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
+PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
+                              size_t n) {
+    for (size_t i = at; i < at + gone; i++)
+        fold->durable -= (fold->items[i].flags & PHI_ENTRY_DURABLE) != 0;
+    /* Makes room for n items that replace `gone` ones. */
     if (n != gone)
         memmove(&fold->items[at + n], &fold->items[at + gone],
                 (fold->count - at - gone) * sizeof *fold->items);
     fold->count = fold->count - gone + n;
     fold->linked = fold->groups = fold->counted = 0;
-}
-
-PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
-                              size_t n) {
-    size_t i;
-    for (i = at; i < at + gone; i++)
-        fold->durable -= (fold->items[i].flags & PHI_ENTRY_DURABLE) != 0;
-    phi__fold_open(fold, at, gone, n);
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         fold->items[at + i] = items[i];
         phi__fold_note_opaque(fold, items[i].message);
         fold->durable += (items[i].flags & PHI_ENTRY_DURABLE) != 0;
@@ -215,9 +202,8 @@ static uint32_t phi__fold_span_flags(const phi__folding *f, size_t at) {
 static void phi__fold_open_span(phi__folding *f, size_t at, bool place) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
     uint32_t flags = phi__fold_span_flags(f, at);
-    size_t i;
     f->open = true;
-    for (i = 0; i < span->message_count; i++, f->message++)
+    for (size_t i = 0; i < span->message_count; i++, f->message++)
         if (place)
             phi__fold_add(&f->out, &span->messages[i], f->op->segment, &f->op->rendered[f->message],
                           span, flags);
@@ -255,14 +241,14 @@ static void phi__fold_item(phi__folding *f, size_t at) {
 /* Rewrites the items from the first span to the last in one pass. */
 static bool phi__fold_rewrite(phi_memory *memory, phi__fold *fold, phi__folding *f) {
     const phi_rewrite *r = &f->op->rewrite;
-    size_t from = phi__fold_find(fold, r->spans[0].from), i;
+    size_t from = phi__fold_find(fold, r->spans[0].from);
     f->end = phi__fold_find(fold, r->spans[r->span_count - 1].to + 1);
     if (!phi__fold_room(memory, fold, phi__max(f->op->message_count, 1)) ||
         !phi__fold_room(memory, &f->out,
                         phi__max(phi__add(f->end - from, f->op->message_count), 1)))
         return false;
     f->out.tokens = fold->tokens;
-    for (i = from; i < f->end; i++) phi__fold_item(f, i);
+    for (size_t i = from; i < f->end; i++) phi__fold_item(f, i);
     while (f->span < r->span_count) phi__fold_close_span(f);
     phi__fold_splice(fold, from, f->end - from, f->out.items, f->out.count);
     fold->tokens = f->out.tokens;
@@ -271,15 +257,14 @@ static bool phi__fold_rewrite(phi_memory *memory, phi__fold *fold, phi__folding 
 
 PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op) {
     phi_memory *memory = thread->log.memory;
-    bool overlaps = op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0, done;
+    bool overlaps = op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0;
     size_t count = fold->count;
-    phi__folding f;
     if (op->rewrite.span_count == 0) return true;
-    memset(&f, 0, sizeof f);
+    phi__folding f = PHI_ZERO;
     f.in = fold;
     f.op = op;
     if (overlaps && !phi__groups_durable(memory, fold, &f.durable)) return false;
-    done = phi__fold_rewrite(memory, fold, &f);
+    bool done = phi__fold_rewrite(memory, fold, &f);
     fold->overlaps = fold->overlaps || (done && overlaps);
     phi__free(memory, f.durable, f.durable != NULL ? count : 0);
     phi__fold_free(memory, &f.out);
@@ -303,8 +288,7 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
 /* ---- for a projection ---- */
 
 PHI__FN void phi__fold_link(phi__fold *fold) {
-    size_t at;
-    for (at = fold->linked; at < fold->count; at++) {
+    for (size_t at = fold->linked; at < fold->count; at++) {
         phi__item *item = &fold->items[at];
         item->summary = at > 0 ? fold->items[at - 1].summary : 0;
         if (phi__project_items_sums_up(item->message, item->flags) && at < UINT32_MAX)
@@ -333,7 +317,6 @@ PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, ui
 
 static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, phi__fold *fold,
                             phi__entry *entry) {
-    phi__op *op;
     if (entry->kind == PHI_ENTRY_MESSAGE) {
         if (!phi__fold_room(thread->log.memory, fold, 1)) return false;
         phi__fold_message(fold, entry);
@@ -341,7 +324,7 @@ static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, 
         if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
             phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
     } else if (entry->kind == PHI_ENTRY_REWRITE) {
-        op = entry->of.op;
+        phi__op *op = entry->of.op;
         if (op->rewrite.revoke != NULL) return true; /* the revoked one is left out */
         if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
         return phi__fold_op(thread, fold, op);
@@ -356,15 +339,12 @@ static uint32_t phi__fold_lane_of(const phi__entry *entry) {
 
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold) {
-    phi__limit *limits;
-    bool done;
-    size_t i;
     memset(fold, 0, sizeof *fold);
     if (upto < thread->log.base) return PHI_NOT_FOUND;
     PHI_ASSERT(phi__thread_whole(thread));
-    limits = phi__fold_limits(thread, lane, upto);
-    done = limits != NULL;
-    for (i = 0; done && i < thread->log.held && thread->log.entries[i]->seq <= upto; i++) {
+    phi__limit *limits = phi__fold_limits(thread, lane, upto);
+    bool done = limits != NULL;
+    for (size_t i = 0; done && i < thread->log.held && thread->log.entries[i]->seq <= upto; i++) {
         phi__entry *entry = thread->log.entries[i];
         const phi__limit *limit = &limits[phi__fold_lane_of(entry)];
         if (limit->any && entry->seq <= limit->seq)

@@ -22,9 +22,9 @@ static phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uin
 }
 
 static phi__loop_start *phi__loops_known(const phi_thread *thread, phi_str loop_id) {
-    phi__loop_start *place;
     if (thread->loops.cap == 0) return NULL;
-    place = phi__loops_place(thread->loops.at, thread->loops.cap, phi__loops_hash(loop_id));
+    phi__loop_start *place =
+        phi__loops_place(thread->loops.at, thread->loops.cap, phi__loops_hash(loop_id));
     return place->hash != 0 ? place : NULL;
 }
 
@@ -50,8 +50,8 @@ static bool phi__loops_tell(phi__loops_told *to, phi_str loop_id) {
 }
 
 static bool phi__loops_tell_rewrite(phi__loops_told *to, const phi_rewrite *rewrite) {
-    size_t i, j;
-    for (i = 0; i < rewrite->span_count; i++)
+    size_t j;
+    for (size_t i = 0; i < rewrite->span_count; i++)
         for (j = 0; j < rewrite->spans[i].message_count; j++)
             if (!phi__loops_tell(to, rewrite->spans[i].messages[j].loop_id)) return false;
     return true;
@@ -73,9 +73,8 @@ PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
                               bool (*saw_fn)(void *user_data, phi_str loop_id), void *user_data) {
     phi__loops *loops = &thread->loops;
     uint64_t from = loops->told_to == reader ? loops->told : 0;
-    phi__loops_told to;
     size_t i = thread->log.held;
-    memset(&to, 0, sizeof to);
+    phi__loops_told to = PHI_ZERO;
     to.saw_fn = saw_fn;
     to.user_data = user_data;
     while (i > 0 && thread->log.entries[i - 1]->seq >= from)
@@ -118,21 +117,20 @@ PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, 
 /* Without memory for a smaller table the old one stays. */
 PHI__FN void phi__loops_evict(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
-    size_t n = 0, cap = 8, i;
+    size_t n = 0, cap = 8;
     phi__loop_start *table;
-    for (i = 0; i < thread->log.held; i++)
+    for (size_t i = 0; i < thread->log.held; i++)
         n += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     while (cap / 2 <= n) cap *= 2;
     if (cap >= loops->cap) return;
     table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return;
-    for (i = n = 0; i < thread->log.held; i++) {
+    for (size_t i = n = 0; i < thread->log.held; i++) {
         const phi__loop_start *was = NULL;
-        phi__loop_start *now;
         if (thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START)
             was = phi__loops_find(thread, thread->log.entries[i]->loop_id);
         if (was == NULL) continue;
-        now = phi__loops_place(table, cap, was->hash);
+        phi__loop_start *now = phi__loops_place(table, cap, was->hash);
         n += now->hash == 0;
         *now = *was;
     }
@@ -145,12 +143,12 @@ PHI__FN void phi__loops_evict(phi_thread *thread) {
 
 PHI__FN bool phi__loops_room(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
-    size_t cap = phi__max(loops->cap * 2, 8), i;
+    size_t cap = phi__max(loops->cap * 2, 8);
     phi__loop_start *table;
     if (loops->count < loops->cap / 2) return true;
     table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
-    for (i = 0; i < loops->cap; i++)
+    for (size_t i = 0; i < loops->cap; i++)
         if (loops->at[i].hash != 0) *phi__loops_place(table, cap, loops->at[i].hash) = loops->at[i];
     phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
     loops->at = table;
@@ -182,13 +180,6 @@ PHI__FN void phi__loops_ends_beside(phi_thread *thread, phi__entry *end) {
     phi__loop_start *start = phi__loops_known(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
     if (start != NULL) start->seq = 0;
-}
-
-/* For a LOOP_END, when it is attached: its ordinal. Beside: of a run that was copied, so that the
-   active run stays the active one. */
-static void phi__loops_ends(phi_thread *thread, phi__entry *end) {
-    phi__loops_ends_beside(thread, end);
-    thread->loops.started = NULL;
 }
 
 PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none) {
@@ -242,13 +233,11 @@ static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
 /* The lane without the rewrites of the run, into the undo. They count as rolled back for that
    moment alone: the end may not come to be appended. */
 static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
-    phi_status status;
     phi__fold fold;
-    phi__op *op;
     if (!phi__ops_roll_back(thread, thread->lanes.active, start - 1, thread->log.count))
         return PHI_OK;
-    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
-    for (op = thread->ops.last; op != NULL && op->seq >= start; op = op->earlier)
+    phi_status status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
+    for (phi__op *op = thread->ops.last; op != NULL && op->seq >= start; op = op->earlier)
         if (op->revoked && op->revoked_at == thread->log.count) op->revoked = false;
     if (status != PHI_OK) return status;
     phi__runs_drop_undo(thread);
@@ -259,9 +248,8 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
 }
 
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end) {
-    uint64_t start;
     if (end->keep != PHI_KEEP_NONE) return false;
-    start = phi__runs_start(thread, end);
+    uint64_t start = phi__runs_start(thread, end);
     return start != 0 && !phi__runs_has_undo(thread, start) && thread->ops.last_seq >= start;
 }
 
@@ -271,28 +259,28 @@ PHI__FN phi_status phi__runs_may_end(phi_thread *thread, const phi__entry *end) 
                : PHI_OK;
 }
 
-static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
-    uint64_t start = (uint64_t)end->ordinal;
-    (void)phi__ops_roll_back(thread, end->lane, start - 1, end->seq);
-    phi__ops_unmark(thread, end->lane, start - 1, end->seq);
-    if (phi__runs_has_undo(thread, start)) {
-        phi__fold_move(thread->log.memory, &thread->fold, &thread->undo.fold);
-        memset(&thread->undo, 0, sizeof thread->undo);
-    }
-    phi__fold_take_out(&thread->fold, start - 1, end->seq);
-    phi__thread_evictable(thread);
-}
-
 PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end) {
-    phi__loops_ends(thread, end);
-    if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
+    /* For a LOOP_END, when it is attached: its ordinal. Beside: of a run that was copied, so
+       that the active run stays the active one. */
+    phi__loops_ends_beside(thread, end);
+    thread->loops.started = NULL;
+    if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) {
+        uint64_t start = (uint64_t)end->ordinal;
+        (void)phi__ops_roll_back(thread, end->lane, start - 1, end->seq);
+        phi__ops_unmark(thread, end->lane, start - 1, end->seq);
+        if (phi__runs_has_undo(thread, start)) {
+            phi__fold_move(thread->log.memory, &thread->fold, &thread->undo.fold);
+            memset(&thread->undo, 0, sizeof thread->undo);
+        }
+        phi__fold_take_out(&thread->fold, start - 1, end->seq);
+        phi__thread_evictable(thread);
+    }
     phi__kept_state_run_ended(thread, end->ordinal, end->keep == PHI_KEEP_NONE);
     phi__runs_drop_undo(thread);
 }
 
 PHI__FN void phi__runs_roll_back_again(phi_thread *thread) {
-    size_t i;
-    for (i = 0; i < thread->log.held; i++) {
+    for (size_t i = 0; i < thread->log.held; i++) {
         const phi__entry *end = thread->log.entries[i];
         if (end->kind == PHI_ENTRY_LOOP_END && end->keep == PHI_KEEP_NONE && end->ordinal > 0)
             (void)phi__ops_roll_back(thread, end->lane, (uint64_t)end->ordinal - 1, end->seq);
@@ -323,12 +311,12 @@ static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size
 /* Room in the table for one more lane. False: no memory. */
 static bool phi__lane_index_room(phi_thread *thread) {
     size_t cap = phi__max(thread->lanes.table_cap * 2, 4 * PHI__LANE_FEW);
-    uint32_t *table, i;
+    uint32_t *table;
     if (thread->lanes.count < PHI__LANE_FEW || thread->lanes.count < thread->lanes.table_cap / 2)
         return true;
     table = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
-    for (i = 0; i < thread->lanes.count; i++)
+    for (uint32_t i = 0; i < thread->lanes.count; i++)
         *phi__lane_place(thread, table, cap, thread->lanes.at[i].name) = i + 1;
     phi__free(thread->log.memory, thread->lanes.table, thread->lanes.table_cap * sizeof *table);
     thread->lanes.table = table;
@@ -368,10 +356,9 @@ static bool phi__lane_table(phi_thread *thread) {
 
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
     phi__entry *entries;
-    size_t i;
     if (!phi__append_reserve(thread, n, 0)) return NULL;
     entries = (phi__entry *)phi__arena_zero(phi__thread_room(thread), n * sizeof *entries);
-    for (i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
+    for (size_t i = 0; entries != NULL && i < n; i++) entries[i].at_ms = phi__thread_now(thread);
     return entries;
 }
 
@@ -387,7 +374,6 @@ static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t pa
                                    uint64_t fork_seq, size_t more) {
     char *copy = (char *)phi__alloc(thread->log.memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
-    phi__lane *made;
     if (copy != NULL && phi__lane_table(thread) && phi__lane_index_room(thread))
         entries = phi__lane_entries(thread, 1 + more);
     if (entries == NULL) {
@@ -395,7 +381,7 @@ static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t pa
         return NULL;
     }
     memcpy(copy, name.at, name.len);
-    made = &thread->lanes.at[thread->lanes.count];
+    phi__lane *made = &thread->lanes.at[thread->lanes.count];
     made->name = phi__str(copy, name.len);
     made->parent = parent;
     made->fork_seq = fork_seq;
@@ -431,9 +417,9 @@ PHI__FN phi__entry *phi__lane_message(const phi_thread *thread, size_t i) {
 
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
-    size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
+    size_t lanes = phi__thread_lanes(thread), n = 0, i;
     phi__entry **list = NULL;
-    for (pass = 0; limits != NULL && pass < 2; pass++) {
+    for (size_t pass = 0; limits != NULL && pass < 2; pass++) {
         if (pass == 1)
             list = (phi__entry **)phi__alloc(thread->log.memory,
                                              phi__mul(phi__max(n, 1), sizeof *list));
@@ -473,12 +459,10 @@ PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__fold fold;
-    phi__entry *entry;
-    phi_status status;
     if (lane == thread->lanes.active) return PHI_OK;
-    status = phi__fold_lane(thread, lane, UINT64_MAX, &fold);
+    phi_status status = phi__fold_lane(thread, lane, UINT64_MAX, &fold);
     if (status != PHI_OK) return status;
-    entry = phi__lane_entries(thread, 1);
+    phi__entry *entry = phi__lane_entries(thread, 1);
     if (entry == NULL || !phi__lane_messages(thread, lane)) {
         phi__fold_free(thread->log.memory, &fold);
         phi_arena_reset(room, mark);
@@ -502,8 +486,7 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
 PHI__FN void phi__lane_free_all(phi_thread *thread) {
     phi_memory *memory = thread->log.memory;
     phi__lanes *lanes = &thread->lanes;
-    uint32_t i;
-    for (i = 1; i < lanes->count; i++) /* the first one's name is static */
+    for (uint32_t i = 1; i < lanes->count; i++) /* the first one's name is static */
         phi__free(memory, (void *)(uintptr_t)lanes->at[i].name.at, lanes->at[i].name.len + 1);
     phi__free(memory, lanes->table, lanes->table_cap * sizeof *lanes->table);
     phi__free(memory, lanes->at, lanes->cap * sizeof *lanes->at);
@@ -514,18 +497,17 @@ PHI__FN void phi__lane_free_all(phi_thread *thread) {
 /* *open is the last answer of a fold, if one of its calls has no result there; else SIZE_MAX.
    False: no memory. */
 static bool phi__lane_open_group(phi_memory *memory, const phi__fold *fold, size_t *open) {
-    size_t at = fold->count, i;
-    const phi_message *answer;
+    size_t at = fold->count;
     phi__ids results;
     *open = SIZE_MAX;
     while (at > 0 && fold->items[at - 1].message->role != PHI_ROLE_ASSISTANT) at--;
     if (at == 0) return true;
-    answer = fold->items[at - 1].message;
+    const phi_message *answer = fold->items[at - 1].message;
     if (!phi__groups_ids_make(memory, &results, fold->count - at)) return false;
-    for (i = at; i < fold->count; i++)
+    for (size_t i = at; i < fold->count; i++)
         if (fold->items[i].message->role == PHI_ROLE_TOOL_RESULT)
             phi__groups_ids_put(&results, fold->items[i].message->tool_call_id, i);
-    for (i = 0; i < answer->content_count; i++) {
+    for (size_t i = 0; i < answer->content_count; i++) {
         const phi_content *c = &answer->content[i];
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete &&
             phi__groups_ids_get(&results, c->id) == SIZE_MAX)

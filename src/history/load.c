@@ -55,9 +55,8 @@ enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides a
 static bool phi__load_room(phi_thread *thread) {
     struct phi__loading *l = thread->loading;
     size_t lanes = phi__thread_lanes(thread);
-    void *grown;
     if (l->count >= lanes) return true;
-    grown = phi__grow(thread->log.memory, l->lanes, &l->cap, lanes, sizeof *l->lanes);
+    void *grown = phi__grow(thread->log.memory, l->lanes, &l->cap, lanes, sizeof *l->lanes);
     if (grown == NULL) return false;
     l->lanes = (phi__load_lane *)grown;
     memset(&l->lanes[l->count], 0, (lanes - l->count) * sizeof *l->lanes);
@@ -84,9 +83,8 @@ static void phi__load_forget(phi_thread *thread, phi__load_lane *lane) {
 
 PHI__FN void phi__load_drop(phi_thread *thread) {
     struct phi__loading *l = thread->loading;
-    size_t i;
     if (l == NULL) return;
-    for (i = 0; i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++) {
         phi__fold_free(thread->log.memory, &l->lanes[i].fold);
         phi__free(thread->log.memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));
     }
@@ -102,11 +100,10 @@ PHI__FN void phi__load_drop(phi_thread *thread) {
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out) {
     struct phi__loading *l = thread->loading;
     bool active = lane == thread->lanes.active;
-    phi__load_lane *of;
     phi_status status = PHI_OK;
     phi__fold made;
     if (!phi__load_room(thread)) return PHI_NO_MEMORY;
-    of = &l->lanes[lane];
+    phi__load_lane *of = &l->lanes[lane];
     *out = active ? &thread->fold : &of->fold;
     if (active ? l->known : of->known) return PHI_OK;
     status = phi__fold_lane(thread, lane, UINT64_MAX, &made);
@@ -128,20 +125,16 @@ PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
             phi__fold_room(thread->log.memory, &thread->fold, 1));
 }
 
-/* The view kept of its lane, which is not the active one, is out of date. */
-static void phi__load_graft(phi_thread *thread, phi__entry *entry) {
-    phi__load_lane *lane = &thread->loading->lanes[entry->lane];
-    phi__graft_put(thread, entry);
-    if (lane->known) phi__load_forget(thread, lane);
-    lane->seen = true;
-    if (entry->kind == PHI_ENTRY_MESSAGE && (entry->flags & PHI_ENTRY_DURABLE) != 0)
-        thread->loading->durable = true;
-    phi__log_grew(&thread->log);
-}
-
 PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry) {
     if ((entry->flags & PHI_ENTRY_GRAFTED) != 0 && entry->lane != thread->lanes.active) {
-        phi__load_graft(thread, entry);
+        /* The view kept of its lane, which is not the active one, is out of date. */
+        phi__load_lane *lane = &thread->loading->lanes[entry->lane];
+        phi__graft_put(thread, entry);
+        if (lane->known) phi__load_forget(thread, lane);
+        lane->seen = true;
+        if (entry->kind == PHI_ENTRY_MESSAGE && (entry->flags & PHI_ENTRY_DURABLE) != 0)
+            thread->loading->durable = true;
+        phi__log_grew(&thread->log);
         return;
     }
     phi__append_put(thread, entry);
@@ -155,7 +148,6 @@ PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry) {
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *from = &l->lanes[thread->lanes.active], *to = &l->lanes[lane];
-    size_t i;
     if (!l->known) phi__fold_free(thread->log.memory, &thread->fold);
     phi__fold_move(thread->log.memory, &from->fold, &thread->fold);
     from->known = l->known;
@@ -171,7 +163,7 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     phi__lane_activate(thread, lane);
     phi__kept_state_unknown(thread);
     if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->log.held) return;
-    for (i = 0; i < l->count; i++)
+    for (size_t i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
 }
 
@@ -188,16 +180,15 @@ PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane) {
 /* ---- whether it fits ---- */
 
 static bool phi__load_calls(const phi_message *m) {
-    size_t i;
     if (m->role == PHI_ROLE_TOOL_RESULT) return true;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+    for (size_t i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_TOOL_CALL) return true;
     return false;
 }
 
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite) {
-    size_t i, at;
-    for (i = 0; i < rewrite->span_count && !fold->overlaps; i++) {
+    size_t at;
+    for (size_t i = 0; i < rewrite->span_count && !fold->overlaps; i++) {
         const phi_span *span = &rewrite->spans[i];
         at = phi__fold_find(fold, span->from);
         if (at > 0 && fold->items[at - 1].to >= span->from) return false;
@@ -243,8 +234,8 @@ static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t
 
 /* Removes the spans of revoked rewrites. Whether there were any. */
 static bool phi__load_sweep(phi__load_lane *lane) {
-    size_t i, n = 0, before = lane->count;
-    for (i = 0; i < lane->count; i++)
+    size_t n = 0, before = lane->count;
+    for (size_t i = 0; i < lane->count; i++)
         if (lane->spans[i].op != NULL) lane->spans[n++] = lane->spans[i];
     lane->count = n;
     return n < before;
@@ -264,8 +255,7 @@ static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_
 static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, size_t n,
                                const phi_span *span) {
     struct phi__load_op *load = op->load;
-    size_t i;
-    for (i = at; i < at + n; i++) {
+    for (size_t i = at; i < at + n; i++) {
         if (lane->spans[i].op == NULL) continue;
         lane->spans[i].op->load->touched++;
         load->under[load->under_count++] = lane->spans[i];
@@ -284,8 +274,8 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
 static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
-    size_t i, at, n, all = 0;
-    for (i = 0; i < r->span_count && !lane->odd; i++) {
+    size_t at, n, all = 0;
+    for (size_t i = 0; i < r->span_count && !lane->odd; i++) {
         n = phi__load_covers(lane, &r->spans[i], &at);
         lane->odd = n == SIZE_MAX;
         if (n != SIZE_MAX) all += n;
@@ -297,7 +287,7 @@ static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *o
                                                         phi__mul(all, sizeof *load->under));
         if (load->under == NULL) return false;
     }
-    for (i = 0; i < r->span_count; i++) {
+    for (size_t i = 0; i < r->span_count; i++) {
         n = phi__load_covers(lane, &r->spans[i], &at);
         phi__load_go_under(lane, op, at, n, &r->spans[i]);
     }
@@ -307,15 +297,15 @@ static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *o
 /* Takes a rewrite's spans out of the list; the spans under them come back. False: no memory. */
 static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
-    size_t i, at;
+    size_t at;
     if (lane->odd) return true;
     if (!phi__load_span_room(thread, lane, load->under_count)) return false;
-    for (i = 0; i < op->rewrite.span_count; i++) {
+    for (size_t i = 0; i < op->rewrite.span_count; i++) {
         at = phi__load_find_span(lane, op->rewrite.spans[i].from);
         lane->spans[at].op = NULL;
         if (load->under_count > 0) phi__load_take_spans(lane, at, 1);
     }
-    for (i = 0; i < load->under_count; i++) {
+    for (size_t i = 0; i < load->under_count; i++) {
         phi__load_put_span(lane, &load->under[i]);
         load->under[i].op->load->touched--;
     }
@@ -330,8 +320,8 @@ PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op) {
 
 /* The items that its spans select, in *out where it is given; how many. */
 static size_t phi__load_taken(const phi__fold *fold, const phi_rewrite *r, phi__item *out) {
-    size_t i, at, n = 0;
-    for (i = 0; i < r->span_count; i++)
+    size_t at, n = 0;
+    for (size_t i = 0; i < r->span_count; i++)
         for (at = phi__fold_find(fold, r->spans[i].from);
              at < fold->count && fold->items[at].from <= r->spans[i].to; at++, n++)
             if (out != NULL) out[n] = fold->items[at];
@@ -371,9 +361,9 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
    themselves, which are long out of the processor's caches. */
 static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
-    size_t i, done = load->taken_count;
+    size_t done = load->taken_count;
     if (!phi__fold_room(thread->log.memory, fold, load->taken_count)) return false;
-    for (i = op->rewrite.span_count; i > 0; i--) {
+    for (size_t i = op->rewrite.span_count; i > 0; i--) {
         const phi_span *span = &op->rewrite.spans[i - 1];
         size_t at = phi__fold_find(fold, span->from), end = at, from = done;
         while (end < fold->count && fold->items[end].from <= span->to) end++;
@@ -415,8 +405,7 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
 /* The active lane's rewrites from entry `start` on go. */
 static phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     phi_status status = PHI_OK;
-    phi__op *op;
-    for (op = thread->ops.last; status == PHI_OK && op != NULL && op->seq >= start;
+    for (phi__op *op = thread->ops.last; status == PHI_OK && op != NULL && op->seq >= start;
          op = op->earlier)
         if (op->lane == thread->lanes.active && op->rewrite.revoke == NULL && !op->revoked)
             status = phi__load_unapply(thread, op);
@@ -437,14 +426,7 @@ typedef struct phi__load_forks {
     size_t entries, lanes;
 } phi__load_forks;
 
-static void phi__load_free_forks(phi_thread *thread, phi__load_forks *f) {
-    phi__free(thread->log.memory, f->first, f->first != NULL ? f->entries * sizeof *f->first : 0);
-    phi__free(thread->log.memory, f->next, f->next != NULL ? f->lanes * sizeof *f->next : 0);
-    phi__free(thread->log.memory, f->counts, f->counts != NULL ? f->lanes * sizeof *f->counts : 0);
-}
-
 static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
-    uint32_t i;
     memset(f, 0, sizeof *f);
     f->entries = thread->log.held;
     f->lanes = phi__thread_lanes(thread);
@@ -452,7 +434,8 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     f->next = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(f->lanes, sizeof *f->next));
     f->counts = (size_t *)phi__alloc(thread->log.memory, phi__mul(f->lanes, sizeof *f->counts));
     if (f->first == NULL || f->next == NULL || f->counts == NULL) return false;
-    for (i = (uint32_t)f->lanes; thread->lanes.at != NULL && i-- > 1;) { /* the lowest in front */
+    for (uint32_t i = (uint32_t)f->lanes;
+         thread->lanes.at != NULL && i-- > 1;) { /* the lowest in front */
         if (thread->lanes.at[i].parent == PHI__LANE_NONE) continue;
         f->next[i] = f->first[thread->lanes.at[i].fork_seq - thread->log.base];
         f->first[thread->lanes.at[i].fork_seq - thread->log.base] = i;
@@ -472,16 +455,17 @@ static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks
 static bool phi__load_places(phi_thread *thread) {
     phi__load_forks f;
     bool done = phi__load_make_forks(thread, &f);
-    size_t i;
     uint32_t lane;
-    for (i = 0; done && i < thread->log.held; i++) {
+    for (size_t i = 0; done && i < thread->log.held; i++) {
         phi__entry *entry = thread->log.entries[i];
         if (entry->kind == PHI_ENTRY_MESSAGE) entry->ordinal = f.counts[entry->lane]++;
         for (lane = f.first[i]; lane != 0; lane = f.next[lane])
             f.counts[lane] =
                 phi__load_count_at(thread, &f, thread->lanes.at[lane].parent, entry->seq);
     }
-    phi__load_free_forks(thread, &f);
+    phi__free(thread->log.memory, f.first, f.first != NULL ? f.entries * sizeof *f.first : 0);
+    phi__free(thread->log.memory, f.next, f.next != NULL ? f.lanes * sizeof *f.next : 0);
+    phi__free(thread->log.memory, f.counts, f.counts != NULL ? f.lanes * sizeof *f.counts : 0);
     return done;
 }
 

@@ -29,8 +29,7 @@ enum {
 };
 
 PHI__FN phi_policy phi__policy_filled(const phi_policy *policy) {
-    phi_policy p;
-    memset(&p, 0, sizeof p);
+    phi_policy p = PHI_ZERO;
     if (policy != NULL) p = *policy;
     if (p.max_input_tokens == 0) p.max_input_tokens = PHI__POLICY_INPUT;
     if (p.reserve_output_tokens == 0) p.reserve_output_tokens = PHI__POLICY_RESERVE;
@@ -116,8 +115,8 @@ PHI__FN bool phi__project_items_is_call(const phi_content *c) {
 }
 
 PHI__FN size_t phi__project_items_calls(const phi_message *m) {
-    size_t n = 0, i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+    size_t n = 0;
+    for (size_t i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
         n += phi__project_items_is_call(&m->content[i]) ? 1 : 0;
     return n;
 }
@@ -242,13 +241,12 @@ static void phi__project_results_join(phi__projecting *p, phi__group *g, const p
 
 PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls) {
     const phi_message *m = g->message;
-    size_t i;
     if (calls == 0) return;
     g->results =
         (const phi_message **)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->results));
     g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
     p->failed = p->failed || g->results == NULL || g->places == NULL;
-    for (i = 0; i < m->content_count && !p->failed; i++)
+    for (size_t i = 0; i < m->content_count && !p->failed; i++)
         if (phi__project_items_is_call(&m->content[i]))
             phi__project_results_join(p, g, &m->content[i]);
 }
@@ -305,16 +303,15 @@ static phi_message *phi__project_copy(phi__projecting *p, const phi_message *m,
 /* An answer without its calls; NULL: nothing is left of it. */
 static const phi_message *phi__project_talk(phi__projecting *p, const phi_message *m) {
     phi_content *content;
-    phi_message *copy;
-    size_t i, n = 0;
+    size_t n = 0;
     bool says = false;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         says = says || (m->content[i].kind == PHI_CONTENT_TEXT && m->content[i].text.len > 0) ||
                m->content[i].kind == PHI_CONTENT_IMAGE ||
                (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete);
-    copy = says ? phi__project_copy(p, m, &content) : NULL;
+    phi_message *copy = says ? phi__project_copy(p, m, &content) : NULL;
     if (copy == NULL) return NULL;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind != PHI_CONTENT_TOOL_CALL) content[n++] = m->content[i];
     copy->content_count = n;
     return copy;
@@ -324,10 +321,9 @@ static const phi_message *phi__project_talk(phi__projecting *p, const phi_messag
 static phi__group *phi__project_look(phi__projecting *p, size_t at) {
     phi__group *g = phi__project_group(p, at);
     uint32_t include = p->policy.include;
-    size_t calls;
     if (g == NULL) return NULL;
     p->groups++;
-    calls = phi__project_items_calls(g->message);
+    size_t calls = phi__project_items_calls(g->message);
     g->opens = phi__project_items_opens(p->order, at);
     g->starts = g->message->role == PHI_ROLE_USER;
     g->tokens = phi__project_items_tokens(p->order, at);
@@ -351,12 +347,11 @@ static bool phi__project_uses_summaries(const phi__projecting *p) {
 static phi__group *phi__project_look_summary(phi__projecting *p, size_t at) {
     phi__group *g = phi__project_group(p, at);
     phi_content *content;
-    phi_message *copy;
     if (g == NULL) return NULL;
     g->is_summary = g->starts = true;
     g->tokens = phi__project_items_tokens(p->order, at);
     if (g->message->role == p->policy.summary_role) return g;
-    copy = phi__project_copy(p, g->message, &content);
+    phi_message *copy = phi__project_copy(p, g->message, &content);
     if (copy == NULL) return NULL;
     copy->role = p->policy.summary_role;
     g->message = copy;
@@ -375,10 +370,9 @@ static bool phi__project_too_long(const phi__projecting *p, const phi_content *c
 static void phi__project_shorten(phi__projecting *p, phi_content *c, size_t most) {
     phi_str text = c->text;
     size_t head = phi__utf8_cut(text, most / 2), from = text.len - (most - most / 2);
-    phi__texts_args args;
     phi__buf cut;
     while (from < text.len && ((unsigned char)text.at[from] & 0xC0) == 0x80) from++;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = from - head;
     phi__buf_init(&cut, p->arena->memory);
     phi__buf_add(&cut, text.at, head);
@@ -395,11 +389,10 @@ static void phi__project_shorten(phi__projecting *p, phi_content *c, size_t most
 /* A result, its texts cut to `most` bytes; the same one where that changes nothing. */
 static const phi_message *phi__project_cut(phi__projecting *p, const phi_message *m, size_t most) {
     phi_content *content;
-    phi_message *copy;
     size_t i = 0;
     while (i < m->content_count && !phi__project_too_long(p, &m->content[i], most)) i++;
     if (i == m->content_count) return m;
-    copy = phi__project_copy(p, m, &content);
+    phi_message *copy = phi__project_copy(p, m, &content);
     for (; copy != NULL && !p->failed && i < m->content_count; i++)
         if (phi__project_too_long(p, &content[i], most)) phi__project_shorten(p, &content[i], most);
     return copy;
@@ -409,23 +402,18 @@ static bool phi__project_shows(const phi__group *g) {
     return g->verdict == PHI__VERDICT_SHOWN || g->verdict == PHI__VERDICT_CUT;
 }
 
-static uint64_t phi__project_result_tokens(const phi__projecting *p, const phi__group *g,
-                                           size_t i) {
-    return g->places[i] != SIZE_MAX ? phi__project_items_tokens(p->order, g->places[i])
-                                    : phi_tokens_of_message(p->order->counter, g->results[i]);
-}
-
 /* The tokens of the newest turn with its results cut so far; put: apply the cuts. */
 static uint64_t phi__project_try(phi__projecting *p, size_t most, bool put) {
     uint64_t sum = p->newest_tokens, was, now;
-    phi__group *g;
     size_t i;
-    for (g = p->oldest; g != NULL && !p->failed; g = g->newer) {
+    for (phi__group *g = p->oldest; g != NULL && !p->failed; g = g->newer) {
         for (i = 0; g->turn == 1 && phi__project_shows(g) && i < g->result_count; i++) {
             phi_arena_mark mark = phi_arena_save(p->arena);
             const phi_message *cut = phi__project_cut(p, g->results[i], most);
             if (p->failed || cut == g->results[i]) continue;
-            was = phi__project_result_tokens(p, g, i);
+            was = g->places[i] != SIZE_MAX
+                      ? phi__project_items_tokens(p->order, g->places[i])
+                      : phi_tokens_of_message(p->order->counter, g->results[i]);
             now = phi_tokens_of_message(p->order->counter, cut);
             sum = sum - was + now;
             if (put) {
@@ -440,9 +428,8 @@ static uint64_t phi__project_try(phi__projecting *p, size_t most, bool put) {
 }
 
 static size_t phi__project_longest(const phi__projecting *p) {
-    const phi__group *g;
     size_t most = 0, i, b;
-    for (g = p->oldest; g != NULL; g = g->newer)
+    for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
         for (i = 0; g->turn == 1 && i < g->result_count; i++)
             for (b = 0; b < g->results[i]->content_count; b++)
                 if (g->results[i]->content[b].kind == PHI_CONTENT_TEXT)
@@ -453,14 +440,13 @@ static size_t phi__project_longest(const phi__projecting *p) {
 /* The most bytes of a result with which the newest turn fits into `room`; 0: it does not. */
 static size_t phi__project_fit(phi__projecting *p, uint64_t room) {
     size_t over = phi__project_longest(p), most = over, middle;
-    int step;
     if (over / 8 > room) most = (size_t)room * 8; /* no text is that much denser than estimated */
     do {
         if (most == PHI__PROJECT_LEAST || p->failed) return 0;
         over = most;
         most = phi__max(most / 2, PHI__PROJECT_LEAST);
     } while (phi__project_try(p, most, false) > room);
-    for (step = 0; step < PHI__PROJECT_CLOSER && over > most + 1; step++) {
+    for (int step = 0; step < PHI__PROJECT_CLOSER && over > most + 1; step++) {
         middle = most + (over - most) / 2;
         if (phi__project_try(p, middle, false) <= room)
             most = middle;
@@ -468,21 +454,6 @@ static size_t phi__project_fit(phi__projecting *p, uint64_t room) {
             over = middle;
     }
     return most;
-}
-
-/* Results of the newest turn are cut so that it fits, beside the protected turns if that can be. */
-static void phi__project_squeeze(phi__projecting *p) {
-    uint64_t others = p->used - p->newest_tokens;
-    size_t most = 0;
-    p->meta.budget_truncated = true;
-    if (others < p->budget) most = phi__project_fit(p, p->budget - others);
-    if (most == 0 && others > 0) most = phi__project_fit(p, p->budget);
-    if (most == 0) {
-        p->meta.overflow = true;
-        most = PHI__PROJECT_LEAST;
-    }
-    p->newest_tokens = phi__project_try(p, most, true);
-    p->used = phi__projecting_sum(others, p->newest_tokens);
 }
 
 /* ---- the walk ---- */
@@ -505,8 +476,7 @@ static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
 
 /* Drops the messages before the window's first user message or summary. */
 static void phi__project_trim(phi__projecting *p) {
-    phi__group *g;
-    for (g = p->oldest; g != NULL; g = g->newer) {
+    for (phi__group *g = p->oldest; g != NULL; g = g->newer) {
         if (!phi__project_shows(g) ||
             (g->is_summary && p->stopped != PHI__VERDICT_SHOWN && g->at < p->stop_at))
             continue;
@@ -523,12 +493,25 @@ static void phi__project_trim(phi__projecting *p) {
 
 /* The newest and the protected turns are complete; older items are before item `at`. */
 static void phi__project_settle(phi__projecting *p, size_t at) {
-    bool cut;
     if (p->settled || p->failed) return;
     p->settled = true;
     if (p->turn == 1) phi__project_trim(p); /* no message opened it */
-    cut = p->newest_tokens > p->budget;
-    if (cut) phi__project_squeeze(p);
+    bool cut = p->newest_tokens > p->budget;
+    if (cut) {
+        /* Results of the newest turn are cut so that it fits, beside the protected turns if
+           that can be. */
+        uint64_t others = p->used - p->newest_tokens;
+        size_t most = 0;
+        p->meta.budget_truncated = true;
+        if (others < p->budget) most = phi__project_fit(p, p->budget - others);
+        if (most == 0 && others > 0) most = phi__project_fit(p, p->budget);
+        if (most == 0) {
+            p->meta.overflow = true;
+            most = PHI__PROJECT_LEAST;
+        }
+        p->newest_tokens = phi__project_try(p, most, true);
+        p->used = phi__projecting_sum(others, p->newest_tokens);
+    }
     p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
     p->full = cut || p->used > p->budget;
     phi__project_pay_summaries(p, at);
@@ -597,21 +580,18 @@ static void phi__project_step_group(phi__projecting *p, size_t at) {
 }
 
 static void phi__project_step_extension(phi__projecting *p, size_t at) {
-    phi__group *g;
     if (!p->order->extensions || p->stopped != PHI__VERDICT_SHOWN) return;
-    g = phi__project_group(p, at);
+    phi__group *g = phi__project_group(p, at);
     if (g != NULL) phi__project_put(p, g);
 }
 
 static void phi__project_walk(phi__projecting *p) {
     const phi__project_order *o = p->order;
-    size_t at;
     p->turn = 1;
     p->at = p->window = o->count;
     while (p->at > 0 && !p->failed && (o->all || p->stopped == PHI__VERDICT_SHOWN)) {
-        phi_role role;
-        at = p->at - 1;
-        role = phi__project_items_message(o, at)->role;
+        size_t at = p->at - 1;
+        phi_role role = phi__project_items_message(o, at)->role;
         if (role == PHI_ROLE_EXTENSION)
             phi__project_step_extension(p, at);
         else if (role == PHI_ROLE_TOOL_RESULT) {
@@ -653,22 +633,20 @@ static void phi__project_emit_one(phi__projecting *p, phi__projection *out,
 }
 
 static void phi__project_emit_group(phi__projecting *p, phi__projection *out, const phi__group *g) {
-    size_t i;
     phi__project_emit_one(p, out, g->message, g->at);
-    for (i = 0; i < g->result_count; i++)
+    for (size_t i = 0; i < g->result_count; i++)
         phi__project_emit_one(p, out, g->results[i], g->places[i]);
     p->meta.orphans_repaired += g->made;
     p->meta.summary_used = p->meta.summary_used || g->is_summary;
     if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) return;
     phi__project_range(p, g->at);
-    for (i = 0; i < g->result_count; i++)
+    for (size_t i = 0; i < g->result_count; i++)
         if (g->places[i] != SIZE_MAX) phi__project_range(p, g->places[i]);
 }
 
 static void phi__project_emit(phi__projecting *p, phi__projection *out) {
-    const phi__group *g;
     size_t n = 0;
-    for (g = p->oldest; g != NULL; g = g->newer)
+    for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
         if (phi__project_shows(g)) n += 1 + g->result_count;
     out->messages = (const phi_message **)phi_arena_alloc(
         p->arena, phi__mul(phi__max(n, 1), sizeof *out->messages));
@@ -679,16 +657,16 @@ static void phi__project_emit(phi__projecting *p, phi__projection *out) {
         return;
     }
     p->meta.from_seq = UINT64_MAX;
-    for (g = p->oldest; g != NULL; g = g->newer)
+    for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
         if (phi__project_shows(g)) phi__project_emit_group(p, out, g);
     if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
 }
 
 static size_t phi__project_all_groups(const phi__projecting *p) {
     const phi__project_order *o = p->order;
-    size_t n = p->groups, at;
+    size_t n = p->groups;
     if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
-    for (at = 0; at < p->at; at++)
+    for (size_t at = 0; at < p->at; at++)
         n += phi__project_items_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
     return n;
 }
@@ -696,8 +674,8 @@ static size_t phi__project_all_groups(const phi__projecting *p) {
 /* Results that no call was met for are not sent. */
 static size_t phi__project_orphans(const phi__projecting *p) {
     const phi__found *found;
-    size_t n = 0, i;
-    for (i = 0; i < PHI__PROJECT_BUCKETS; i++)
+    size_t n = 0;
+    for (size_t i = 0; i < PHI__PROJECT_BUCKETS; i++)
         for (found = p->found[i]; found != NULL; found = found->later)
             n += found->at >= p->window ? 1 : 0;
     return n;
@@ -706,12 +684,11 @@ static size_t phi__project_orphans(const phi__projecting *p) {
 static void phi__project_tell(phi__projecting *p) {
     const phi__project_order *o = p->order;
     phi_projection_meta *meta = &p->meta;
-    const phi__group *g;
     meta->estimated_tokens =
         phi__projecting_sum(p->used, phi__projecting_sum(meta->system_tokens, meta->tools_tokens));
     meta->messages_total = o->count;
     meta->groups_dropped = phi__project_all_groups(p);
-    for (g = p->oldest; g != NULL; g = g->newer)
+    for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
         if (phi__project_shows(g) &&
             phi__project_items_is_group(phi__project_items_message(o, g->at),
                                         phi__project_items_flags(o, g->at)))
@@ -726,26 +703,22 @@ static void phi__project_tell(phi__projecting *p) {
     meta->need_to = phi__project_items_to(o, p->window - 1);
 }
 
-static void phi__project_budget(phi__projecting *p) {
-    const phi__project_order *o = p->order;
-    uint64_t left = p->policy.max_input_tokens, taken;
-    p->meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
-    p->meta.tools_tokens = o->tools_tokens;
-    taken = phi__projecting_sum(p->policy.reserve_output_tokens,
-                                phi__projecting_sum(p->meta.system_tokens, p->meta.tools_tokens));
-    if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
-    p->budget = p->meta.budget_tokens = left;
-}
-
 PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *arena,
                                 phi__projection *out) {
-    phi__projecting p;
-    memset(&p, 0, sizeof p);
+    phi__projecting p = PHI_ZERO;
     memset(out, 0, sizeof *out);
     p.order = order;
     p.arena = arena;
     p.policy = phi__policy_filled(order->policy);
-    phi__project_budget(&p);
+    const phi__project_order *o = p.order;
+    uint64_t left = p.policy.max_input_tokens;
+    p.meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
+    p.meta.tools_tokens = o->tools_tokens;
+    uint64_t taken =
+        phi__projecting_sum(p.policy.reserve_output_tokens,
+                            phi__projecting_sum(p.meta.system_tokens, p.meta.tools_tokens));
+    if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
+    p.budget = p.meta.budget_tokens = left;
     phi__project_walk(&p);
     if (!p.failed) phi__project_trim(&p);
     phi__project_pin(&p);
@@ -782,9 +755,8 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
                                phi_projection_meta *meta) {
     phi__project_order order;
     phi__projection made;
-    phi_status status;
     if (arena == NULL || out == NULL || out_count == NULL) return PHI_BAD_ARG;
-    status =
+    phi_status status =
         phi__project_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
     if (status != PHI_OK) return status;
     status = phi__project(&order, arena, &made);
@@ -852,36 +824,32 @@ static void phi__explain_head(phi__buf *out, const phi_projection_meta *meta,
         (unsigned long long)meta->tools_tokens);
 }
 
-static void phi__explain_tail(phi__buf *out, const phi_projection_meta *meta) {
-    phi__buf_printf(out, "sent: %llu messages of %llu, %llu tokens in all",
-                    (unsigned long long)meta->messages_included,
-                    (unsigned long long)meta->messages_total,
-                    (unsigned long long)meta->estimated_tokens);
-    if (meta->overflow) phi__buf_text(out, "; the newest turn does not fit");
-    if (meta->protected_over) phi__buf_text(out, "; protected turns are beyond the budget");
-    if (meta->need_summary)
-        phi__buf_printf(out, "; a summary of %llu-%llu is wanted",
-                        (unsigned long long)meta->need_from, (unsigned long long)meta->need_to);
-    phi__buf_char(out, '\n');
-}
-
 /* order->all is set. */
 PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out) {
     phi_arena scratch;
     phi__projection made;
     phi__buf text;
     phi_policy policy = phi__policy_filled(order->policy);
-    const phi__group *g;
-    phi_status status;
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_init(&text, arena->memory);
     order->all = true;
     order->extensions = false;
-    status = phi__project(order, &scratch, &made);
+    phi_status status = phi__project(order, &scratch, &made);
     if (status == PHI_OK) {
         phi__explain_head(&text, &made.meta, &policy);
-        for (g = made.groups; g != NULL; g = g->newer) phi__explain_group(&text, order, g, &policy);
-        phi__explain_tail(&text, &made.meta);
+        for (const phi__group *g = made.groups; g != NULL; g = g->newer)
+            phi__explain_group(&text, order, g, &policy);
+        const phi_projection_meta *meta = &made.meta;
+        phi__buf_printf(&text, "sent: %llu messages of %llu, %llu tokens in all",
+                        (unsigned long long)meta->messages_included,
+                        (unsigned long long)meta->messages_total,
+                        (unsigned long long)meta->estimated_tokens);
+        if (meta->overflow) phi__buf_text(&text, "; the newest turn does not fit");
+        if (meta->protected_over) phi__buf_text(&text, "; protected turns are beyond the budget");
+        if (meta->need_summary)
+            phi__buf_printf(&text, "; a summary of %llu-%llu is wanted",
+                            (unsigned long long)meta->need_from, (unsigned long long)meta->need_to);
+        phi__buf_char(&text, '\n');
         if (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)) status = PHI_NO_MEMORY;
     }
     phi__buf_free(&text);
@@ -903,10 +871,9 @@ static uint64_t phi__tracker_add(uint64_t a, uint64_t b) {
 /* ---- public ---- */
 
 PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index) {
-    uint64_t sum;
     if (tracker == NULL || usage == NULL) return;
-    sum = phi__tracker_add(phi__tracker_add(usage->input, usage->output),
-                           phi__tracker_add(usage->cache_read, usage->cache_write));
+    uint64_t sum = phi__tracker_add(phi__tracker_add(usage->input, usage->output),
+                                    phi__tracker_add(usage->cache_read, usage->cache_write));
     if (sum == 0) return;
     tracker->reported = sum;
     tracker->index = index;
@@ -922,9 +889,8 @@ PHI__FN uint64_t phi__tracker_tokens(const phi__tracker *tracker,
                                      const phi_message *const *messages, size_t count,
                                      const phi_token_counter *counter) {
     size_t i;
-    uint64_t sum;
     if (messages == NULL) return 0;
-    sum = phi__tracker_known(tracker, count, &i);
+    uint64_t sum = phi__tracker_known(tracker, count, &i);
     for (; i < count; i++) sum = phi__tracker_add(sum, phi_tokens_of_message(counter, messages[i]));
     return sum;
 }

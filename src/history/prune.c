@@ -104,9 +104,9 @@ static phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_me
                                  size_t *count) {
     phi_span *spans =
         (phi_span *)phi__arena_zero(arena, phi__mul(plan->removed + 1, sizeof *spans));
-    size_t at, n = 0;
+    size_t n = 0;
     bool open = false;
-    for (at = 0; spans != NULL && at < plan->count; at++) {
+    for (size_t at = 0; spans != NULL && at < plan->count; at++) {
         if (!phi__plan_goes(plan, at)) {
             open = false;
             continue;
@@ -146,9 +146,9 @@ static bool phi__prune_stays(const phi__pruning *p, const phi_view_item *item) {
 static bool phi__prune_choose(phi__pruning *p) {
     phi_memory *memory = p->arena->memory;
     size_t *callers = phi__groups_find(memory, p->items, sizeof *p->items, p->plan.count);
-    size_t i, at = 0;
+    size_t at = 0;
     if (callers == NULL) return false;
-    for (i = 0; i < p->plan.count; i++) {
+    for (size_t i = 0; i < p->plan.count; i++) {
         const phi_view_item *item = &p->items[i];
         phi__plan_put(&p->plan, i, item->from, item->to,
                       phi_tokens_of_message(p->counter, item->message));
@@ -168,9 +168,8 @@ static bool phi__prune_choose(phi__pruning *p) {
 static bool phi__prune_times(phi__pruning *p) {
     int64_t *times = (int64_t *)phi_arena_alloc(
         p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *times));
-    size_t i;
     if (times == NULL) return false;
-    for (i = 0; i < p->plan.count; i++)
+    for (size_t i = 0; i < p->plan.count; i++)
         if (phi__plan_goes(&p->plan, i))
             times[p->pruned.timestamp_count++] = p->items[i].message->timestamp_ms;
     p->pruned.timestamps = times;
@@ -179,9 +178,8 @@ static bool phi__prune_times(phi__pruning *p) {
 
 PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, const phi_texts *texts,
                                      phi_arena *arena) {
-    phi__texts_args args;
     phi_str text;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.text = memo;
     return phi__texts_make(arena, texts, PHI_TEXT_PRUNED, &args, &text)
                ? phi__compact_say_at(text, first, arena)
@@ -199,8 +197,6 @@ static bool phi__prune_remember(phi__pruning *p) {
 static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
     phi__buf out;
     phi_str kept;
-    size_t i;
-    bool done;
     phi__buf_init(&out, p->arena->memory);
     phi__buf_text(&out, "{\"tokens_removed\":");
     phi__json_number_put_u64(&out, p->pruned.tokens_removed);
@@ -212,12 +208,12 @@ static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
     else
         phi__buf_text(&out, "null");
     phi__buf_text(&out, ",\"pruned_timestamps\":[");
-    for (i = 0; i < p->pruned.timestamp_count; i++) {
+    for (size_t i = 0; i < p->pruned.timestamp_count; i++) {
         phi__json_write_comma(&out);
         phi__json_number_put_i64(&out, p->pruned.timestamps[i]);
     }
     phi__buf_text(&out, "]}");
-    done = !out.failed && phi__arena_str(p->arena, phi__buf_str(&out), &kept);
+    bool done = !out.failed && phi__arena_str(p->arena, phi__buf_str(&out), &kept);
     phi__buf_free(&out);
     if (done) *meta = kept.at;
     return done;
@@ -241,13 +237,11 @@ static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
 PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                    const phi_token_counter *counter, phi_arena *arena,
                                    phi_rewrite *out, phi_pruned *pruned) {
-    phi__pruning p;
     phi__plan_item *known;
-    phi_status status;
     if ((items == NULL && count > 0) || prune == NULL || prune->tokens == 0 || arena == NULL ||
         out == NULL)
         return PHI_BAD_ARG;
-    memset(&p, 0, sizeof p);
+    phi__pruning p = PHI_ZERO;
     memset(out, 0, sizeof *out);
     if (pruned != NULL) memset(pruned, 0, sizeof *pruned);
     p.items = items;
@@ -258,7 +252,7 @@ PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, con
     if (known == NULL) return PHI_NO_MEMORY;
     phi__plan_init(&p.plan, known, count);
     out->reason = PHI_REWRITE_PRUNE;
-    status = phi__prune_make(&p, out);
+    phi_status status = phi__prune_make(&p, out);
     if (status != PHI_OK) memset(out, 0, sizeof *out);
     if (status == PHI_OK && pruned != NULL) *pruned = p.pruned;
     return status;
@@ -266,10 +260,9 @@ PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, con
 
 PHI__FN uint64_t phi__prune_from(const phi_thread *thread) {
     uint64_t limit = UINT64_MAX, from = 0;
-    uint32_t lane;
     size_t i;
     if (thread == NULL) return 0;
-    for (lane = thread->lanes.active; lane != PHI__LANE_NONE;
+    for (uint32_t lane = thread->lanes.active; lane != PHI__LANE_NONE;
          lane = thread->lanes.at[lane].parent) {
         for (i = 0; i < thread->ops.compaction_count; i++) {
             const phi__compaction_mark *mark = &thread->ops.compactions[i];
@@ -319,12 +312,10 @@ static bool phi__truncate_is(const phi_rewrite *r) {
    the one before it out. */
 static void phi__truncate_find_marker(phi__truncation *t) {
     const phi__fold *fold = &t->thread->fold;
-    const phi__op *op;
-    for (op = t->thread->ops.last; op != NULL; op = op->earlier) {
+    for (const phi__op *op = t->thread->ops.last; op != NULL; op = op->earlier) {
         const phi_rewrite *r = &op->rewrite;
-        size_t at;
         if (!phi__truncate_is(r)) continue;
-        at = phi__fold_find(fold, r->spans[0].from);
+        size_t at = phi__fold_find(fold, r->spans[0].from);
         if (at == fold->count || fold->items[at].message != r->spans[0].messages) continue;
         t->plan.also = at;
         t->gone = strtoull(r->meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
@@ -336,9 +327,9 @@ static void phi__truncate_find_marker(phi__truncation *t) {
 /* Where the group that begins at an item ends: behind the last result that follows an answer,
    though extensions may stand between. */
 static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
-    size_t end = at + 1, i;
+    size_t end = at + 1;
     if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
-    for (i = end; i < thread->fold.count; i++) {
+    for (size_t i = end; i < thread->fold.count; i++) {
         phi_role role = thread->fold.items[i].message->role;
         if (role == PHI_ROLE_TOOL_RESULT)
             end = i + 1;
@@ -351,12 +342,12 @@ static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
 /* Extensions at the end are no group to be kept for: no model sees them. */
 static void phi__truncate_look(phi__truncation *t) {
     const phi_thread *thread = t->thread;
-    size_t at, end, i;
+    size_t end, i;
     bool summed_up = false;
     t->first = t->newest = SIZE_MAX;
     t->tokens = phi__truncate_before(t);
     phi__truncate_find_marker(t);
-    for (at = 0; at < thread->fold.count; at = end) {
+    for (size_t at = 0; at < thread->fold.count; at = end) {
         const phi__item *item = &thread->fold.items[at];
         end = phi__truncate_group_end(thread, at);
         if (at == t->plan.also) continue;
@@ -379,14 +370,13 @@ static void phi__truncate_spare(phi__truncation *t, size_t at) {
 /* Which blocks there are, and which must stay. */
 static void phi__truncate_join(phi__truncation *t, const size_t *callers, const uint8_t *durable) {
     const phi__fold *fold = &t->thread->fold;
-    size_t i;
-    for (i = 0; i < fold->count; i++) {
+    for (size_t i = 0; i < fold->count; i++) {
         if (callers[i] != SIZE_MAX) phi__plan_join(&t->plan, callers[i], i);
         if (i > 0 && fold->items[i].from == fold->items[i - 1].from &&
             fold->items[i].to == fold->items[i - 1].to)
             phi__plan_join(&t->plan, i - 1, i);
     }
-    for (i = 0; durable != NULL && i < fold->count; i++)
+    for (size_t i = 0; durable != NULL && i < fold->count; i++)
         if (durable[i] != 0) phi__truncate_spare(t, i);
     phi__truncate_spare(t, t->first);
     phi__truncate_spare(t, t->newest);
@@ -396,10 +386,9 @@ static void phi__truncate_join(phi__truncation *t, const size_t *callers, const 
 static uint64_t phi__truncate_gone(const phi__truncation *t) { return t->gone + t->plan.removed; }
 
 static void phi__truncate_mark(phi__truncation *t, phi_message *marker, phi_content *block) {
-    phi__texts_args args;
     memset(marker, 0, sizeof *marker);
     memset(block, 0, sizeof *block);
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = phi__truncate_gone(t);
     t->words.len = 0;
     phi__texts_put(&t->words, t->texts, PHI_TEXT_REMOVED, &args);
@@ -421,8 +410,7 @@ static uint64_t phi__truncate_tokens(phi__truncation *t) {
 /* Takes blocks until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__truncate_before(t), now = before;
-    int late;
-    for (late = 0; late < 2; late++) {
+    for (int late = 0; late < 2; late++) {
         size_t at = 0;
         while (now > target_tokens && phi__plan_take(&t->plan, &at, t->last, late != 0))
             now = phi__truncate_tokens(t);
@@ -433,10 +421,8 @@ static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
 static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_index) {
     char meta[48];
     phi_arena scratch;
-    phi_rewrite rewrite;
     phi_message marker;
     phi_content block;
-    phi_status status;
     phi__truncate_mark(t, &marker, &block);
     if (t->words.failed) return false;
     marker.timestamp_ms = phi__thread_now(t->thread);
@@ -444,14 +430,14 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     marker.turn_index = turn_index;
     (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}",
                    (unsigned long long)phi__truncate_gone(t));
-    memset(&rewrite, 0, sizeof rewrite);
+    phi_rewrite rewrite = PHI_ZERO;
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.meta = meta;
     phi_arena_init(&scratch, t->thread->log.memory, 0);
     rewrite.spans = phi__plan_spans(&t->plan, &scratch, &marker, &rewrite.span_count);
-    status = rewrite.spans != NULL
-                 ? phi__rewrite_make(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0)
-                 : PHI_NO_MEMORY;
+    phi_status status = rewrite.spans != NULL ? phi__rewrite_make(t->thread, &rewrite, loop_id,
+                                                                  turn_index, NULL, NULL, 0)
+                                              : PHI_NO_MEMORY;
     if (status == PHI_BAD_ARG && rewrite.spans[0].message_count > 0) {
         /* the marker would part an answer from a result that stays: the cut has none */
         phi_span *first = (phi_span *)(uintptr_t)rewrite.spans;
@@ -465,11 +451,11 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
 static bool phi__truncate_blocks(phi__truncation *t) {
     phi_thread *thread = t->thread;
     const phi__fold *fold = &thread->fold;
-    size_t *callers = phi__groups_make(thread->log.memory, fold), i;
+    size_t *callers = phi__groups_make(thread->log.memory, fold);
     uint8_t *durable = NULL;
     bool done = callers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
     if (done) {
-        for (i = 0; i < fold->count; i++)
+        for (size_t i = 0; i < fold->count; i++)
             phi__plan_put(&t->plan, i, fold->items[i].from, fold->items[i].to,
                           phi_tokens_of_message(t->counter, fold->items[i].message));
         phi__truncate_look(t);
@@ -483,19 +469,17 @@ static bool phi__truncate_blocks(phi__truncation *t) {
 PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
                            const phi_token_counter *counter, const phi_texts *texts,
                            phi_str loop_id, uint32_t turn_index, size_t *removed) {
-    phi__truncation t;
     phi__plan_item *items;
     size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *items);
-    bool done;
     *removed = 0;
-    memset(&t, 0, sizeof t);
+    phi__truncation t = PHI_ZERO;
     t.thread = thread;
     t.counter = counter;
     t.texts = texts;
     phi__buf_init(&t.words, thread->log.memory);
     items = (phi__plan_item *)phi__alloc(thread->log.memory, bytes);
     phi__plan_init(&t.plan, items, thread->fold.count);
-    done = items != NULL && phi__truncate_blocks(&t);
+    bool done = items != NULL && phi__truncate_blocks(&t);
     if (done && phi__truncate_plan(&t, target_tokens)) {
         done = phi__truncate_do(&t, loop_id, turn_index);
         if (done) *removed = t.plan.removed;
@@ -540,9 +524,8 @@ PHI__FN bool phi__revert_step_number(phi_str name, uint64_t *seq) {
 
 PHI__FN void phi__revert_step_put_all(phi__buf *out, const phi_str *names, size_t count) {
     uint64_t seq = 0;
-    size_t i;
     phi__buf_char(out, '[');
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!phi__revert_step_number(names[i], &seq)) continue;
         phi__json_write_comma(out);
         phi__json_number_put_u64(out, seq);
@@ -554,11 +537,10 @@ PHI__FN void phi__revert_step_put_all(phi__buf *out, const phi_str *names, size_
 static bool phi__revert_is_step(const phi__item *item) {
     const phi_message *m = item->message;
     char label[PHI__STEP_BYTES];
-    const phi_content *last;
     if (m->role != PHI_ROLE_TOOL_RESULT || m->content_count == 0 ||
         (item->flags & PHI_ITEM_SYNTHETIC) != 0)
         return false;
-    last = &m->content[m->content_count - 1];
+    const phi_content *last = &m->content[m->content_count - 1];
     (void)phi__revert_step_label(item->from, label);
     return last->kind == PHI_CONTENT_TEXT && phi__str_is(last->text, label);
 }
@@ -589,9 +571,8 @@ static bool phi__revert_abandon(phi__reverting *r) {
     const phi__fold *fold = &r->thread->fold;
     phi_str *names =
         (phi_str *)phi_arena_alloc(r->arena, phi__mul(fold->count - r->first, sizeof *names));
-    size_t i;
     if (names == NULL) return false;
-    for (i = r->first; i < fold->count; i++) {
+    for (size_t i = r->first; i < fold->count; i++) {
         if ((fold->items[i].flags & PHI_ITEM_SYNTHETIC) != 0) continue;
         if (!phi__revert_text(r->arena, &names[r->told->abandoned_count++], "n%llu",
                               fold->items[i].from))
@@ -607,9 +588,8 @@ static phi_text phi__revert_name(phi_revert_category category) {
 
 static phi_message *phi__revert_tag(const phi__reverting *r) {
     const phi_texts *texts = r->revert->texts;
-    phi__texts_args args;
     phi_str text;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = r->revert->step;
     args.text = r->told->summary;
     args.name = phi_str_of(phi__texts_get(texts, phi__revert_name(r->revert->category)));
@@ -624,7 +604,6 @@ static phi_message *phi__revert_tag(const phi__reverting *r) {
 static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
     phi__buf out;
     phi_str kept;
-    bool done;
     phi__buf_init(&out, r->arena->memory);
     phi__buf_text(&out, "{\"category\":");
     phi__json_write_str(&out, r->told->category);
@@ -638,7 +617,7 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
     else
         phi__buf_text(&out, "null");
     phi__buf_char(&out, '}');
-    done = !out.failed && phi__arena_str(r->arena, phi__buf_str(&out), &kept);
+    bool done = !out.failed && phi__arena_str(r->arena, phi__buf_str(&out), &kept);
     phi__buf_free(&out);
     if (done) *meta = kept.at;
     return done;
@@ -653,13 +632,12 @@ static phi_revert_category phi__revert_category_of(const phi__reverting *r, size
     const phi__fold *fold = &r->thread->fold;
     const phi__item *item = &fold->items[at];
     uint64_t step;
-    int c;
     if ((item->flags & PHI_ITEM_SYNTHETIC) == 0 || item->message->content_count != 1 ||
         item->message->role != PHI_ROLE_USER ||
         (at > 0 && fold->items[at - 1].from == item->from) ||
         (at + 1 < fold->count && fold->items[at + 1].from == item->from))
         return (phi_revert_category)0;
-    for (c = PHI_REVERT_FAILURE; c <= PHI_REVERT_STEP_SUMMARY; c++) {
+    for (int c = PHI_REVERT_FAILURE; c <= PHI_REVERT_STEP_SUMMARY; c++) {
         phi_text name = phi__revert_name((phi_revert_category)c);
         phi_str text = item->message->content[0].text;
         if (phi__texts_is(texts, PHI_TEXT_REVERTED, name, text, &step) ||
@@ -677,13 +655,12 @@ static bool phi__revert_ages(phi_revert_category category) {
 /* Writes a span that drops each old line, from `at` downwards. Returns the first one's index. */
 static size_t phi__revert_drop_old(const phi__reverting *r, phi_span *spans, size_t at) {
     const phi__fold *fold = &r->thread->fold;
-    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0, i;
+    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0;
     seen[r->revert->category] = 1;
-    for (i = fold->count; i > 0; i--) {
-        phi_revert_category category;
+    for (size_t i = fold->count; i > 0; i--) {
         turns += fold->items[i - 1].message->role == PHI_ROLE_ASSISTANT;
         if (i - 1 >= r->first) continue;
-        category = phi__revert_category_of(r, i - 1);
+        phi_revert_category category = phi__revert_category_of(r, i - 1);
         if (!phi__revert_ages(category) || seen[category]++ < PHI__REVERT_NEWEST ||
             turns <= PHI__REVERT_FRESH_TURNS)
             continue;
@@ -693,15 +670,11 @@ static size_t phi__revert_drop_old(const phi__reverting *r, phi_span *spans, siz
     return at;
 }
 
-static size_t phi__revert_old_lines(const phi__reverting *r) {
-    size_t n = 0, i;
-    for (i = 0; i < r->first; i++) n += phi__revert_ages(phi__revert_category_of(r, i));
-    return n;
-}
-
 static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
     const phi__fold *fold = &r->thread->fold;
-    size_t last = phi__revert_old_lines(r), first;
+    size_t n = 0;
+    for (size_t i = 0; i < r->first; i++) n += phi__revert_ages(phi__revert_category_of(r, i));
+    size_t last = n;
     phi_span *spans = (phi_span *)phi__arena_zero(r->arena, phi__mul(last + 1, sizeof *spans));
     const char *meta = NULL;
     if (spans == NULL || !phi__revert_abandon(r) || !phi__revert_meta(r, &meta))
@@ -711,7 +684,7 @@ static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
     spans[last].messages = phi__revert_tag(r);
     spans[last].message_count = 1;
     if (spans[last].messages == NULL) return PHI_NO_MEMORY;
-    first = phi__revert_drop_old(r, spans, last);
+    size_t first = phi__revert_drop_old(r, spans, last);
     out->meta = meta;
     out->spans = spans + first;
     out->span_count = last + 1 - first;
@@ -736,11 +709,10 @@ PHI__FN const char *phi__revert_word(phi_revert_category category) {
 
 PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,
                                     phi_arena *arena, phi_rewrite *out, phi_reverted *reverted) {
-    phi__reverting r;
     if (thread == NULL || revert == NULL || arena == NULL || out == NULL || reverted == NULL ||
         *phi__revert_word(revert->category) == '\0')
         return PHI_BAD_ARG;
-    memset(&r, 0, sizeof r);
+    phi__reverting r = PHI_ZERO;
     memset(out, 0, sizeof *out);
     memset(reverted, 0, sizeof *reverted);
     r.thread = thread;

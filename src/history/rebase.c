@@ -87,14 +87,13 @@ static bool phi__graft_own(phi_arena *room, const phi__entry *from, phi__entry *
 static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str loop_id,
                             phi__entry *to) {
     phi_arena *room = phi__thread_room(thread);
-    phi_message *message;
     phi_usage *usage;
     *to = *from;
     to->flags &= (uint32_t)PHI_ENTRY_DURABLE;
     to->ordinal = 0;
     to->loop_id = loop_id;
     if (from->message != NULL) {
-        message = phi__append_keep(thread, from->message);
+        phi_message *message = phi__append_keep(thread, from->message);
         if (message == NULL || !phi__append_claim_calls(thread, message)) return false;
         to->message = message;
     }
@@ -151,12 +150,11 @@ PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_t
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *copies = NULL;
     phi_str id;
-    bool done;
     if (lane == thread->lanes.active) return PHI_MISUSE;
     if (first == SIZE_MAX) return PHI_NOT_FOUND;
     for (i = first; i < from->log.held; i++) n += phi__graft_wants(from->log.entries[i], loop_id);
-    done = phi__append_reserve(thread, n, 0) && phi__loops_room(thread) &&
-           phi__arena_str(room, loop_id, &id);
+    bool done = phi__append_reserve(thread, n, 0) && phi__loops_room(thread) &&
+                phi__arena_str(room, loop_id, &id);
     if (done) copies = (phi__entry *)phi__arena_zero(room, phi__mul(n, sizeof *copies));
     done = copies != NULL;
     for (i = first, n = 0; done && i < from->log.held; i++)
@@ -190,9 +188,8 @@ static bool phi__rebase_take_unmeasured(const phi_thread *from, const phi__item 
 
 static bool phi__rebase_take_item(phi_thread *thread, const phi_thread *from,
                                   const phi__item *item) {
-    phi__entry entry;
     if (!phi__thread_roll(thread, NULL)) return false;
-    memset(&entry, 0, sizeof entry);
+    phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__append_keep(thread, item->message);
     if (entry.message == NULL || !phi__append_claim_calls(thread, entry.message)) return false;
@@ -207,10 +204,10 @@ static bool phi__rebase_take_item(phi_thread *thread, const phi_thread *from,
 
 PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep) {
-    size_t i, n = 0;
-    for (i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
+    size_t n = 0;
+    for (size_t i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
     if (!phi__append_reserve(thread, n, n)) return false;
-    for (i = 0; i < fold->count; i++)
+    for (size_t i = 0; i < fold->count; i++)
         if ((keep == NULL || keep[i] != 0) && !phi__rebase_take_item(thread, from, &fold->items[i]))
             return false;
     return true;
@@ -223,12 +220,12 @@ enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format 
 /* A block's text stands twice: in the message, and in the wire format that it was sent in. An
    eighth more: blocks of memory are not filled to the last byte. */
 static size_t phi__rebase_cost(const phi_message *m) {
-    size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
+    size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m;
     bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
     if (m->extra != NULL)
         bytes += sizeof *m->extra + m->extra->node_id.len + m->extra->parent_id.len +
                  m->extra->tags.len + m->extra->provenance_hint.len + m->extra->role.len;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bytes += sizeof *c + sizeof(phi__rendered) + PHI__REBASE_WIRE +
                  2 * (c->text.len + c->data.len + c->arguments.len + c->signature.len +
@@ -238,8 +235,8 @@ static size_t phi__rebase_cost(const phi_message *m) {
 }
 
 PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
-    size_t sum = 0, i;
-    for (i = 0; i < fold->count; i++)
+    size_t sum = 0;
+    for (size_t i = 0; i < fold->count; i++)
         if (keep == NULL || keep[i] != 0) sum += phi__rebase_cost(fold->items[i].message);
     return sum;
 }
@@ -282,18 +279,18 @@ static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep) {
     const phi__fold *fold = &thread->fold;
-    size_t *callers = phi__groups_make(thread->log.memory, fold), i, from = fold->count, kept;
+    size_t *callers = phi__groups_make(thread->log.memory, fold), from = fold->count;
     uint8_t *durable = NULL;
     bool done = callers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
-    for (i = 0; i < fold->count; i++)
+    for (size_t i = 0; i < fold->count; i++)
         keep[i] = done && target_bytes > 0 &&
                   ((durable != NULL && durable[i] != 0) ||
                    (fold->items[i].flags & PHI_ITEM_SUMMARY) != 0);
-    kept = phi__rebase_bytes(fold, keep);
+    size_t kept = phi__rebase_bytes(fold, keep);
     if (done)
         from = phi__rebase_from(fold, callers, keep, target_bytes > kept ? target_bytes - kept : 0,
                                 newest);
-    for (i = from; i < fold->count; i++) keep[i] = 1;
+    for (size_t i = from; i < fold->count; i++) keep[i] = 1;
     phi__rebase_lead(fold, keep);
     phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
     phi__groups_free(thread->log.memory, fold->count, callers);
@@ -302,21 +299,17 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
 
 /* ---- the new log ---- */
 
-/* Messages of the old log's own that stand in the new one. */
-static size_t phi__rebase_kept(const phi__fold *fold, const uint8_t *keep) {
-    size_t n = 0, i;
-    for (i = 0; i < fold->count; i++)
-        n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
-    return n;
-}
-
 static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *before,
                                         const uint8_t *keep) {
     phi_arena *room = phi__thread_room(thread);
     phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
-    size_t kept = phi__rebase_kept(&before->fold, keep);
-    phi__entry entry;
+    /* Messages of the old log's own that stand in the new one. */
+    const phi__fold *fold = &before->fold;
+    size_t n = 0;
+    for (size_t i = 0; i < fold->count; i++)
+        n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
+    size_t kept = n;
     if (made == NULL || usage == NULL) return NULL;
     *usage = before->counted.usage;
     made->from = before->log.base;
@@ -324,7 +317,7 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     made->made_ms = before->log.made_ms;
     phi__log_set_made(&thread->log, made->made_ms);
     if (before->messages.count > kept) made->messages = before->messages.count - kept;
-    memset(&entry, 0, sizeof entry);
+    phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
@@ -342,9 +335,9 @@ static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
 
 /* The same lanes, each empty, under the same numbers; scratch lanes behind all others go. */
 static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
-    uint32_t i, lane, count = before->lanes.count;
+    uint32_t lane, count = before->lanes.count;
     while (count > 1 && phi__rebase_scratch(before, count - 1)) count--;
-    for (i = 1; i < count; i++)
+    for (uint32_t i = 1; i < count; i++)
         if (phi__lane_new(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
             return false;
     return true;
@@ -364,10 +357,9 @@ static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint3
 
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi__carry_fn carry, phi_forgotten **made) {
-    uint32_t i;
     *made = phi__rebase_begin(thread, before, keep);
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
-    for (i = 0; i < before->lanes.count; i++)
+    for (uint32_t i = 0; i < before->lanes.count; i++)
         if (i != before->lanes.active && !phi__rebase_scratch(before, i) &&
             !phi__rebase_lane(thread, before, i, carry))
             return false;

@@ -53,12 +53,13 @@ PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id) {
 
 PHI__FN bool phi__ops_index_all(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
-    size_t n = 0, i;
-    for (i = 0; i < thread->log.held; i++) n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
+    size_t n = 0;
+    for (size_t i = 0; i < thread->log.held; i++)
+        n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
     if (!phi__map_reserve(&ops->by_id, n)) return false;
     phi__map_clear(&ops->by_id);
     ops->last = NULL;
-    for (i = 0; i < thread->log.held; i++) {
+    for (size_t i = 0; i < thread->log.held; i++) {
         phi__op *op = thread->log.entries[i]->of.op;
         if (thread->log.entries[i]->kind != PHI_ENTRY_REWRITE) continue;
         op->earlier = ops->last;
@@ -78,30 +79,23 @@ enum { PHI__MARKS_MOST = 64 };
    given up: they count only when all later ones were undone. */
 static bool phi__ops_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
-    void *grown;
     if (thread->log.segments.limit_bytes != 0 && thread->lanes.at == NULL &&
         thread->ops.compaction_count == PHI__MARKS_MOST) {
         memmove(thread->ops.compactions, &thread->ops.compactions[half],
                 half * sizeof *thread->ops.compactions);
         thread->ops.compaction_count = half;
     }
-    grown = phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
-                      phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
+    void *grown =
+        phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
+                  phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
     if (grown != NULL) thread->ops.compactions = (phi__compaction_mark *)grown;
     return grown != NULL;
 }
 
-static void phi__ops_mark(phi_thread *thread, const phi__op *op) {
-    phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
-    mark->seq = op->seq;
-    mark->lane = op->lane;
-}
-
 /* Newest first: a run's own are in front. */
 PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
-    phi__op *op;
     bool any = false;
-    for (op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
+    for (phi__op *op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
         if (op->seq > to || op->lane != lane || op->rewrite.revoke != NULL || op->revoked) continue;
         op->revoked = any = true;
         op->revoked_at = to;
@@ -110,8 +104,8 @@ PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from
 }
 
 PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
-    size_t i, n = 0;
-    for (i = 0; i < thread->ops.compaction_count; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < thread->ops.compaction_count; i++) {
         const phi__compaction_mark *mark = &thread->ops.compactions[i];
         if (mark->lane != lane || mark->seq < from || mark->seq > to)
             thread->ops.compactions[n++] = *mark;
@@ -126,16 +120,6 @@ static bool phi__ops_room(phi_thread *thread, const phi__op *op) {
            (!phi__ops_compacts(op) || phi__ops_mark_room(thread));
 }
 
-/* The newest; its seq and id are known. There is room. */
-static void phi__ops_add(phi_thread *thread, phi__op *op) {
-    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
-    op->earlier = thread->ops.last;
-    thread->ops.last = op;
-    op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
-    phi__map_add(&thread->ops.by_id, op->id_hash, op);
-    if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
-}
-
 /* ---- eviction ---- */
 
 /* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
@@ -147,21 +131,20 @@ static bool phi__ops_keeps_id(const phi__op *op) {
 }
 
 PHI__FN bool phi__ops_evict(phi_thread *thread) {
-    const phi__op *op;
     size_t n = 0;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__ops_keeps_id(op);
+    for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier)
+        n += phi__ops_keeps_id(op);
     if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
-    for (op = thread->ops.last; op != NULL; op = op->earlier)
+    for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier)
         if (phi__ops_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
     return true;
 }
 
 /* Revokes again the rewrites whose revoking entry the store did not have yet. */
 PHI__FN void phi__ops_recalled(phi_thread *thread) {
-    const phi__op *op;
     phi__op *target;
     phi__hashes_free(thread->log.memory, &thread->ops.away);
-    for (op = thread->ops.last; op != NULL; op = op->earlier) {
+    for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier) {
         if (op->rewrite.revoke == NULL) continue;
         target = phi__ops_find(thread, phi_str_of(op->rewrite.revoke));
         if (target == NULL) continue;
@@ -184,12 +167,11 @@ static phi_status phi__rewrite_check_refuse(phi__rewriting *w, const char *forma
 
 static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
     const phi_span *span = &w->given->spans[at];
-    size_t i, block;
+    size_t block;
     if (span->message_count > 0 && span->messages == NULL)
         return phi__rewrite_check_refuse(w, "spans[%u].messages is missing", (unsigned)at);
-    for (i = 0; i < span->message_count; i++) {
+    for (size_t i = 0; i < span->message_count; i++) {
         const phi_message *m = &span->messages[i];
-        const char *fault;
         if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
             m->role != PHI_ROLE_TOOL_RESULT)
             return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: no role a model has",
@@ -197,7 +179,7 @@ static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
         if (m->content_count == 0 || m->content == NULL)
             return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
                                              (unsigned)i);
-        fault = phi__check_message(m, &block);
+        const char *fault = phi__check_message(m, &block);
         if (fault != NULL && block == SIZE_MAX)
             return phi__rewrite_check_refuse(w, "spans[%u].messages[%u]: %s", (unsigned)at,
                                              (unsigned)i, fault);
@@ -210,8 +192,7 @@ static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
 
 static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
-    size_t i;
-    for (i = 0; i < r->span_count; i++) {
+    for (size_t i = 0; i < r->span_count; i++) {
         const phi_span *span = &r->spans[i];
         if (span->from > span->to || span->to > w->base)
             return phi__rewrite_check_refuse(
@@ -233,10 +214,9 @@ static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
    ascend. */
 static size_t phi__rewrite_check_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
                                          bool *cut) {
-    const phi_span *span;
     while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
     if (*from == r->span_count || r->spans[*from].from > item->to) return SIZE_MAX;
-    span = &r->spans[*from];
+    const phi_span *span = &r->spans[*from];
     *cut = item->from < span->from || item->to > span->to;
     return *from;
 }
@@ -245,9 +225,8 @@ enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
 
 /* The fate of an item: an item that a span of one message replaces keeps its place in its group. */
 static int phi__rewrite_check_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
-    const phi_span *s;
     if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
-    s = &r->spans[span];
+    const phi_span *s = &r->spans[span];
     return s->message_count == 1 && s->from == item->from && s->to == item->to &&
                    phi__groups_same_ids(item->message, &s->messages[0])
                ? PHI__REWRITE_REPLACED
@@ -257,8 +236,8 @@ static int phi__rewrite_check_fate(const phi_rewrite *r, const phi__item *item, 
 static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *callers,
                                            const uint8_t *durable, uint8_t *fates) {
     const phi__fold *fold = w->fold;
-    size_t i, from = 0;
-    for (i = 0; i < fold->count; i++) {
+    size_t from = 0;
+    for (size_t i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         bool cut = false;
         size_t span = phi__rewrite_check_span_of(w->given, item, &from, &cut);
@@ -305,8 +284,7 @@ static bool phi__rewrite_check_puts(const phi__rewriting *w, const phi__rewrite_
 /* The model loses a result if a message lies between it and its call. */
 static phi_status phi__rewrite_check_parts(phi__rewriting *w, phi__rewrite_places *p) {
     const phi_rewrite *r = w->given;
-    size_t i;
-    for (i = 0; i < w->fold->count; i++) {
+    for (size_t i = 0; i < w->fold->count; i++) {
         const phi__item *item = &w->fold->items[i];
         size_t caller = p->callers[i];
         for (; p->span < r->span_count && r->spans[p->span].from <= item->from; p->span++)
@@ -328,8 +306,8 @@ static phi_status phi__rewrite_check_parts(phi__rewriting *w, phi__rewrite_place
    What the walk of one span passed, no later span looks at. */
 static bool phi__rewrite_check_may_part(const phi__rewriting *w) {
     const phi__fold *fold = w->fold;
-    size_t i, at = 0;
-    for (i = 0; i < w->given->span_count && w->thread->loading == NULL; i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < w->given->span_count && w->thread->loading == NULL; i++) {
         if (w->given->spans[i].message_count == 0) continue;
         at = phi__max(at, phi__fold_find(fold, w->given->spans[i].from));
         while (at < fold->count && (fold->items[at].from <= w->given->spans[i].to ||
@@ -342,8 +320,7 @@ static bool phi__rewrite_check_may_part(const phi__rewriting *w) {
 
 static phi_status phi__rewrite_check_places(phi__rewriting *w, const size_t *callers,
                                             const uint8_t *fates) {
-    phi__rewrite_places p;
-    memset(&p, 0, sizeof p);
+    phi__rewrite_places p = PHI_ZERO;
     p.callers = callers;
     p.fates = fates;
     p.put = p.prior = SIZE_MAX;
@@ -354,13 +331,12 @@ static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
     phi_memory *memory = w->thread->log.memory;
     const phi__fold *fold = w->fold;
     phi_status status = PHI_NO_MEMORY;
-    uint8_t *durable = NULL, *fates;
-    size_t *callers;
+    uint8_t *durable = NULL;
     if (w->given->span_count == 0 ||
         (phi__load_fits(fold, w->given) && !phi__rewrite_check_may_part(w)))
         return PHI_OK;
-    fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
-    callers = phi__groups_make(memory, fold);
+    uint8_t *fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
+    size_t *callers = phi__groups_make(memory, fold);
     if (fates != NULL && callers != NULL &&
         (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
         status = phi__rewrite_check_fates(w, callers, durable, fates);
@@ -387,10 +363,10 @@ static phi_status phi__rewrite_check_names(phi__rewriting *w) {
 static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     phi_arena scratch;
     phi_json *root = NULL;
-    phi_status status;
     if (w->given->meta == NULL) return PHI_OK;
     phi_arena_init(&scratch, w->thread->log.memory, 0);
-    status = phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
+    phi_status status =
+        phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
     phi_arena_free(&scratch);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     return phi__rewrite_check_refuse(w, "meta is no JSON");
@@ -398,7 +374,6 @@ static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
 
 static phi_status phi__rewrite_check_form(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
-    size_t i;
     if ((unsigned)r->reason > (unsigned)PHI_REWRITE_SYSTEM)
         return phi__rewrite_check_refuse(w, "reason is none of its values");
     if (r->revoke != NULL && r->span_count > 0)
@@ -408,7 +383,7 @@ static phi_status phi__rewrite_check_form(phi__rewriting *w) {
     if (phi__rewrite_check_names(w) != PHI_OK) return PHI_BAD_ARG;
     if (r->span_count > 0 && r->spans == NULL)
         return phi__rewrite_check_refuse(w, "spans is missing");
-    for (i = 0; i < r->span_count; i++) {
+    for (size_t i = 0; i < r->span_count; i++) {
         phi_status status = phi__rewrite_check_messages(w, i);
         if (status != PHI_OK) return status;
     }
@@ -451,8 +426,7 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
 /* Of the active lane, until another is set. */
 static phi__rewriting phi__rewrite_check_begin(phi_thread *thread, const phi_rewrite *rewrite,
                                                char *words, size_t words_size) {
-    phi__rewriting w;
-    memset(&w, 0, sizeof w);
+    phi__rewriting w = PHI_ZERO;
     w.thread = thread;
     w.given = rewrite;
     w.lane = thread->lanes.active;
@@ -511,12 +485,11 @@ static bool phi__rewrite_text(phi_arena *arena, const char **text) {
 
 static bool phi__rewrite_copy_span(phi_arena *arena, phi_span *span) {
     phi_message *messages;
-    size_t i;
     if (span->message_count == 0) return true;
     messages =
         (phi_message *)phi_arena_alloc(arena, phi__mul(span->message_count, sizeof *messages));
     if (messages == NULL) return false;
-    for (i = 0; i < span->message_count; i++)
+    for (size_t i = 0; i < span->message_count; i++)
         if (!phi__message_copy(&span->messages[i], arena, &messages[i])) return false;
     span->messages = messages;
     return true;
@@ -535,7 +508,6 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
 /* The id comes first, right behind the op: a lookup by id reads both. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     phi_span *spans;
-    size_t i;
     *out = *given;
     out->spans = NULL;
     if (!phi__rewrite_text(arena, &out->op_id) || !phi__rewrite_text(arena, &out->lane) ||
@@ -546,7 +518,7 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
     spans = (phi_span *)phi_arena_alloc(arena, phi__mul(given->span_count, sizeof *spans));
     if (spans == NULL) return false;
     out->spans = spans;
-    for (i = 0; i < given->span_count; i++) {
+    for (size_t i = 0; i < given->span_count; i++) {
         spans[i] = given->spans[i];
         if (!phi__rewrite_copy_span(arena, &spans[i])) return false;
     }
@@ -567,7 +539,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     phi__op *op = (phi__op *)phi__arena_zero(room, sizeof *op);
     phi_rewrite named = *given;
     char made[PHI__OP_MADE_SIZE];
-    size_t i, j;
+    size_t j;
     if (op == NULL) return NULL;
     if (!phi__rewrite_check_named(given)) {
         phi__rewrite_name(thread, made);
@@ -579,7 +551,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     op->lane = lane;
     op->segment = thread->log.segments.current;
     if (!phi__rewrite_copy(room, &named, &op->rewrite)) return NULL;
-    for (i = 0; i < given->span_count; i++) {
+    for (size_t i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
         for (j = 0; j < given->spans[i].message_count; j++)
             if (!phi__append_claim_calls(thread, &given->spans[i].messages[j])) return NULL;
@@ -605,7 +577,17 @@ static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str l
 
 static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
     op->seq = thread->log.count;
-    phi__ops_add(thread, op);
+    /* The newest; its seq and id are known. There is room. */
+    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
+    op->earlier = thread->ops.last;
+    thread->ops.last = op;
+    op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
+    phi__map_add(&thread->ops.by_id, op->id_hash, op);
+    if (phi__ops_compacts(op)) {
+        phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
+        mark->seq = op->seq;
+        mark->lane = op->lane;
+    }
     if (op->rewrite.written != NULL) phi__append_count_written(thread, &op->rewrite.written->usage);
     phi__append_attach(thread, entry, 1);
     phi__thread_evictable(thread);
@@ -680,12 +662,11 @@ static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
 /* Replaces the lane's fold by one without a rewrite: the originals are in the log. */
 static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
     phi__fold fold;
-    phi_status status;
     target->revoked = true;
     target->revoked_at = thread->log.count;
     if (thread->loading != NULL) return phi__load_unapply(thread, target);
     if (target->lane != thread->lanes.active) return PHI_OK;
-    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
+    phi_status status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
     if (status != PHI_OK) {
         target->revoked = false;
         return status;
@@ -696,17 +677,16 @@ static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
 
 static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
     phi_thread *thread = w->thread;
-    phi__op *target = phi__ops_find(thread, phi_str_of(w->given->revoke)), *later, *op;
+    phi__op *target = phi__ops_find(thread, phi_str_of(w->given->revoke));
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    phi__entry *entry;
     if (target == NULL || target->lane != w->lane || target->rewrite.revoke != NULL ||
         target->revoked) {
         (void)phi__rewrite_check_refuse(w, "no rewrite \"%s\" of this lane to revoke",
                                         w->given->revoke);
         return PHI_NOT_FOUND;
     }
-    later =
+    phi__op *later =
         thread->loading != NULL && phi__load_untouched(thread, target) ? target : thread->ops.last;
     for (; later != target; later = later->earlier)
         if (later->lane == target->lane && !later->revoked &&
@@ -715,8 +695,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
                                             later->rewrite.op_id);
             return PHI_MISUSE;
         }
-    op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
-    entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
+    phi__op *op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
+    phi__entry *entry = op != NULL ? phi__rewrite_entry(thread, op, loop_id, turn_index) : NULL;
     if (entry == NULL || phi__rewrite_unfold(thread, target) != PHI_OK) {
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
@@ -730,7 +710,7 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 /* ---- all of it ---- */
 
 PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite) {
-    uint32_t lane = thread->lanes.active, next;
+    uint32_t lane = thread->lanes.active;
     if (phi__thread_whole(thread)) return false;
     if (phi__rewrite_check_named(rewrite) &&
         phi__ops_find(thread, phi_str_of(rewrite->op_id)) == NULL &&
@@ -741,7 +721,7 @@ PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rew
     if (rewrite->revoke != NULL || (rewrite->span_count > 0 && lane != thread->lanes.active))
         return true;
     if (rewrite->switch_to == NULL) return false;
-    next = phi__lane_find(thread, phi_str_of(rewrite->switch_to));
+    uint32_t next = phi__lane_find(thread, phi_str_of(rewrite->switch_to));
     return next != PHI__LANE_NONE && next != thread->lanes.active;
 }
 
@@ -751,7 +731,6 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
     phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
     bool known = phi__rewrite_check_named(rewrite) &&
                  phi__ops_find(thread, phi_str_of(rewrite->op_id)) != NULL;
-    phi_status status;
     if (duplicate != NULL) *duplicate = known;
     if (known) return PHI_OK;
     if (rewrite->lane != NULL) w.lane = phi__lane_find(thread, phi_str_of(rewrite->lane));
@@ -759,7 +738,7 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
         (void)phi__rewrite_check_refuse(&w, "no lane \"%s\"", rewrite->lane);
         return PHI_NOT_FOUND;
     }
-    status = phi__rewrite_check(&w);
+    phi_status status = phi__rewrite_check(&w);
     if (status != PHI_OK) return status;
     return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
                                    : phi__rewrite_apply(&w, loop_id, turn_index);

@@ -19,16 +19,14 @@ PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_statu
 
 PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json,
                                  uint64_t *seq) {
-    phi_arena *room;
-    phi_arena_mark mark;
     phi__entry *entry;
     phi__note *note;
     phi_status status;
     if (!phi__note_is_json(thread, json, &status))
         return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
     if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return PHI_NO_MEMORY;
-    room = phi__thread_room(thread);
-    mark = phi_arena_save(room);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
     entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
     note = (phi__note *)phi__arena_zero(room, sizeof *note);
     if (entry == NULL || note == NULL || !phi__arena_str(room, phi_str_of(kind), &note->kind) ||
@@ -48,10 +46,9 @@ PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str j
 PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json) {
     const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
     phi_str loop_id = {NULL, 0};
-    phi_status status;
     if (run != NULL && !phi__arena_str(phi__thread_room(thread), run->loop_id, &loop_id))
         return PHI_NO_MEMORY;
-    status = phi__note_add(thread, kind, json, NULL);
+    phi_status status = phi__note_add(thread, kind, json, NULL);
     if (status == PHI_OK && run != NULL)
         thread->log.entries[thread->log.held - 1]->loop_id = loop_id;
     return status;
@@ -88,8 +85,7 @@ static size_t phi__about_bytes(const phi_thread *thread) {
 }
 
 PHI__FN phi_thread_info phi__about_info(const phi_thread *thread) {
-    phi_thread_info none;
-    memset(&none, 0, sizeof none);
+    phi_thread_info none = PHI_ZERO;
     return thread->about != NULL ? thread->about->info : none;
 }
 
@@ -155,10 +151,9 @@ static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *inf
 PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json) {
     phi_json *root = NULL;
     phi_arena scratch;
-    phi_status status;
     if (json.len == 0) return PHI_OK;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
     phi_arena_free(&scratch);
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
@@ -168,9 +163,8 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     phi_thread_info info = phi__about_info(thread);
     phi_json *root = NULL;
     phi_arena scratch;
-    phi_status status;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    status = phi_json_parse(&scratch, note, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(&scratch, note, PHI_JSON_BORROW, &root, NULL);
     info.title = phi_json_str(phi_json_get(root, "title"), "");
     info.metadata = phi_json_str(phi_json_get(root, "metadata"), "");
     info.forked_from = phi_json_str(phi_json_get(root, "forked_from"), "");
@@ -215,9 +209,8 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before) {
 /* The log has it first. */
 PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(thread, info), *before = thread->about;
-    phi_status status;
     if (about == NULL) return PHI_NO_MEMORY;
-    status = phi__about_note(thread, info);
+    phi_status status = phi__about_note(thread, info);
     phi__about_drop(thread, status == PHI_OK ? before : about);
     if (status == PHI_OK) thread->about = about;
     return status;
@@ -241,12 +234,11 @@ PHI__FN void phi__messages_add(phi__messages *messages, phi__entry *entry) {
 
 PHI__FN void phi__messages_replace(phi_memory *memory, phi__messages *messages, phi__entry **list,
                                    size_t count, size_t cap) {
-    size_t i;
     phi__messages_free(memory, messages);
     messages->at = list;
     messages->count = messages->held = count;
     messages->cap = cap;
-    for (i = count; i > 0 && messages->last_user == 0; i--)
+    for (size_t i = count; i > 0 && messages->last_user == 0; i--)
         if (list[i - 1]->message->role == PHI_ROLE_USER && !list[i - 1]->message->is_update)
             messages->last_user = list[i - 1]->seq + 1;
 }

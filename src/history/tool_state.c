@@ -24,8 +24,7 @@ static const char *const phi__effect_words[] = {"merge",    "replace",     "dele
                                                 "set_path", "delete_path", "emit"};
 
 PHI__FN const char *phi__effect_word(uint32_t op) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__effect_words); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__effect_words); i++)
         if (op == (uint32_t)1 << i) return phi__effect_words[i];
     return "";
 }
@@ -33,8 +32,7 @@ PHI__FN const char *phi__effect_word(uint32_t op) {
 /* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
 static uint32_t phi__effect_op(const phi_json *effect) {
     phi_str word = phi_json_str(phi_json_get(effect, "op"), "");
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__effect_words); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__effect_words); i++)
         if (phi__str_is(word, phi__effect_words[i])) return (uint32_t)1 << i;
     return 0;
 }
@@ -52,9 +50,9 @@ static bool phi__effect_are_names(const phi_json *list) {
 
 static bool phi__effect_is_path(const phi_json *node) {
     phi_str path = phi_json_str(node, "");
-    size_t i, steps = 0;
+    size_t steps = 0;
     if (!phi_json_is(node, PHI_JSON_STRING) || path.len == 0 || path.at[0] != '/') return false;
-    for (i = 0; i < path.len; i++) {
+    for (size_t i = 0; i < path.len; i++) {
         steps += path.at[i] == '/';
         if (path.at[i] == '~' &&
             (i + 1 == path.len || (path.at[i + 1] != '0' && path.at[i + 1] != '1')))
@@ -111,11 +109,10 @@ PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *
                                      size_t words_size) {
     phi_json *root = NULL;
     phi_arena scratch;
-    phi_status status;
     phi_arena_init(&scratch, memory, 0);
-    status = effects.len > PHI__TOOL_STATE_MOST
-                 ? PHI_TOO_BIG
-                 : phi_json_parse(&scratch, effects, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = effects.len > PHI__TOOL_STATE_MOST
+                            ? PHI_TOO_BIG
+                            : phi_json_parse(&scratch, effects, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_OK) {
         status = phi__effect_check_all(root, words, words_size);
     } else if (status != PHI_NO_MEMORY) {
@@ -130,12 +127,11 @@ PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *
 
 /* Takes the first step off a JSON Pointer. False: no memory. */
 static bool phi__effect_step(phi_arena *arena, phi_str *path, phi_str *step) {
-    size_t n = 1, i, len = 0;
-    char *out;
+    size_t n = 1, len = 0;
     while (n < path->len && path->at[n] != '/') n++;
-    out = phi__arena_bytes(arena, n);
+    char *out = phi__arena_bytes(arena, n);
     if (out == NULL) return false;
-    for (i = 1; i < n; i++) {
+    for (size_t i = 1; i < n; i++) {
         char c = path->at[i];
         if (c == '~' && i + 1 < n) c = path->at[++i] == '1' ? '/' : '~';
         out[len++] = c;
@@ -149,10 +145,10 @@ static bool phi__effect_step(phi_arena *arena, phi_str *path, phi_str *step) {
 
 /* A place in an array; count for "-". SIZE_MAX: none. */
 static size_t phi__effect_index(phi_str step, size_t count) {
-    size_t n = 0, i;
+    size_t n = 0;
     if (phi__str_is(step, "-")) return count;
     if (step.len == 0 || step.len > 9 || (step.at[0] == '0' && step.len > 1)) return SIZE_MAX;
-    for (i = 0; i < step.len; i++) {
+    for (size_t i = 0; i < step.len; i++) {
         if (step.at[i] < '0' || step.at[i] > '9') return SIZE_MAX;
         n = n * 10 + (size_t)(step.at[i] - '0');
     }
@@ -161,10 +157,10 @@ static size_t phi__effect_index(phi_str step, size_t count) {
 
 /* Replaces item `at`, or appends it. The items keep their nodes. */
 static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *item) {
-    size_t count = phi_json_count(array), i;
+    size_t count = phi_json_count(array);
     phi_status status = PHI_OK;
     if (at == count) return phi_json_add(array, item);
-    for (i = 0; status == PHI_OK && i < count; i++) {
+    for (size_t i = 0; status == PHI_OK && i < count; i++) {
         phi_json *was = phi__json_edit_remove_at(array, 0);
         status = phi_json_add(array, i == at ? item : was);
     }
@@ -205,10 +201,10 @@ static size_t phi__effect_member(phi__effect_tree *tree, const phi_json *value, 
 
 static unsigned phi__effect_height(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    unsigned most = 0, height;
+    unsigned most = 0;
     if (!phi_json_is(node, PHI_JSON_OBJECT) && !phi_json_is(node, PHI_JSON_ARRAY)) return 0;
     while (phi_json_next(&it) != NULL) {
-        height = phi__effect_height(it.at);
+        unsigned height = phi__effect_height(it.at);
         if (height > most) most = height;
     }
     return most + 1;
@@ -225,23 +221,6 @@ static bool phi__effect_remove(phi__effect_tree *tree, phi_json *object, phi_str
     if (was == NULL) return true;
     tree->bytes -= phi__effect_member(tree, was, key, phi_json_count(object) > 1);
     return phi__json_index_remove(&tree->index, object, key, &was) || phi__effect_lost(tree);
-}
-
-/* Takes back the changes of the effect under way. It takes no memory. */
-static void phi__effect_undo(phi__effect_tree *tree) {
-    const phi__effect_change *c = tree->changes;
-    for (; c != NULL; c = c->next) {
-        phi_str key = phi__str(c->made->key, phi__json_key_len(c->made));
-        phi_json *gone;
-        if (phi_json_is(c->container, PHI_JSON_ARRAY) && c->was != NULL)
-            (void)phi__effect_put_item(c->container, c->at, c->was);
-        else if (phi_json_is(c->container, PHI_JSON_ARRAY))
-            (void)phi__json_edit_remove_at(c->container, c->at);
-        else if (c->was != NULL)
-            (void)phi__json_index_set(&tree->index, c->container, key, c->was);
-        else
-            (void)phi__json_index_remove(&tree->index, c->container, key, &gone);
-    }
 }
 
 /* Where a value goes: in the place of `was`, or at the end. */
@@ -284,19 +263,17 @@ static bool phi__effect_put(phi__effect_tree *tree, const phi__effect_place *pla
 
 /* The value in new objects, one for each step of the path. */
 static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const phi_json *value) {
-    phi_json *node, *inner;
     phi_str step;
     if (path.len == 0) return phi_json_copy(tree->arena, value);
-    node = phi_json_new_object(tree->arena);
+    phi_json *node = phi_json_new_object(tree->arena);
     if (node == NULL || !phi__effect_step(tree->arena, &path, &step)) return NULL;
-    inner = phi__effect_wrap(tree, path, value);
+    phi_json *inner = phi__effect_wrap(tree, path, value);
     return phi__json_edit_set(tree->arena, node, step, inner) == PHI_OK ? node : NULL;
 }
 
 /* Follows the path to the first value that is missing, or to its end. */
 static bool phi__effect_set_path(phi__effect_tree *tree, phi_str path, const phi_json *value) {
-    phi__effect_place p;
-    memset(&p, 0, sizeof p);
+    phi__effect_place p = PHI_ZERO;
     p.was = tree->root;
     do {
         p.container = p.was;
@@ -320,10 +297,10 @@ static bool phi__effect_set_path(phi__effect_tree *tree, phi_str path, const phi
 static bool phi__effect_delete_path(phi__effect_tree *tree, phi_str path) {
     phi_json *node = tree->root;
     phi_str step;
-    size_t at;
     while (node != NULL) {
         if (!phi__effect_step(tree->arena, &path, &step)) return phi__effect_lost(tree);
-        at = phi_json_is(node, PHI_JSON_ARRAY) ? phi__effect_index(step, SIZE_MAX) : SIZE_MAX;
+        size_t at =
+            phi_json_is(node, PHI_JSON_ARRAY) ? phi__effect_index(step, SIZE_MAX) : SIZE_MAX;
         if (!phi_json_is(node, PHI_JSON_OBJECT)) {
             phi_json *item = at != SIZE_MAX ? phi_json_at(node, at) : NULL;
             if (item != NULL && path.len == 0) {
@@ -344,15 +321,13 @@ static bool phi__effect_merge(phi__effect_tree *tree, phi_json *into, const phi_
                               unsigned depth) {
     phi_json_iter it = phi_json_each(value);
     const phi_json *child;
-    phi__effect_place p;
-    memset(&p, 0, sizeof p);
+    phi__effect_place p = PHI_ZERO;
     p.container = into;
     p.depth = depth;
     while ((child = phi_json_next(&it)) != NULL) {
-        bool both;
         p.key = it.key;
         if (!phi__effect_get(tree, into, it.key, &p.was)) return false;
-        both = phi_json_is(p.was, PHI_JSON_OBJECT) && phi_json_is(child, PHI_JSON_OBJECT);
+        bool both = phi_json_is(p.was, PHI_JSON_OBJECT) && phi_json_is(child, PHI_JSON_OBJECT);
         if (both ? !phi__effect_merge(tree, p.was, child, depth + 1)
                  : !phi__effect_put(tree, &p, phi_json_copy(tree->arena, child)))
             return false;
@@ -392,7 +367,12 @@ PHI__FN void phi__effect_close(phi__effect_tree *tree) {
     phi__buf_free(&tree->text);
 }
 
-static void phi__effect_do(phi__effect_tree *tree, const phi_json *effect) {
+PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *effect,
+                                     size_t max_bytes, const char **why) {
+    phi_json *root = tree->root;
+    size_t bytes = tree->bytes;
+    tree->changes = NULL;
+    tree->why = NULL;
     const phi_json *value = phi_json_get(effect, "value");
     phi_str path = phi_json_str(phi_json_get(effect, "path"), "");
     switch (phi__effect_op(effect)) {
@@ -405,22 +385,26 @@ static void phi__effect_do(phi__effect_tree *tree, const phi_json *effect) {
     case PHI_EFFECT_DELETE_PATH: (void)phi__effect_delete_path(tree, path); break;
     default: break;
     }
-}
-
-PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *effect,
-                                     size_t max_bytes, const char **why) {
-    phi_json *root = tree->root;
-    size_t bytes = tree->bytes;
-    tree->changes = NULL;
-    tree->why = NULL;
-    phi__effect_do(tree, effect);
     if (tree->status == PHI_OK && tree->index.shed)
         tree->bytes = phi__effect_measure(tree, tree->root);
     if (tree->status == PHI_OK && tree->why == NULL && tree->bytes > max_bytes &&
         tree->bytes > bytes) /* what does not grow is never refused: it need not be undone */
         tree->why = "the state would be too large";
     if (tree->status == PHI_OK && tree->why != NULL) {
-        phi__effect_undo(tree);
+        /* Takes back the changes of the effect under way. It takes no memory. */
+        const phi__effect_change *c = tree->changes;
+        for (; c != NULL; c = c->next) {
+            phi_str key = phi__str(c->made->key, phi__json_key_len(c->made));
+            phi_json *gone;
+            if (phi_json_is(c->container, PHI_JSON_ARRAY) && c->was != NULL)
+                (void)phi__effect_put_item(c->container, c->at, c->was);
+            else if (phi_json_is(c->container, PHI_JSON_ARRAY))
+                (void)phi__json_edit_remove_at(c->container, c->at);
+            else if (c->was != NULL)
+                (void)phi__json_index_set(&tree->index, c->container, key, c->was);
+            else
+                (void)phi__json_index_remove(&tree->index, c->container, key, &gone);
+        }
         tree->root = root;
         tree->bytes = tree->index.shed ? phi__effect_measure(tree, root) : bytes;
     }
@@ -450,12 +434,6 @@ static bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_sta
     return true;
 }
 
-static void phi__kept_state_know(phi_thread *thread, const phi__tool_state_text *made) {
-    phi__kept_state_drop(thread, &thread->state.now);
-    thread->state.now = *made;
-    thread->state.known = true;
-}
-
 /* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
    before its first change stays until it ends. */
 static void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text *made) {
@@ -468,7 +446,9 @@ static void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text 
         state->run = start;
         memset(&state->now, 0, sizeof state->now);
     }
-    phi__kept_state_know(thread, made);
+    phi__kept_state_drop(thread, &thread->state.now);
+    thread->state.now = *made;
+    thread->state.known = true;
 }
 
 /* The state was read from the log: `now`, and, in a run, `before` it; run: as of
@@ -532,7 +512,6 @@ static bool phi__tool_state_notes(const phi_thread *thread, const phi__limit *li
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
         phi__tool_state_note *note;
-        phi_status status;
         if (entry->seq > upto || !limits[entry->lane].any || entry->seq > limits[entry->lane].seq ||
             (entry->lane == skip_lane && entry->seq >= skip_to))
             continue;
@@ -545,7 +524,7 @@ static bool phi__tool_state_notes(const phi_thread *thread, const phi__limit *li
             continue;
         note = (phi__tool_state_note *)phi__arena_zero(arena, sizeof *note);
         if (note == NULL) return false;
-        status = phi_json_parse(arena, entry->of.note->json, 0, &note->root, NULL);
+        phi_status status = phi_json_parse(arena, entry->of.note->json, 0, &note->root, NULL);
         if (status == PHI_NO_MEMORY) return false;
         if (status != PHI_OK) continue; /* a file may hold anything */
         note->next = *out;
@@ -561,14 +540,13 @@ static phi_status phi__tool_state_replay(phi__effect_tree *tree, const phi__tool
     const phi_json *whole = phi_json_get(note->root, "state"),
                    *effects = phi_json_get(note->root, "effects"), *effect;
     phi_json_iter it = phi_json_each(effects);
-    phi_status status;
     const char *why;
     if (phi_json_is(whole, PHI_JSON_OBJECT)) {
         *tail = 0;
         return phi__effect_replace(tree, whole);
     }
     phi__buf_clear(&tree->text);
-    status = phi__json_write(&tree->text, effects, 0);
+    phi_status status = phi__json_write(&tree->text, effects, 0);
     *tail += tree->text.len;
     while (status == PHI_OK && (effect = phi_json_next(&it)) != NULL)
         if (phi__effect_fault(effect) == NULL)
@@ -582,10 +560,9 @@ static phi_status phi__tool_state_make(const phi_thread *thread, uint32_t lane, 
     const phi__tool_state_note *note = NULL;
     phi__effect_tree tree;
     phi_arena scratch;
-    phi_status status;
     phi_arena_init(&scratch, thread->log.memory, 0);
     *tail = 0;
-    status = phi__effect_open(&tree, thread->log.memory, &scratch, PHI__LIT("{}"));
+    phi_status status = phi__effect_open(&tree, thread->log.memory, &scratch, PHI__LIT("{}"));
     if (limits == NULL || !phi__tool_state_notes(thread, limits, upto, &scratch, &note))
         status = PHI_NO_MEMORY;
     for (; status == PHI_OK && note != NULL; note = note->next)
@@ -600,11 +577,10 @@ static phi_status phi__tool_state_make(const phi_thread *thread, uint32_t lane, 
 
 PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                         phi_arena *arena, phi_str *out) {
-    phi_status status;
     uint64_t tail;
     phi__buf text;
     phi__buf_init(&text, thread->log.memory);
-    status = phi__tool_state_make(thread, lane, upto, &text, &tail);
+    phi_status status = phi__tool_state_make(thread, lane, upto, &text, &tail);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), out))
         status = PHI_NO_MEMORY;
     phi__buf_free(&text);
@@ -616,12 +592,11 @@ PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane,
 /* The active lane's state after an entry, in memory of its own. */
 static phi_status phi__tool_state_read(phi_thread *thread, uint64_t upto,
                                        phi__tool_state_text *out) {
-    phi_status status;
     uint64_t tail;
     phi__buf text;
     phi__buf_init(&text, thread->log.memory);
     memset(out, 0, sizeof *out);
-    status = phi__tool_state_make(thread, thread->lanes.active, upto, &text, &tail);
+    phi_status status = phi__tool_state_make(thread, thread->lanes.active, upto, &text, &tail);
     if (status == PHI_OK && !phi__kept_state_copy(thread, phi__buf_str(&text), out))
         status = PHI_NO_MEMORY;
     phi__buf_free(&text);
@@ -632,9 +607,9 @@ static phi_status phi__tool_state_read(phi_thread *thread, uint64_t upto,
 /* Of a run that is open, read with its thread, also the state before it: its notes may leave. */
 static phi_status phi__tool_state_learn(phi_thread *thread) {
     const phi__entry *run = thread->loops.started;
-    phi__tool_state_text now, before;
+    phi__tool_state_text now;
     phi_status status = phi__tool_state_read(thread, UINT64_MAX, &now);
-    memset(&before, 0, sizeof before);
+    phi__tool_state_text before = PHI_ZERO;
     if (status == PHI_OK && run != NULL) status = phi__tool_state_read(thread, run->seq, &before);
     if (status != PHI_OK) {
         phi__kept_state_drop(thread, &now);
@@ -676,9 +651,8 @@ PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, u
                                    uint64_t upto) {
     phi_arena scratch;
     phi_str text;
-    bool done;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    done = phi__tool_state_at(from, lane, upto, &scratch, &text) == PHI_OK;
+    bool done = phi__tool_state_at(from, lane, upto, &scratch, &text) == PHI_OK;
     if (done && !phi__str_is(text, "{}")) done = phi__tool_state_note_whole(thread, text) == PHI_OK;
     phi__kept_state_unknown(thread);
     phi_arena_free(&scratch);
@@ -686,16 +660,14 @@ PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, u
 }
 
 PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t max_bytes) {
-    phi__tool_state_text made;
     phi_json *root = NULL;
     phi_arena scratch;
     phi__buf text;
-    phi_status status;
     phi_str now;
     phi_arena_init(&scratch, thread->log.memory, 0);
     phi__buf_init(&text, thread->log.memory);
-    memset(&made, 0, sizeof made);
-    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    phi__tool_state_text made = PHI_ZERO;
+    phi_status status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT))
         status = phi__json_write(&text, root, 0);
     if (status == PHI_OK && (!phi_json_is(root, PHI_JSON_OBJECT) || text.len > max_bytes))
@@ -781,11 +753,10 @@ static phi_status phi__tool_state_commit(phi_thread *thread, phi_str call_id, co
     bool whole = tail > text->len;
     phi_str state = phi__buf_str(text);
     phi__tool_state_text made;
-    phi_status status;
     if (!phi__kept_state_copy(thread, state, &made)) return PHI_NO_MEMORY;
     made.tail = whole ? 0 : tail;
-    status = phi__tool_state_note_effects(thread, call_id, phi__buf_str(applied),
-                                          phi__buf_str(denied), whole ? &state : NULL);
+    phi_status status = phi__tool_state_note_effects(thread, call_id, phi__buf_str(applied),
+                                                     phi__buf_str(denied), whole ? &state : NULL);
     if (status == PHI_OK)
         phi__kept_state_take(thread, &made);
     else

@@ -38,7 +38,6 @@ PHI__FN phi__file *phi__files_new(phi_memory *memory) {
 PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
                                        phi__words *words) {
     phi__file *file = phi__files_new(memory);
-    int error;
     *out = NULL;
     if (file == NULL) return phi__files_refused(ENOMEM, words);
     file->bytes = strlen(path) + 1;
@@ -50,7 +49,7 @@ PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi
     memcpy(file->path, path, file->bytes);
     file->temp = file->path; /* removed unless it is committed */
     file->fd = phi__files_open(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    error = file->fd < 0 ? errno : 0;
+    int error = file->fd < 0 ? errno : 0;
     file->has_temp = error == 0;
     if (error == 0)
         *out = file;
@@ -110,12 +109,12 @@ static int phi__files_make_directory(const char *path) {
 
 PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words) {
     char part[PHI__PATH_BYTES];
-    size_t n = strlen(path), i;
+    size_t n = strlen(path);
     int error = 0;
     if (n == 0) return phi__files_refused(ENOENT, words);
     if (n >= sizeof part) return phi__files_refused(ENAMETOOLONG, words);
     memcpy(part, path, n + 1);
-    for (i = 1; i <= n; i++) {
+    for (size_t i = 1; i <= n; i++) {
         if (i < n && part[i] != '/') continue;
         part[i] = '\0';
         error = phi__files_make_directory(part);
@@ -259,12 +258,11 @@ static phi_status phi__disk_read(void *user_data, intptr_t file, uint64_t at, ch
 
 static phi_status phi__disk_write(void *user_data, intptr_t file, uint64_t at, const char *bytes,
                                   size_t n, size_t *wrote, phi__words *words) {
-    int error;
     (void)user_data;
     *wrote = 0;
     if (!phi__disk_counts(at)) return phi__disk_refused(EOVERFLOW, words);
     if (lseek((int)file, (off_t)at, SEEK_SET) < 0) return phi__disk_refused(errno, words);
-    error = phi__posix_write((int)file, bytes, n, wrote);
+    int error = phi__posix_write((int)file, bytes, n, wrote);
     if (error == 0 && *wrote == 0 && n > 0) error = ENOSPC;
     return error == 0 ? PHI_OK : phi__disk_refused(error, words);
 }
@@ -319,14 +317,14 @@ static phi_status phi__disk_make_directories(void *user_data, const char *path, 
 }
 
 static phi_status phi__disk_sync_directory(void *user_data, const char *path, phi__words *words) {
-    phi_status status;
     int fd;
     (void)user_data;
     do fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return phi__disk_refused(errno, words);
     /* EINVAL: a system that has no such thing */
-    status = fsync(fd) == 0 || errno == EINVAL ? PHI_OK : phi__disk_refused(errno, words);
+    phi_status status =
+        fsync(fd) == 0 || errno == EINVAL ? PHI_OK : phi__disk_refused(errno, words);
     (void)close(fd);
     return status;
 }
@@ -339,9 +337,8 @@ static phi_status phi__disk_list(void *user_data, const char *path,
     (void)user_data;
     if (dir == NULL) return phi__disk_refused(errno, words);
     while (status == PHI_OK) {
-        const struct dirent *entry;
         errno = 0;
-        entry = readdir(dir);
+        const struct dirent *entry = readdir(dir);
         if (entry == NULL) {
             if (errno != 0) status = phi__disk_refused(errno, words);
             break;

@@ -25,10 +25,10 @@
 
 /* "user:key@host:port" of an URL; empty where there is none. */
 static phi_str phi__http_words_authority(phi_str url) {
-    size_t at = phi__str_find(url, 0, "://"), end, i;
+    size_t at = phi__str_find(url, 0, "://"), i;
     if (at == SIZE_MAX) return phi__str(url.at, 0);
     at += 3;
-    end = at;
+    size_t end = at;
     while (end < url.len && url.at[end] != '/' && url.at[end] != '?' && url.at[end] != '#') end++;
     for (i = end; i > at; i--)
         if (url.at[i - 1] == '@') break;
@@ -56,9 +56,9 @@ PHI__FN phi_str phi__http_words_port(phi_str url) {
 }
 
 PHI__FN bool phi__http_words_is_address(phi_str host) {
-    size_t i, dots = 0;
+    size_t dots = 0;
     if (phi__str_find(host, 0, ":") != SIZE_MAX) return true;
-    for (i = 0; i < host.len; i++) {
+    for (size_t i = 0; i < host.len; i++) {
         if (host.at[i] == '.')
             dots++;
         else if (host.at[i] < '0' || host.at[i] > '9')
@@ -82,9 +82,8 @@ static phi__http_kind phi__http_words_kind_of(phi_status status, const char *wor
 
 static phi__http_kind phi__http_words_connect_kind(const phi__http_transfer *t) {
     long os_error = 0;
-    phi_status status;
     (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &os_error);
-    status = phi__http_connect_status(os_error);
+    phi_status status = phi__http_connect_status(os_error);
     if (status == PHI_REFUSED) return phi__http_words_kind_of(status, "connection refused by");
     if (t->no_descriptor)
         return phi__http_words_kind_of(PHI_IO, "no file descriptor was left for a connection to");
@@ -165,10 +164,8 @@ static void phi__http_words_own(phi__http_reason reason, phi_status status, phi_
 /* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so check whether it
    is. */
 static bool phi__http_words_has_memory(const phi__http_transfer *t) {
-    char zeros[8192];
-    char *escaped; /* three bytes each */
-    memset(zeros, 0, sizeof zeros);
-    escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
+    char zeros[8192] = PHI_ZERO;
+    char *escaped = curl_easy_escape(t->easy, zeros, (int)sizeof zeros);
     curl_free(escaped);
     return escaped != NULL;
 }
@@ -195,9 +192,20 @@ static phi_status phi__http_words_stopped(const phi__http_transfer *t, phi__http
     return PHI_TOO_BIG;
 }
 
-/* What failed, where, and what libcurl says of it. Without memory, the host stands for the URL. */
-static void phi__http_words_failed(const phi__http_transfer *t, const char *words, phi_str url,
-                                   char *out, size_t size) {
+PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
+    phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
+    phi__http_reason reason;
+    phi_status status = phi__http_words_stopped(t, &reason);
+    out[0] = '\0';
+    if (status != PHI_OK) {
+        phi__http_words_own(reason, status, phi__http_words_host(url), out, size);
+        return status;
+    }
+    if (t->result == CURLE_OK) return PHI_OK;
+    phi__http_kind kind = phi__http_words_classify(t);
+    /* What failed, where, and what libcurl says of it. Without memory, the host stands for the
+       URL. */
+    const char *words = kind.words;
     const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
     phi_str shown = phi__str(url.at, 0);
     phi__buf buf;
@@ -208,31 +216,15 @@ static void phi__http_words_failed(const phi__http_transfer *t, const char *word
     (void)snprintf(out, size, "%s %.*s (%s)", words, (int)phi__utf8_cut(shown, PHI__HTTP_URL_SHOWN),
                    shown.at, detail);
     phi__buf_free(&buf);
-}
-
-PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
-    phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
-    phi__http_kind kind;
-    phi__http_reason reason;
-    phi_status status = phi__http_words_stopped(t, &reason);
-    out[0] = '\0';
-    if (status != PHI_OK) {
-        phi__http_words_own(reason, status, phi__http_words_host(url), out, size);
-        return status;
-    }
-    if (t->result == CURLE_OK) return PHI_OK;
-    kind = phi__http_words_classify(t);
-    phi__http_words_failed(t, kind.words, url, out, size);
     return kind.status;
 }
 
 PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets) {
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
                                         "ALL_PROXY"};
-    size_t i;
     if (http == NULL) return;
     if (http->proxy != NULL) phi__secret_add_url(secrets, phi_str_of(http->proxy));
-    for (i = 0; http->proxy == NULL && http->use_environment && i < PHI__COUNT(names); i++)
+    for (size_t i = 0; http->proxy == NULL && http->use_environment && i < PHI__COUNT(names); i++)
         phi__secret_add_url(secrets, phi_str_of(getenv(names[i])));
 }
 
@@ -291,9 +283,9 @@ static void phi__http_drive_forget_socket(phi__http *http, phi__http_socket *s) 
    HTTP/2 others may share the socket: then all end. */
 static int phi__http_drive_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
-    phi__http_transfer *t;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
-    for (t = phi__http_curl_first(&http->active); t != NULL; t = phi__http_curl_next(t))
+    for (phi__http_transfer *t = phi__http_curl_first(&http->active); t != NULL;
+         t = phi__http_curl_next(t))
         if (http->http2 || (char *)t == owner) t->failed = PHI_NO_MEMORY;
     http->starved = true;
     phi__http_drive_kick(http, 0);
@@ -424,10 +416,9 @@ static int phi__http_transfer_on_request(void *user_data, char *remote_ip, char 
 
 static size_t phi__http_transfer_on_read(char *out, size_t size, size_t n, void *user_data) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
-    size_t got;
     if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
     if (phi__http_transfer_dead(t) || t->request == NULL) return CURL_READFUNC_ABORT;
-    got = phi_request_read(t->request, t->body_at, out, size * n);
+    size_t got = phi_request_read(t->request, t->body_at, out, size * n);
     t->body_at += got;
     return got;
 }
@@ -453,7 +444,6 @@ static void phi__http_transfer_drop_body(phi__http_transfer *t) {
 
 /* The end of a head: reported, unless it is an interim answer. */
 static bool phi__http_transfer_head_end(phi__http_transfer *t) {
-    phi_status status;
     if (t->http_status < 200) {
         phi__buf_clear(&t->head);
         return true;
@@ -465,7 +455,8 @@ static bool phi__http_transfer_head_end(phi__http_transfer *t) {
     t->head_told = true;
     phi__http_transfer_drop_body(t);
     if (t->request != NULL) {
-        status = t->http->port.head(t->transfer, t->http_status, t->head.at, t->head.len);
+        phi_status status =
+            t->http->port.head(t->transfer, t->http_status, t->head.at, t->head.len);
         if (phi__http_transfer_dead(t)) return false;
         if (status != PHI_OK) t->failed = status;
     }
@@ -495,9 +486,8 @@ static bool phi__http_transfer_codings_fit(phi_str value) {
     size_t at = 0;
     while (at <= value.len) {
         size_t end = phi__str_find(value, at, ",");
-        phi_str coding;
         if (end == SIZE_MAX) end = value.len;
-        coding = phi__str_trim(phi__str(value.at + at, end - at));
+        phi_str coding = phi__str_trim(phi__str(value.at + at, end - at));
         if (coding.len > 0 && !phi__str_is_nocase(coding, "chunked") &&
             !phi__str_is_nocase(coding, "identity"))
             return false;
@@ -510,9 +500,8 @@ static bool phi__http_transfer_codings_fit(phi_str value) {
    become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
    answers count: libcurl undoes codings that they name in the final one. */
 static bool phi__http_transfer_may_decode(phi__http_transfer *t, phi_str line) {
-    size_t colon;
     if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
-        colon = phi__str_find(line, 0, ":");
+        size_t colon = phi__str_find(line, 0, ":");
         if (colon == SIZE_MAX) colon = line.len;
         t->in_coding =
             phi__str_is_nocase(phi__str_trim(phi__str(line.at, colon)), "transfer-encoding");
@@ -567,14 +556,13 @@ static size_t phi__http_transfer_overflow(phi__http_transfer *t, const char *at,
 static size_t phi__http_transfer_on_body(char *at, size_t size, size_t n, void *user_data) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
     size_t len = size * n;
-    phi_status status;
     if (phi__http_transfer_dead(t)) return 0;
     if (t->request == NULL) {
         t->released_bytes += len;
         return t->released_bytes > PHI__HTTP_LINGER_BYTES ? 0 : len;
     }
     if (t->overflow.len > t->overflow_at) return phi__http_transfer_overflow(t, at, len);
-    status = t->http->port.push(t->transfer, at, len);
+    phi_status status = t->http->port.push(t->transfer, at, len);
     if (phi__http_transfer_dead(t)) return 0;
     if (status == PHI_OK) return len;
     if (status == PHI_FULL) {
@@ -672,9 +660,8 @@ static bool phi__http_transfer_set_headers(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     bool typed = false, ok = true;
     phi__buf line;
-    size_t i;
     phi__buf_init(&line, t->http->memory);
-    for (i = 0; rq != NULL && i < rq->header_count && ok; i++) {
+    for (size_t i = 0; rq != NULL && i < rq->header_count && ok; i++) {
         const phi__header *h = &rq->headers[i];
         phi__buf_clear(&line);
         phi__buf_add_str(&line, h->name);
@@ -755,7 +742,6 @@ PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http) {
 }
 
 PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **words) {
-    CURLMcode added;
     phi__buf_init(&t->head, t->http->memory);
     phi__buf_init(&t->overflow, t->http->memory);
     *words = "no memory for a transfer";
@@ -766,7 +752,7 @@ PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **
         !phi__http_transfer_set_request(t))
         return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
     phi__http_drive_enter(t->http);
-    added = curl_multi_add_handle(t->http->multi, t->easy);
+    CURLMcode added = curl_multi_add_handle(t->http->multi, t->easy);
     phi__http_drive_leave(t->http);
     if (added != CURLM_OK) return PHI_NO_MEMORY;
     t->added = true;
@@ -823,13 +809,12 @@ static void phi__http_transfer_drain(phi__http_transfer *t) {
 }
 
 PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
-    CURLcode result;
     t->resume_wanted = false;
     phi__http_transfer_drain(t);
     if (!t->paused || phi__http_transfer_dead(t)) return;
     t->paused = false;
     phi__http_drive_enter(t->http);
-    result = curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes what curl held back */
+    CURLcode result = curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes what curl held back */
     phi__http_drive_leave(t->http);
     if (result == CURLE_OK || phi__http_transfer_dead(t)) return;
     if (t->failed == PHI_OK)
@@ -857,8 +842,7 @@ static bool phi__http_warm_say_hello(phi__http *http, phi__http_transfer *t,
                                      curl_socket_t listener) {
     curl_socket_t peer = CURL_SOCKET_BAD;
     bool heard = false;
-    int turn;
-    for (turn = 0; turn < PHI__HTTP_WARM_TURNS && !heard; turn++) {
+    for (int turn = 0; turn < PHI__HTTP_WARM_TURNS && !heard; turn++) {
         if (t->fd == CURL_SOCKET_BAD)
             phi__http_drive_act(http, CURL_SOCKET_TIMEOUT, 0);
         else
@@ -872,14 +856,12 @@ static bool phi__http_warm_say_hello(phi__http *http, phi__http_transfer *t,
 PHI__FN void phi__http_warm_load_ca(phi__http *http) {
     char url[48];
     const char *words;
-    phi__http_transfer *t;
     int port = 0;
-    curl_socket_t listener;
     if (!http->ca_cache || http->ca_loaded) return;
-    listener = phi__http_listen(&port);
+    curl_socket_t listener = phi__http_listen(&port);
     if (listener == CURL_SOCKET_BAD) return; /* then the first handshake loads it */
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", port);
-    t = phi__http_transfer_new(http);
+    phi__http_transfer *t = phi__http_transfer_new(http);
     if (t != NULL) {
         t->url = (char *)phi__alloc(http->memory, sizeof url);
         if (t->url != NULL) {
@@ -919,9 +901,8 @@ PHI__FN void phi__http_warm_load_ca(phi__http *http) {
 /* ---- the table and its queue ---- */
 
 static phi__http_slot *phi__http_slot_of(phi__http *http, phi_transfer transfer) {
-    phi__http_slot *slot;
     if (transfer.index >= http->slot_count) return NULL;
-    slot = &http->slots[transfer.index];
+    phi__http_slot *slot = &http->slots[transfer.index];
     return slot->state != PHI__HTTP_FREE && slot->transfer.gen == transfer.gen ? slot : NULL;
 }
 
@@ -980,9 +961,8 @@ static size_t phi__http_busy(const phi__http *http) {
 /* ---- starting ---- */
 
 static bool phi__http_starts_nocase(phi_str s, phi_str with) {
-    size_t i;
     if (s.len < with.len) return false;
-    for (i = 0; i < with.len; i++)
+    for (size_t i = 0; i < with.len; i++)
         if (s.at[i] != with.at[i] && ((s.at[i] ^ with.at[i]) != 32 || (s.at[i] | 32) < 'a'))
             return false;
     return true;
@@ -991,8 +971,7 @@ static bool phi__http_starts_nocase(phi_str s, phi_str with) {
 /* Whether "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is left aside. */
 static bool phi__http_pinned(const phi__http *http, phi_str url) {
     phi_str host = phi__http_words_host(url), port = phi__http_words_port(url);
-    const struct curl_slist *entry;
-    for (entry = http->resolve; entry != NULL; entry = entry->next) {
+    for (const struct curl_slist *entry = http->resolve; entry != NULL; entry = entry->next) {
         phi_str s = phi_str_of(entry->data);
         if (s.len > 0 && (s.at[0] == '+' || s.at[0] == '-')) s = phi__str(s.at + 1, s.len - 1);
         if (!phi__http_starts_nocase(s, host)) continue;
@@ -1039,15 +1018,13 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
 /* Whether one more connection finds its descriptors; if not, the pump comes back when it may. With
    none busy, none will be given back: try, and see. The look is a dozen system calls. */
 static bool phi__http_has_descriptors(phi__http *http) {
-    phi__http_transfer *t;
-    uint64_t now;
     if (phi__http_busy(http) == 0) return true;
-    now = phi__io_now_us(http->io);
+    uint64_t now = phi__io_now_us(http->io);
     if (now >= http->hold_until_us) {
         if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
             return true;
         http->hold_until_us = now + PHI__HTTP_HOLD_US;
-        t = phi__http_curl_first(&http->lingering);
+        phi__http_transfer *t = phi__http_curl_first(&http->lingering);
         if (t != NULL) phi__http_transfer_move(t, &http->dying);
     }
     phi__http_drive_kick(http, http->hold_until_us);
@@ -1056,10 +1033,9 @@ static bool phi__http_has_descriptors(phi__http *http) {
 
 static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
     char *at = NULL;
-    phi_str its;
     if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
         return false;
-    its = phi_str_of(at);
+    phi_str its = phi_str_of(at);
     return phi_str_equal(phi__http_words_host(its), phi__http_words_host(url)) &&
            phi_str_equal(phi__http_words_port(its), phi__http_words_port(url));
 }
@@ -1069,9 +1045,9 @@ static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
     const phi__http_transfer *t = phi__http_curl_of(http->lingering.all.last);
-    uint64_t until, now = phi__io_now_us(http->io);
+    uint64_t now = phi__io_now_us(http->io);
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
-    until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
+    uint64_t until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
     if (now >= until || !phi__http_same_server(t, slot->request->url)) return false;
     phi__http_drive_kick(http, until);
     return true;
@@ -1097,10 +1073,9 @@ static void phi__http_read_messages(phi__http *http) {
     int left;
     while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
         char *owner = NULL;
-        phi__http_transfer *t;
         if (message->msg != CURLMSG_DONE) continue;
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
-        t = (phi__http_transfer *)(void *)owner;
+        phi__http_transfer *t = (phi__http_transfer *)(void *)owner;
         t->finished = true;
         t->result = message->data.result;
         http->live--;
@@ -1111,10 +1086,10 @@ static void phi__http_read_messages(phi__http *http) {
 
 /* Transfers that phi ended itself, outside of a callback that could have stopped curl. */
 static void phi__http_read_failed(phi__http *http) {
-    phi__http_transfer *t, *next;
+    phi__http_transfer *next;
     if (!http->starved) return;
     http->starved = false;
-    for (t = phi__http_curl_first(&http->active); t != NULL; t = next) {
+    for (phi__http_transfer *t = phi__http_curl_first(&http->active); t != NULL; t = next) {
         next = phi__http_curl_next(t);
         if (t->failed != PHI_OK) phi__http_transfer_move(t, &http->done);
     }
@@ -1206,11 +1181,12 @@ static void phi__http_cut_lingering(phi__http *http) {
 
 /* From the front each time: a push may have cancelled any other. */
 static phi__http_transfer *phi__http_next_resume(phi__http *http) {
-    phi__http_transfer *t;
     if (!http->resumes_wanted) return NULL;
-    for (t = phi__http_curl_first(&http->active); t != NULL; t = phi__http_curl_next(t))
+    for (phi__http_transfer *t = phi__http_curl_first(&http->active); t != NULL;
+         t = phi__http_curl_next(t))
         if (t->resume_wanted) return t;
-    for (t = phi__http_curl_first(&http->done); t != NULL; t = phi__http_curl_next(t))
+    for (phi__http_transfer *t = phi__http_curl_first(&http->done); t != NULL;
+         t = phi__http_curl_next(t))
         if (t->resume_wanted) return t;
     http->resumes_wanted = false;
     return NULL;
@@ -1219,19 +1195,18 @@ static phi__http_transfer *phi__http_next_resume(phi__http *http) {
 static void phi__http_pump(void *user_data) {
     phi__http *http = (phi__http *)user_data;
     phi__http_transfer *t;
-    int n;
     bool started = false;
     if (http->pumping || http->inside > 0) return;
     http->pumping = true;
     (void)phi__io_timer_set(http->io, &http->kick, UINT64_MAX); /* has its place since new */
-    for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
+    for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
         phi__http_transfer_resume(t);
     phi__http_read_messages(http);
     phi__http_read_failed(http);
     phi__http_cut_lingering(http);
-    for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
+    for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
         phi__http_transfer_free(t);
-    for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_end(http)) != NULL; n++)
+    for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_end(http)) != NULL; n++)
         phi__http_end(http, t);
     while (phi__http_may_start(http)) {
         phi__http_start(http, &http->slots[http->queue_first - 1]);
@@ -1253,8 +1228,7 @@ static void phi__http_on_kick(phi__timer *timer) {
 /* ---- the transport ---- */
 
 static bool phi__http_clean(phi_str s) {
-    size_t i;
-    for (i = 0; i < s.len; i++)
+    for (size_t i = 0; i < s.len; i++)
         if (s.at[i] == '\r' || s.at[i] == '\n' || s.at[i] == '\0') return false;
     return true;
 }
@@ -1266,24 +1240,17 @@ static bool phi__http_good_url(phi_str url) {
     return phi__http_clean(url) && phi__http_words_host(url).len > 0;
 }
 
-static bool phi__http_good_request(const phi_request *request) {
-    size_t i;
-    if (request == NULL || !phi__http_good_url(request->url)) return false;
-    if (request->method.len == 0 || !phi__http_clean(request->method)) return false;
-    for (i = 0; i < request->header_count; i++)
-        if (request->headers[i].name.len == 0 || !phi__http_clean(request->headers[i].name) ||
-            !phi__http_clean(request->headers[i].value))
-            return false;
-    return true;
-}
-
 static phi_status phi__http_open(void *user_data, phi_transfer transfer,
                                  const phi_request *request) {
     phi__http *http = (phi__http *)user_data;
-    phi__http_slot *slot;
-    if (!phi__http_good_request(request)) return PHI_BAD_ARG;
+    if (request == NULL || !phi__http_good_url(request->url)) return PHI_BAD_ARG;
+    if (request->method.len == 0 || !phi__http_clean(request->method)) return PHI_BAD_ARG;
+    for (size_t i = 0; i < request->header_count; i++)
+        if (request->headers[i].name.len == 0 || !phi__http_clean(request->headers[i].name) ||
+            !phi__http_clean(request->headers[i].value))
+            return PHI_BAD_ARG;
     if (!phi__http_slots_reach(http, transfer.index)) return PHI_NO_MEMORY;
-    slot = &http->slots[transfer.index];
+    phi__http_slot *slot = &http->slots[transfer.index];
     if (slot->state != PHI__HTTP_FREE) return PHI_BUSY;
     slot->transfer = transfer;
     slot->request = request;
@@ -1364,14 +1331,13 @@ static const char *phi__http_copy(phi__http *http, const char *text, bool *ok) {
 
 static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
     bool ok = true;
-    size_t i;
     http->max_connections =
         desc->max_connections == 0 ? PHI__HTTP_CONNECTIONS : desc->max_connections;
     http->http2 = desc->enable_http2;
     http->use_environment = desc->use_environment;
     http->proxy = phi__http_copy(http, desc->proxy, &ok);
     http->ca_file = phi__http_copy(http, desc->ca_file, &ok);
-    for (i = 0; ok && desc->resolve != NULL && desc->resolve[i] != NULL; i++) {
+    for (size_t i = 0; ok && desc->resolve != NULL && desc->resolve[i] != NULL; i++) {
         struct curl_slist *list = curl_slist_append(http->resolve, desc->resolve[i]);
         ok = list != NULL;
         if (ok) http->resolve = list;
@@ -1425,22 +1391,19 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
 PHI__FN const phi_transport *phi__http_transport(phi__http *http) { return &http->transport; }
 
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
-    phi__http_transfer *t;
-    phi_status status;
     phi_str host = phi__http_words_host(url);
     const char *words;
-    size_t len;
     if (!phi__http_good_url(url)) return PHI_BAD_ARG;
     if (phi__http_would_block(http, url)) return PHI_UNSUPPORTED;
     if (phi__http_busy(http) >= http->max_connections) return PHI_BUSY;
     if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:"))
         phi__http_warm_load_ca(http);
-    t = phi__http_transfer_new(http);
+    phi__http_transfer *t = phi__http_transfer_new(http);
     if (t == NULL) return PHI_NO_MEMORY;
-    len = (size_t)(host.at - url.at) + host.len; /* up to the path */
+    size_t len = (size_t)(host.at - url.at) + host.len; /* up to the path */
     while (len < url.len && url.at[len] != '/' && url.at[len] != '?' && url.at[len] != '#') len++;
     t->url = (char *)phi__alloc(http->memory, len + 2);
-    status = t->url != NULL ? PHI_OK : PHI_NO_MEMORY;
+    phi_status status = t->url != NULL ? PHI_OK : PHI_NO_MEMORY;
     if (t->url != NULL) {
         t->url_bytes = len + 2;
         memcpy(t->url, url.at, len);

@@ -58,10 +58,9 @@ PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer) {
 }
 
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count) {
-    int fd;
     bool left = true;
     if (count <= 0) return true;
-    fd = fcntl((int)any_fd, F_DUPFD_CLOEXEC, 0);
+    int fd = fcntl((int)any_fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) return errno != EMFILE && errno != ENFILE;
     left = phi__http_descriptors_left(any_fd, count - 1);
     (void)close(fd);
@@ -97,9 +96,8 @@ PHI__FN bool phi__http_signal_hold(void) {
 }
 
 PHI__FN void phi__http_signal_release(void) {
-    struct timespec none;
     sigset_t pipe_set;
-    memset(&none, 0, sizeof none);
+    struct timespec none = PHI_ZERO;
     (void)sigemptyset(&pipe_set);
     (void)sigaddset(&pipe_set, SIGPIPE);
     while (sigtimedwait(&pipe_set, NULL, &none) < 0 && errno == EINTR) continue;

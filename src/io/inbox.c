@@ -67,10 +67,9 @@ PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *po
     size_t len = phi__add(before.len, post->text.len);
     size_t bytes = phi__inbox_bytes(phi__min(len, inbox->size));
     uint32_t at = 0;
-    phi__inbox_record *record;
     if (len > inbox->size || bytes > inbox->size / 2) return PHI_BAD_ARG;
     if (!phi__inbox_reserve(inbox, (uint32_t)bytes, &at)) return PHI_FULL;
-    record = phi__inbox_at(inbox, at);
+    phi__inbox_record *record = phi__inbox_at(inbox, at);
     record->kind = post->kind;
     record->index = post->index;
     record->gen = post->gen;

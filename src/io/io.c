@@ -119,10 +119,9 @@ static void phi__io_no_deadline(phi__io *io, phi__timer *timer) {
 }
 
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
-    bool earlier;
     phi__io_no_deadline(io, timer);
     if (at_us < io->round_us) at_us = io->round_us; /* behind all that are due in this round */
-    earlier = timer->place == 0 || at_us < timer->at_us;
+    bool earlier = timer->place == 0 || at_us < timer->at_us;
     if (timer->place == 0) {
         phi__timer **timers = (phi__timer **)phi__grow(io->memory, io->timers, &io->timer_cap,
                                                        io->timer_count + 1, sizeof *timers);
@@ -141,13 +140,12 @@ PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at
 
 PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
     size_t i = timer->place;
-    phi__timer *last;
     if (i == 0) return;
     phi__io_no_deadline(io, timer);
     i--;
     PHI_ASSERT(i < io->timer_count && io->timers[i] == timer);
     timer->place = 0;
-    last = io->timers[--io->timer_count];
+    phi__timer *last = io->timers[--io->timer_count];
     if (last == timer) return;
     if (phi__io_before(last, timer))
         phi__io_heap_up(io, i, last);
@@ -180,10 +178,9 @@ PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uin
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us) {
     uint64_t now = phi__io_now_us(io);
     uint64_t at = UINT64_MAX;
-    phi_status status;
     /* the look that ends the gap under way moves it by that gap */
     if (after_us != UINT64_MAX) at = now - (phi__io_gaps_us(io, now) - io->gaps_us) + after_us;
-    status = phi__io_timer_set(io, timer, at);
+    phi_status status = phi__io_timer_set(io, timer, at);
     if (status != PHI_OK || at == UINT64_MAX) return status;
     timer->deadline = true;
     io->deadline_count++;
@@ -195,13 +192,12 @@ PHI__FN bool phi__io_deadlines(const phi__io *io) { return io->deadline_count > 
 /* Moves all deadlines. It costs as much as there are timers, after a gap of more than a second. */
 PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us) {
     uint64_t more = us - io->gaps_us;
-    size_t i;
     if (us <= io->gaps_us) return;
     io->gaps_us = us;
     if (io->deadline_count == 0) return;
-    for (i = 0; i < io->timer_count; i++)
+    for (size_t i = 0; i < io->timer_count; i++)
         if (io->timers[i]->deadline) io->timers[i]->at_us += more;
-    for (i = io->timer_count / 2; i-- > 0;) phi__io_heap_down(io, i, io->timers[i]);
+    for (size_t i = io->timer_count / 2; i-- > 0;) phi__io_heap_down(io, i, io->timers[i]);
 }
 
 /* Ends the gap under way, and returns the time. */
@@ -297,13 +293,11 @@ static void phi__io_forget(phi__io *io, phi__watch *watch) {
 }
 
 PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want) {
-    phi_status status;
-    uint32_t slot;
     if (want == 0 || watch->fd != fd) phi__io_forget(io, watch);
     if (want == watch->want) return PHI_OK;
-    slot = watch->want != 0 ? watch->slot : phi__io_slot_take(io);
+    uint32_t slot = watch->want != 0 ? watch->slot : phi__io_slot_take(io);
     if (slot == 0) return PHI_NO_MEMORY;
-    status = phi__io_attach(io, fd, watch->want, want, slot);
+    phi_status status = phi__io_attach(io, fd, watch->want, want, slot);
     if (status != PHI_OK) {
         if (watch->want == 0) phi__io_slot_give(io, slot);
         return status;
@@ -323,10 +317,9 @@ PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have) {
 /* Polls once; true when more may be ready. */
 static bool phi__io_collect(phi__io *io, int timeout_ms) {
     phi__poller_event events[PHI__IO_BATCH];
-    int i, n;
     if (io->poller == NULL) return false;
-    n = phi__poller_wait(io->poller, timeout_ms, events, PHI__IO_BATCH);
-    for (i = 0; i < n; i++) phi__io_queue_add(io, events[i].key, events[i].have);
+    int n = phi__poller_wait(io->poller, timeout_ms, events, PHI__IO_BATCH);
+    for (int i = 0; i < n; i++) phi__io_queue_add(io, events[i].key, events[i].have);
     return n == PHI__IO_BATCH;
 }
 
@@ -351,13 +344,12 @@ static int phi__io_dispatch(phi__io *io, int most) {
 
 /* How long the poller may sleep: rounded up, so that a timer is due when it returns. */
 static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
-    uint64_t next, now, ms;
     if (timeout_ms == 0 || io->fired || io->slots[0].next != 0) return 0;
-    next = phi__io_next_timer_us(io);
+    uint64_t next = phi__io_next_timer_us(io);
     if (next == UINT64_MAX) return timeout_ms;
-    now = phi__io_now_us(io);
+    uint64_t now = phi__io_now_us(io);
     if (next <= now) return 0;
-    ms = (next - now) / 1000 + ((next - now) % 1000 != 0);
+    uint64_t ms = (next - now) / 1000 + ((next - now) % 1000 != 0);
     if (timeout_ms > 0 && ms > (uint64_t)timeout_ms) return timeout_ms;
     return ms > INT_MAX ? INT_MAX : (int)ms;
 }

@@ -48,9 +48,8 @@ static phi_status phi__poller_status(void) {
    by another road: then the other operation is the right one. */
 PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
                                       uint32_t key) {
-    struct epoll_event event;
     int op = was != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    memset(&event, 0, sizeof event);
+    struct epoll_event event = PHI_ZERO;
     event.events = ((want & PHI__READ) != 0 ? (uint32_t)EPOLLIN : 0u) |
                    ((want & PHI__WRITE) != 0 ? (uint32_t)EPOLLOUT : 0u);
     event.data.u32 = key;
@@ -70,10 +69,9 @@ PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was,
 
 PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap) {
     struct epoll_event events[PHI__EPOLL_BATCH];
-    int i, n;
     if (cap > PHI__EPOLL_BATCH) cap = PHI__EPOLL_BATCH;
-    n = epoll_wait(poller->fd, events, cap, timeout_ms);
-    for (i = 0; i < n; i++) {
+    int n = epoll_wait(poller->fd, events, cap, timeout_ms);
+    for (int i = 0; i < n; i++) {
         uint32_t e = events[i].events;
         bool broken = (e & ((uint32_t)EPOLLHUP | (uint32_t)EPOLLERR)) != 0;
         out[i].key = events[i].data.u32;

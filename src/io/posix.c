@@ -136,25 +136,20 @@ static size_t phi__clock_device_random(char *out, size_t len) {
 }
 #endif
 
-static void phi__clock_weak_random(char *out, size_t len) {
-    uint64_t x = phi__clock_us() ^ ((uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)out ^
-                 (uint64_t)phi__clock_wall_ms() * 0x9E3779B97F4A7C15u;
-    size_t i;
-    for (i = 0; i < len; i++) { /* splitmix64 */
-        uint64_t z = (x += 0x9E3779B97F4A7C15u);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-        out[i] = (char)(unsigned char)((z ^ (z >> 31)) & 0xFF);
-    }
-}
-
 PHI__FN void phi__clock_random(void *out, size_t len) {
     char *at = (char *)out;
     while (len > 0) {
         size_t n = phi__clock_kernel_random(at, len);
         if (n == 0) n = phi__clock_device_random(at, len);
         if (n == 0) {
-            phi__clock_weak_random(at, len);
+            uint64_t x = phi__clock_us() ^ ((uint64_t)getpid() << 40) ^ (uint64_t)(uintptr_t)at ^
+                         (uint64_t)phi__clock_wall_ms() * 0x9E3779B97F4A7C15u;
+            for (size_t i = 0; i < len; i++) { /* splitmix64 */
+                uint64_t z = (x += 0x9E3779B97F4A7C15u);
+                z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+                z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+                at[i] = (char)(unsigned char)((z ^ (z >> 31)) & 0xFF);
+            }
             n = len;
         }
         at += n;

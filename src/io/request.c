@@ -2,9 +2,8 @@
 #include "io/request_in.h"
 
 PHI__FN void phi__request_seal(phi_request *request) {
-    size_t i;
     uint64_t at = 0;
-    for (i = 0; i < request->piece_count; i++) {
+    for (size_t i = 0; i < request->piece_count; i++) {
         request->pieces[i].start = at;
         at += request->pieces[i].len;
     }
@@ -38,9 +37,10 @@ PHI_API phi_request_info phi_request_get_info(const phi_request *request) {
 }
 
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n) {
-    size_t done = 0, i;
+    size_t done = 0;
     if (offset >= request->length) return 0;
-    for (i = phi__request_piece_at(request, offset); i < request->piece_count && done < n; i++) {
+    for (size_t i = phi__request_piece_at(request, offset); i < request->piece_count && done < n;
+         i++) {
         const phi__piece *piece = &request->pieces[i];
         size_t skip = (size_t)(offset + done - piece->start);
         size_t take = phi__min(piece->len - skip, n - done);

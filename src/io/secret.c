@@ -9,16 +9,8 @@ enum { PHI__SECRET_PASSING = 16 };
 
 /* ---- which texts are secret ---- */
 
-static bool phi__secret_any(phi_str name, const char *const *words, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (phi__str_find_nocase(name, 0, words[i]) != SIZE_MAX) return true;
-    return false;
-}
-
 static bool phi__secret_is(phi_str name, const char *const *words, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (phi__str_is_nocase(name, words[i])) return true;
     return false;
 }
@@ -27,7 +19,10 @@ static bool phi__secret_name(phi_str name) {
     static const char *const words[] = {"auth",       "key",       "token", "secret",
                                         "cookie",     "signature", "sig",   "jwt",
                                         "credential", "pass",      "pwd",   "bearer"};
-    return phi__secret_any(name, words, PHI__COUNT(words));
+    size_t count = PHI__COUNT(words);
+    for (size_t i = 0; i < count; i++)
+        if (phi__str_find_nocase(name, 0, words[i]) != SIZE_MAX) return true;
+    return false;
 }
 
 /* Headers that phi sends itself, or whose values are public by their nature. */
@@ -46,8 +41,7 @@ static bool phi__secret_plain_query(phi_str name) {
 /* Letters and digits without a blank, as tokens have under names of any kind. */
 static bool phi__secret_looks(phi_str value) {
     bool letter = false, digit = false;
-    size_t i;
-    for (i = 0; i < value.len; i++) {
+    for (size_t i = 0; i < value.len; i++) {
         char c = value.at[i];
         if (c == ' ' || c == '\t') return false;
         if (c >= '0' && c <= '9') digit = true;
@@ -67,12 +61,10 @@ static int phi__secret_digit(char c) {
 /* `digits` hexadecimal digits from `at`, behind `skip` bytes: how many bytes in all. 0: they are
    none; SIZE_MAX: the text ends before. */
 static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
-    size_t i;
     *code = 0;
-    for (i = at + skip; i < at + skip + digits; i++) {
-        int digit;
+    for (size_t i = at + skip; i < at + skip + digits; i++) {
         if (i >= s.len) return SIZE_MAX;
-        digit = phi__secret_digit(s.at[i]);
+        int digit = phi__secret_digit(s.at[i]);
         if (digit < 0) return 0;
         *code = *code * 16 + (unsigned)digit;
     }
@@ -125,12 +117,10 @@ static size_t phi__secret_units(const phi__secret_form *form) {
 static char phi__secret_letter(const phi__secret_form *form, size_t i) {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t bit, at;
-    unsigned pair;
     if (form->shift < 0) return form->text.at[i];
-    bit = phi__secret_skipped(form->shift) + 6 * i;
-    at = bit / 8;
-    pair = (unsigned)(unsigned char)form->text.at[at] << 8;
+    size_t bit = phi__secret_skipped(form->shift) + 6 * i;
+    size_t at = bit / 8;
+    unsigned pair = (unsigned)(unsigned char)form->text.at[at] << 8;
     if (at + 1 < form->text.len) pair |= (unsigned char)form->text.at[at + 1];
     return letters[pair >> (10 - bit % 8) & 63];
 }
@@ -169,9 +159,9 @@ static bool phi__secret_base64(char c) {
 
 /* Where the letter behind base64 that has bits of the secret ends, and the padding. */
 static size_t phi__secret_rest(const phi__secret_form *form, phi_str s, size_t end) {
-    size_t bits = form->text.len * 8 - phi__secret_skipped(form->shift), i;
+    size_t bits = form->text.len * 8 - phi__secret_skipped(form->shift);
     if (bits % 6 != 0 && end < s.len && phi__secret_base64(s.at[end])) end++;
-    for (i = 0; i < 2 && end < s.len && s.at[end] == '='; i++) end++;
+    for (size_t i = 0; i < 2 && end < s.len && s.at[end] == '='; i++) end++;
     return end;
 }
 
@@ -201,9 +191,9 @@ static bool phi__secret_begins(const phi__secrets *set, char c) {
    letter before. */
 static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
                              size_t *from) {
-    size_t best = 0, i, units, end;
+    size_t best = 0, units, end;
     *from = at;
-    for (i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < set->count; i++) {
         phi__secret_form form = phi__secret_forms(&set->list[i]);
         do {
             end = phi__secret_match(&form, s, at, &units);
@@ -253,12 +243,12 @@ static phi__secret *phi__secret_room(phi__secrets *set) {
 
 /* Replaces the oldest kept signature; false: there is room for one more. */
 static bool phi__secret_replace(phi__secrets *set, phi_str text) {
-    size_t i, n = 0;
-    for (i = 0; i < set->count; i++)
+    size_t n = 0;
+    for (size_t i = 0; i < set->count; i++)
         if (set->list[i].passing && set->list[i].text.len == text.len) n++;
     if (n < PHI__SECRET_PASSING) return false;
     n = set->next_passing++ % n;
-    for (i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++)
         if (set->list[i].passing && set->list[i].text.len == text.len && n-- == 0) {
             memcpy((char *)(uintptr_t)set->list[i].text.at, text.at, text.len);
             phi__secret_note(set, &set->list[i]);
@@ -268,14 +258,12 @@ static bool phi__secret_replace(phi__secrets *set, phi_str text) {
 }
 
 static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
-    phi__secret *secret;
-    size_t i;
     text = phi__str_trim(text);
     if (text.len < PHI__SECRET_LEAST) return;
-    for (i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++)
         if (phi_str_equal(set->list[i].text, text)) return;
     if (passing && phi__secret_replace(set, text)) return;
-    secret = phi__secret_room(set);
+    phi__secret *secret = phi__secret_room(set);
     if (secret == NULL || !phi__arena_str(set->arena, text, &secret->text)) {
         set->failed = true;
         return;
@@ -287,16 +275,15 @@ static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
 
 /* As it stands, and as a server reads it: without its escapes; of a query: '+' is a blank. */
 static void phi__secret_add_escaped(phi__secrets *set, phi_str text, bool query) {
-    char *plain;
-    size_t i, n = 0;
+    size_t n = 0;
     phi__secret_add(set, text);
     if (text.len < PHI__SECRET_LEAST) return;
-    plain = phi__arena_bytes(set->arena, text.len);
+    char *plain = phi__arena_bytes(set->arena, text.len);
     if (plain == NULL) {
         set->failed = true;
         return;
     }
-    for (i = 0; i < text.len; n++) {
+    for (size_t i = 0; i < text.len; n++) {
         bool blank = query && text.at[i] == '+';
         size_t step = phi__secret_unit(text, i, &plain[n]);
         if (blank) plain[n] = ' ';
@@ -307,20 +294,20 @@ static void phi__secret_add_escaped(phi__secrets *set, phi_str text, bool query)
 
 /* Where the user and password before the host begin and end; false: there are none. */
 static bool phi__secret_user(phi_str url, size_t *from, size_t *to) {
-    size_t i, at = phi__str_find(url, 0, "://");
+    size_t at = phi__str_find(url, 0, "://");
     *from = at == SIZE_MAX ? 0 : at + 3;
     *to = *from;
-    for (i = *from; i < url.len && url.at[i] != '/' && url.at[i] != '?' && url.at[i] != '#'; i++)
+    for (size_t i = *from; i < url.len && url.at[i] != '/' && url.at[i] != '?' && url.at[i] != '#';
+         i++)
         if (url.at[i] == '@') *to = i;
     return *to > *from;
 }
 
 /* One "name=value" of a query, from `at` to *end; where its value begins. */
 static size_t phi__secret_part(phi_str url, size_t at, size_t *end) {
-    size_t eq;
     *end = at;
     while (*end < url.len && url.at[*end] != '&' && url.at[*end] != '#') (*end)++;
-    eq = phi__str_find(phi__str(url.at, *end), at, "=");
+    size_t eq = phi__str_find(phi__str(url.at, *end), at, "=");
     return eq == SIZE_MAX ? at : eq + 1;
 }
 
@@ -331,42 +318,15 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
 /* Of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S": A and S. */
 static bool phi__secret_add_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
-    size_t signature = phi__str_find(value, 0, "Signature="), end;
+    size_t signature = phi__str_find(value, 0, "Signature=");
     if (!phi__str_starts(value, "AWS4-") || credential == SIZE_MAX || signature == SIZE_MAX)
         return false;
     credential += sizeof "Credential=" - 1;
     signature += sizeof "Signature=" - 1;
-    end = phi__str_find(value, credential, "/");
+    size_t end = phi__str_find(value, credential, "/");
     if (end != SIZE_MAX) phi__secret_add(set, phi__str(value.at + credential, end - credential));
     phi__secret_keep(set, phi__str(value.at + signature, value.len - signature), true);
     return true;
-}
-
-/* "user:password" in base64. */
-static void phi__secret_add_basic(phi__secrets *set, phi_str coded) {
-    phi__buf plain;
-    size_t colon;
-    phi__buf_init(&plain, set->arena->memory);
-    if (phi__base64_decode(&plain, coded)) {
-        phi__secret_add(set, phi__buf_str(&plain));
-        colon = phi__str_find(phi__buf_str(&plain), 0, ":");
-        if (colon != SIZE_MAX)
-            phi__secret_add(set, phi__str(plain.at + colon + 1, plain.len - colon - 1));
-    }
-    if (plain.failed) set->failed = true;
-    phi__buf_free(&plain);
-}
-
-/* "a=1; b=2": the values. */
-static void phi__secret_add_cookies(phi__secrets *set, phi_str value) {
-    size_t at = 0;
-    while (at < value.len) {
-        size_t end = phi__str_find(value, at, ";"), eq;
-        if (end == SIZE_MAX) end = value.len;
-        eq = phi__str_find(phi__str(value.at, end), at, "=");
-        if (eq != SIZE_MAX) phi__secret_add(set, phi__str(value.at + eq + 1, end - eq - 1));
-        at = end + 1;
-    }
 }
 
 /* ---- for the loop and for tapes ---- */
@@ -391,7 +351,7 @@ PHI__FN void phi__secret_add_key(phi__secrets *set, phi_str key) {
 }
 
 PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url) {
-    size_t from = 0, to = 0, at, end, value;
+    size_t from = 0, to = 0, end, value;
     if (phi__secret_user(url, &from, &to)) {
         size_t colon = phi__str_find(phi__str(url.at, to), from, ":");
         phi__secret_add_escaped(set, phi__str(url.at + from, to - from), false);
@@ -400,13 +360,12 @@ PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url) {
             phi__secret_add_escaped(set, phi__str(url.at + colon + 1, to - colon - 1), false);
         }
     }
-    at = phi__str_find(url, to, "?");
+    size_t at = phi__str_find(url, to, "?");
     for (at = at == SIZE_MAX ? url.len : at + 1; at < url.len && url.at[at - 1] != '#';
          at = end + 1) {
-        phi_str name, text;
         value = phi__secret_part(url, at, &end);
-        name = phi__secret_part_name(url, at, value);
-        text = phi__str(url.at + value, end - value);
+        phi_str name = phi__secret_part_name(url, at, value);
+        phi_str text = phi__str(url.at + value, end - value);
         if (phi__secret_plain_query(name)) continue;
         if (phi__secret_name(name) || phi__secret_looks(text))
             phi__secret_add_escaped(set, text, true);
@@ -414,17 +373,37 @@ PHI__FN void phi__secret_add_url(phi__secrets *set, phi_str url) {
 }
 
 PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str value) {
-    size_t space;
     if (phi__secret_plain_header(name)) return false;
     if (!phi__secret_name(name) && !phi__secret_looks(value)) return false;
     value = phi__str_trim(value);
     if (phi__secret_add_aws(set, value)) return true;
-    if (phi__str_find_nocase(name, 0, "cookie") != SIZE_MAX) phi__secret_add_cookies(set, value);
-    space = phi__str_find(value, 0, " "); /* "Bearer key" */
+    if (phi__str_find_nocase(name, 0, "cookie") != SIZE_MAX) {
+        /* "a=1; b=2": the values. */
+        size_t at = 0;
+        while (at < value.len) {
+            size_t end = phi__str_find(value, at, ";");
+            if (end == SIZE_MAX) end = value.len;
+            size_t eq = phi__str_find(phi__str(value.at, end), at, "=");
+            if (eq != SIZE_MAX) phi__secret_add(set, phi__str(value.at + eq + 1, end - eq - 1));
+            at = end + 1;
+        }
+    }
+    size_t space = phi__str_find(value, 0, " "); /* "Bearer key" */
     if (space != SIZE_MAX && value.len - space > PHI__SECRET_LEAST) {
         phi_str scheme = phi__str(value.at, space);
         value = phi__str_trim(phi__str(value.at + space, value.len - space));
-        if (phi__str_is_nocase(scheme, "Basic")) phi__secret_add_basic(set, value);
+        if (phi__str_is_nocase(scheme, "Basic")) {
+            phi__buf plain;
+            phi__buf_init(&plain, set->arena->memory);
+            if (phi__base64_decode(&plain, value)) {
+                phi__secret_add(set, phi__buf_str(&plain));
+                size_t colon = phi__str_find(phi__buf_str(&plain), 0, ":");
+                if (colon != SIZE_MAX)
+                    phi__secret_add(set, phi__str(plain.at + colon + 1, plain.len - colon - 1));
+            }
+            if (plain.failed) set->failed = true;
+            phi__buf_free(&plain);
+        }
     }
     phi__secret_add(set, value);
     return true;
@@ -432,21 +411,20 @@ PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str val
 
 PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request) {
     phi_request_info info = phi_request_get_info(request);
-    size_t i;
     phi__secret_add_url(set, info.url);
-    for (i = 0; i < info.header_count; i++)
+    for (size_t i = 0; i < info.header_count; i++)
         (void)phi__secret_add_header(set, info.headers[i].name, info.headers[i].value);
 }
 
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url) {
-    size_t from = 0, to = 0, at, end, value, hash;
+    size_t from = 0, to = 0, end, value;
     if (phi__secret_user(url, &from, &to)) {
         phi__buf_add(out, url.at, from);
         phi__buf_text(out, "[redacted]");
     } else
         to = 0;
-    hash = phi__str_find(url, to, "#");
-    at = phi__str_find(phi__str(url.at, phi__min(hash, url.len)), to, "?");
+    size_t hash = phi__str_find(url, to, "#");
+    size_t at = phi__str_find(phi__str(url.at, phi__min(hash, url.len)), to, "?");
     at = at == SIZE_MAX ? phi__min(hash, url.len) : at + 1;
     phi__buf_add(out, url.at + to, at - to);
     for (; at < phi__min(hash, url.len); at = end) {
@@ -481,8 +459,8 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len,
 }
 
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text) {
-    size_t most = phi__mul(set->longest, 8), at, i, units; /* base64 of three, escaped by six */
-    for (at = text.len - phi__min(most, text.len); at < text.len; at++) {
+    size_t most = phi__mul(set->longest, 8), i, units; /* base64 of three, escaped by six */
+    for (size_t at = text.len - phi__min(most, text.len); at < text.len; at++) {
         if (!phi__secret_begins(set, text.at[at])) continue;
         for (i = 0; i < set->count; i++) {
             phi__secret_form form = phi__secret_forms(&set->list[i]);

@@ -114,9 +114,9 @@ static const char *phi__check_whole(const phi_message *m) {
 
 PHI__FN const char *phi__check_message(const phi_message *m, size_t *block) {
     const char *fault = phi__check_whole(m);
-    size_t i;
     *block = SIZE_MAX;
-    for (i = 0; fault == NULL && m->role != PHI_ROLE_EXTENSION && i < m->content_count; i++) {
+    for (size_t i = 0; fault == NULL && m->role != PHI_ROLE_EXTENSION && i < m->content_count;
+         i++) {
         fault = phi__check_content(m->role, &m->content[i]);
         *block = i;
     }

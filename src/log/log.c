@@ -35,7 +35,7 @@ static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
 }
 
 PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
-    size_t cap = phi__max(set->cap, 16), i;
+    size_t cap = phi__max(set->cap, 16);
     uint64_t *at;
     while (cap / 2 < phi__add(set->count, more)) {
         if (cap > SIZE_MAX / 2) return false;
@@ -44,7 +44,7 @@ PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more)
     if (cap == set->cap || more == 0) return true;
     at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
     if (at == NULL) return false;
-    for (i = 0; i < set->cap; i++)
+    for (size_t i = 0; i < set->cap; i++)
         if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
     phi__free(memory, set->at, set->cap * sizeof *set->at);
     set->at = at;
@@ -60,9 +60,8 @@ PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
 }
 
 PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
-    size_t i;
     hash = phi__hashes_filled(hash);
-    i = phi__hashes_place(set->at, set->cap, hash);
+    size_t i = phi__hashes_place(set->at, set->cap, hash);
     set->count += set->at[i] == 0;
     set->at[i] = hash;
 }
@@ -144,9 +143,8 @@ static bool phi__segments_full(const phi__log *log) {
 }
 
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
-    phi__segment *segment;
     if (!phi__segments_full(log)) return true;
-    segment = phi__segments_new(log);
+    phi__segment *segment = phi__segments_new(log);
     if (segment == NULL) return false;
     if (carried != NULL && carried->len > 0 &&
         !phi__arena_str(&segment->arena, *carried, carried)) {
@@ -196,22 +194,6 @@ PHI__FN void phi__segments_take(phi__log *log, phi__log *from) {
     from->segments.others = NULL;
 }
 
-/* the log has its memory */
-static void phi__segments_init(phi__log *log) {
-    phi__segments_limit(log, 0);
-    log->segments.current = &log->segments.first;
-}
-
-/* and all entries */
-static void phi__segments_free_all(phi__log *log) {
-    phi__segment *segment;
-    phi_arena_free(&log->segments.first.arena);
-    while ((segment = log->segments.others) != NULL) {
-        log->segments.others = segment->older;
-        phi__segments_free(log, segment);
-    }
-}
-
 /* ======== The log's entries in memory: found by seq, stored in segments.
 
    Entries, and all they point to, live in segments and never move. Order is seq, which is also the
@@ -223,7 +205,9 @@ PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
     memset(log, 0, sizeof *log);
     log->memory = memory;
     log->io = io;
-    phi__segments_init(log);
+    /* the log has its memory */
+    phi__segments_limit(log, 0);
+    log->segments.current = &log->segments.first;
 }
 
 PHI__FN void phi__log_set_io(phi__log *log, phi__io *io) { log->io = io; }
@@ -234,7 +218,12 @@ PHI__FN void phi__log_set_dirty(phi__log *log, phi__dirty *dirty) { log->dirty =
 
 PHI__FN void phi__log_free_all(phi__log *log) {
     phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
-    phi__segments_free_all(log);
+    phi__segment *segment;
+    phi_arena_free(&log->segments.first.arena);
+    while ((segment = log->segments.others) != NULL) {
+        log->segments.others = segment->older;
+        phi__segments_free(log, segment);
+    }
 }
 
 PHI__FN int64_t phi__log_now(const phi__log *log) {
@@ -304,8 +293,8 @@ PHI__FN void phi__log_exchange(phi__log *log, phi__entry_list *list) {
 }
 
 PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count) {
-    size_t i, n = 0;
-    for (i = 0; i < count; i++)
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
         if (entries[i]->segment->live) entries[n++] = entries[i];
     return n;
 }
@@ -314,9 +303,8 @@ PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count) {
 PHI__FN phi__entry **phi__log_shrink_list(phi_memory *memory, phi__entry **entries, size_t count,
                                           size_t *cap) {
     size_t fewer = phi__max(count * 2, 16);
-    void *smaller;
     if (*cap / 2 < fewer) return entries;
-    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
+    void *smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
     if (smaller == NULL) return entries;
     *cap = fewer;
     return (phi__entry **)smaller;

@@ -32,8 +32,7 @@ static void phi__spill_free(phi__spill *spill);
 /* ======== A tool's result as a message, where it must outlive the function that gave it. */
 
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result) {
-    phi_message message;
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_TOOL_RESULT;
     message.content = result->content;
     message.content_count = result->content_count;
@@ -45,8 +44,7 @@ PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *
 }
 
 PHI__FN phi_tool_result phi__results_given(const phi_message *message) {
-    phi_tool_result result;
-    memset(&result, 0, sizeof result);
+    phi_tool_result result = PHI_ZERO;
     result.content = message->content;
     result.content_count = message->content_count;
     result.is_error = message->is_error;
@@ -65,9 +63,8 @@ PHI__FN phi_tool_result phi__results_given(const phi_message *message) {
 
 /* "/phi-" and the digits, terminated. */
 static void phi__spill_name(const unsigned char random[16], char out[PHI__SPILL_NAME_BYTES]) {
-    size_t i;
     memcpy(out, "/phi-", 5);
-    for (i = 0; i < 16; i++) (void)snprintf(out + 5 + 2 * i, 3, "%02x", (unsigned)random[i]);
+    for (size_t i = 0; i < 16; i++) (void)snprintf(out + 5 + 2 * i, 3, "%02x", (unsigned)random[i]);
 }
 
 #ifndef PHI_NO_FILES
@@ -90,9 +87,8 @@ static phi_status phi__spill_open(phi__spill *spill, const phi__spill_desc *desc
                                   phi__words *words) {
     char name[PHI__SPILL_NAME_BYTES], number[PHI__SPILL_NUMBER] = "";
     phi_status status = PHI_BUSY;
-    int i;
     phi__spill_name(desc->random, name);
-    for (i = 0; i < PHI__SPILL_TRIES && status == PHI_BUSY; i++) {
+    for (int i = 0; i < PHI__SPILL_TRIES && status == PHI_BUSY; i++) {
         if (i > 0) (void)snprintf(number, sizeof number, "-%d", i);
         (void)snprintf(spill->path, spill->path_bytes, "%s%s%s%s", desc->directory, name, number,
                        desc->ending);
@@ -183,8 +179,8 @@ typedef struct phi__cap_place {
 } phi__cap_place;
 
 static size_t phi__cap_text_bytes(const phi_tool_result *result) {
-    size_t bytes = 0, i;
-    for (i = 0; i < result->content_count; i++)
+    size_t bytes = 0;
+    for (size_t i = 0; i < result->content_count; i++)
         if (result->content[i].kind == PHI_CONTENT_TEXT) bytes += result->content[i].text.len;
     return bytes;
 }
@@ -193,8 +189,7 @@ static size_t phi__cap_text_bytes(const phi_tool_result *result) {
 
 static bool phi__cap_line(phi__buf *line, const phi_texts *texts, size_t left_out,
                           const char *path) {
-    phi__texts_args args;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = left_out;
     args.text = phi_str_of(path);
     phi__buf_char(line, '\n');
@@ -215,11 +210,11 @@ static size_t phi__cap_forward(phi_str text, size_t at) {
 /* Room for `keep` bytes, half of them of the end; moved to where characters begin. */
 static phi__cap_place phi__cap_places(const phi_tool_result *result, size_t all, size_t keep) {
     phi__cap_place place;
-    size_t at = 0, i;
+    size_t at = 0;
     place.all = all;
     place.head = keep - keep / 2;
     place.tail = all - keep / 2;
-    for (i = 0; i < result->content_count; i++) {
+    for (size_t i = 0; i < result->content_count; i++) {
         phi_str text = result->content[i].text;
         if (result->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (place.head > at && place.head < at + text.len)
@@ -250,8 +245,8 @@ static bool phi__cap_cut_text(phi_arena *arena, const phi__cap_place *place, siz
 static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
                            const phi__cap_place *place, phi_str line, phi_content *out,
                            size_t *count) {
-    size_t at = 0, i;
-    for (i = 0; i < result->content_count; i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < result->content_count; i++) {
         phi_content *block = &out[*count];
         size_t begin = at;
         *block = result->content[i];
@@ -284,12 +279,10 @@ PHI__FN bool phi__cap_too_large(const phi_content *c, uint32_t most) {
 static bool phi__cap_media(phi_arena *arena, const phi_texts *texts, phi_content *content,
                            size_t count, uint32_t most) {
     char number[24];
-    phi__texts_args args;
-    size_t i;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     (void)snprintf(number, sizeof number, "%u", (unsigned)most);
     args.name = phi_str_of(number);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         phi_text which = content[i].kind == PHI_CONTENT_IMAGE      ? PHI_TEXT_IMAGE_CUT
                          : content[i].kind == PHI_CONTENT_DOCUMENT ? PHI_TEXT_DOCUMENT_CUT
                                                                    : PHI_TEXT_AUDIO_CUT;
@@ -384,11 +377,10 @@ struct phi__cap {
 static void phi__cap_warn(phi__toolcall *call, const char *why) {
     const phi__agent *agent = call->run->agent;
     char words[400];
-    phi_event event;
     (void)snprintf(words, sizeof words, "The whole result of %.*s could not be kept in %.200s: %s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
                    agent->desc.tool_options.result_directory, why);
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
@@ -397,10 +389,10 @@ static void phi__cap_warn(phi__toolcall *call, const char *why) {
 }
 
 static bool phi__cap_list_texts(phi__cap *cap) {
-    size_t i, n = cap->whole->content_count;
+    size_t n = cap->whole->content_count;
     cap->texts = (phi_str *)phi_arena_alloc(&cap->arena, phi__mul(2 * n, sizeof *cap->texts));
     if (cap->texts == NULL) return false;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (cap->whole->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (cap->text_count > 0) cap->texts[cap->text_count++] = PHI__LIT("\n");
         cap->texts[cap->text_count++] = cap->whole->content[i].text;
@@ -409,8 +401,7 @@ static bool phi__cap_list_texts(phi__cap *cap) {
 }
 
 static phi_status phi__cap_open(phi__toolcall *call, phi__cap *cap, phi__words *words) {
-    phi__spill_desc desc;
-    memset(&desc, 0, sizeof desc);
+    phi__spill_desc desc = PHI_ZERO;
     desc.directory = call->run->agent->desc.tool_options.result_directory;
     desc.ending = ".txt";
     phi__cap_random(call, desc.random);
@@ -431,10 +422,9 @@ static phi_status phi__cap_over(phi__toolcall *call, const char *path) {
     phi__cap *cap = call->cap;
     phi_tool_result whole = phi__results_given(cap->whole);
     phi_arena arena;
-    phi_status status;
     phi_arena_init(&arena, cap->arena.memory, 0);
     call->cap = NULL;
-    status = phi__cap_give(call, &arena, &whole, path, cap->give);
+    phi_status status = phi__cap_give(call, &arena, &whole, path, cap->give);
     phi__cap_free(cap);
     return status;
 }
@@ -471,7 +461,6 @@ static phi_status phi__cap_play(phi__toolcall *call, const phi_tool_result *resu
     unsigned char random[16];
     phi_arena arena;
     phi__buf path;
-    phi_status status;
     phi_arena_init(&arena, &call->run->agent->memory, 0);
     phi__cap_random(call, random);
     phi__spill_name(random, name);
@@ -480,7 +469,7 @@ static phi_status phi__cap_play(phi__toolcall *call, const phi_tool_result *resu
     phi__buf_text(&path, name);
     phi__buf_text(&path, ".txt");
     phi__buf_char(&path, '\0');
-    status = phi__cap_give(call, &arena, result, path.failed ? NULL : path.at, give);
+    phi_status status = phi__cap_give(call, &arena, result, path.failed ? NULL : path.at, give);
     phi__buf_free(&path);
     return status;
 }

@@ -50,13 +50,12 @@ static uint64_t phi__deferral_sum(const phi__agent *agent) {
     phi__toolset *set = agent->tools;
     phi_token_counter none = PHI_ZERO;
     const phi_token_counter *by = agent->projected != NULL ? &agent->projected->counter : &none;
-    size_t i;
     if (set->deferrable > 0 && set->counted_by.count_text == by->count_text &&
         set->counted_by.user_data == by->user_data)
         return set->deferrable;
     set->counted_by = *by;
     set->deferrable = 1; /* a set that was counted is not zero */
-    for (i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++)
         if (set->tools[i].may_defer && set->tools[i].raw == NULL)
             set->deferrable += phi__deferral_tokens(agent, &set->views[i]);
     return set->deferrable;
@@ -75,14 +74,13 @@ static phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent) {
     const phi__toolset *set = agent->tools;
     phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
     bool any = false;
-    size_t i;
     if (!set->may_defer) return plan;
     plan.above = phi__deferral_above(agent);
-    for (i = 0; i < set->count && !any; i++)
+    for (size_t i = 0; i < set->count && !any; i++)
         any = set->tools[i].raw == NULL &&
               (set->tools[i].deferred || (plan.above && set->tools[i].may_defer));
     if (any) plan.way = phi__deferral_native(agent) ? PHI__DEFERRAL_NATIVE : PHI__DEFERRAL_OWN;
-    for (i = 0; i < set->count && plan.way == PHI__DEFERRAL_OWN; i++)
+    for (size_t i = 0; i < set->count && plan.way == PHI__DEFERRAL_OWN; i++)
         if (phi__deferral_is_own(set->views[i].name)) plan.way = PHI__DEFERRAL_NONE;
     return plan;
 }
@@ -90,9 +88,8 @@ static phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent) {
 /* The name of a tool that is refused, since another one is deferred; NULL: there is none. */
 static const char *phi__deferral_refuses(const phi_tool *tools, size_t count) {
     bool any = false;
-    size_t i;
-    for (i = 0; i < count; i++) any = any || (tools[i].deferred && tools[i].raw == NULL);
-    for (i = 0; i < count && any; i++)
+    for (size_t i = 0; i < count; i++) any = any || (tools[i].deferred && tools[i].raw == NULL);
+    for (size_t i = 0; i < count && any; i++)
         if (phi__deferral_is_own(phi_str_of(tools[i].name))) return tools[i].name;
     return NULL;
 }
@@ -111,8 +108,7 @@ static void phi__deferral_free(phi__agent *agent) {
 
 PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name) {
     const phi__deferral *d = agent->prior.deferral;
-    size_t i;
-    for (i = 0; d != NULL && i < d->count; i++)
+    for (size_t i = 0; d != NULL && i < d->count; i++)
         if (phi_str_equal(d->names[i], name)) return true;
     return false;
 }
@@ -138,40 +134,35 @@ static bool phi__deferral_keep(phi__agent *agent, phi_str name) {
     return true;
 }
 
-/* Keeps the names in the details of one result. */
-static bool phi__deferral_read(phi__agent *agent, phi_str details, phi_arena *arena) {
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(arena, details, PHI_JSON_BORROW, &root, NULL);
-    phi_json_iter it = phi_json_each(phi_json_get(root, "loaded"));
-    const phi_json *name;
-    bool done = status != PHI_NO_MEMORY;
-    while (status == PHI_OK && done && (name = phi_json_next(&it)) != NULL)
-        done = phi__deferral_keep(agent, phi_json_str(name, ""));
-    phi_arena_reset(arena, mark);
-    return done;
-}
-
 /* Keeps what the view says was loaded. False: no memory. */
 static bool phi__deferral_look(phi__agent *agent, phi_arena *arena) {
     const phi__fold *fold = &agent->thread->fold;
-    size_t i;
-    for (i = 0; i < fold->count; i++) {
+    for (size_t i = 0; i < fold->count; i++) {
         const phi_message *m = fold->items[i].message;
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__str_is(m->tool_name, PHI__DEFERRAL_LOAD) ||
             !phi__str_starts(m->details, PHI__DEFERRAL_DETAILS))
             continue;
-        if (!phi__deferral_read(agent, m->details, arena)) return false;
+        /* Keeps the names in the details of one result. */
+        phi_str details = m->details;
+        phi_arena_mark mark = phi_arena_save(arena);
+        phi_json *root = NULL;
+        phi_status status = phi_json_parse(arena, details, PHI_JSON_BORROW, &root, NULL);
+        phi_json_iter it = phi_json_each(phi_json_get(root, "loaded"));
+        const phi_json *name;
+        bool done = status != PHI_NO_MEMORY;
+        while (status == PHI_OK && done && (name = phi_json_next(&it)) != NULL)
+            done = phi__deferral_keep(agent, phi_json_str(name, ""));
+        phi_arena_reset(arena, mark);
+        if (!done) return false;
     }
     return true;
 }
 
 static void phi__deferral_save(phi__buf *out, const phi__agent *agent) {
     const phi__deferral *d = agent->prior.deferral;
-    size_t i;
     if (d == NULL) return;
     phi__records_raw(out, "loaded_tools", "[");
-    for (i = 0; i < d->count; i++) {
+    for (size_t i = 0; i < d->count; i++) {
         phi__json_write_comma(out);
         phi__json_write_str(out, d->names[i]);
     }
@@ -189,21 +180,19 @@ static bool phi__deferral_load(phi__agent *agent, const phi_json *names) {
 
 /* ---- calls ---- */
 
-/* Its own memory ended: then the names of before count. */
-static void phi__deferral_look_now(phi__agent *agent) {
-    phi_arena scratch;
-    phi_arena_init(&scratch, &agent->memory, 0);
-    (void)phi__deferral_look(agent, &scratch);
-    phi_arena_free(&scratch);
-}
-
 /* The model has to load this tool before it calls it, and has not. */
 static bool phi__deferral_hides(phi__agent *agent, phi_str name) {
     phi__deferral_plan plan = phi__deferral_plan_of(agent);
     const phi_tool *tool = phi__toolset_find(agent->tools, name);
     if (plan.way != PHI__DEFERRAL_OWN || tool == NULL || !phi__deferral_defers(plan, tool))
         return false;
-    if (!phi__deferral_is_loaded(agent, name)) phi__deferral_look_now(agent);
+    if (!phi__deferral_is_loaded(agent, name)) {
+        /* Its own memory ended: then the names of before count. */
+        phi_arena scratch;
+        phi_arena_init(&scratch, &agent->memory, 0);
+        (void)phi__deferral_look(agent, &scratch);
+        phi_arena_free(&scratch);
+    }
     return !phi__deferral_is_loaded(agent, name);
 }
 
@@ -214,8 +203,7 @@ static uint8_t *phi__deferral_marks(const phi__agent *agent, phi__deferral_plan 
                                     phi_arena *arena) {
     const phi__toolset *set = agent->tools;
     uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
-    size_t i;
-    for (i = 0; marks != NULL && i < set->count; i++) {
+    for (size_t i = 0; marks != NULL && i < set->count; i++) {
         if (!phi__deferral_defers(plan, &set->tools[i])) continue;
         if (plan.way == PHI__DEFERRAL_OWN)
             marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded one is among `more` */
@@ -249,13 +237,13 @@ static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, ph
                                phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
     const phi__deferral *d = agent->prior.deferral;
-    size_t most = d != NULL ? d->count : 0, i, j;
+    size_t most = d != NULL ? d->count : 0, j;
     phi__tool_view *more =
         (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(most, 2), sizeof *more));
     if (more == NULL) return false;
     phi__deferral_describe(more);
     change->more_count = 2;
-    for (i = 0; i < most; i++)
+    for (size_t i = 0; i < most; i++)
         for (j = 0; j < set->count; j++)
             if (marks[j] != 0 && phi_str_equal(set->views[j].name, d->names[i]))
                 more[change->more_count++] = set->views[j];
@@ -268,17 +256,16 @@ static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, ph
 static bool phi__deferral_index(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
                                 phi_str *system_prompt) {
     const phi__toolset *set = agent->tools;
-    size_t i, begin, unsaid = 0;
+    size_t unsaid = 0;
     phi__buf text;
-    bool done;
     phi__buf_init(&text, arena->memory);
     phi__buf_add_str(&text, *system_prompt);
     if (text.len > 0) phi__buf_text(&text, "\n\n");
     phi__buf_text(&text, "More tools than those that are defined can be called. Find them by words "
                          "with " PHI__DEFERRAL_SEARCH ", and load one with " PHI__DEFERRAL_LOAD
                          " before you call it. Their names:");
-    begin = text.len;
-    for (i = 0; i < set->count; i++) {
+    size_t begin = text.len;
+    for (size_t i = 0; i < set->count; i++) {
         if (marks[i] == 0) continue;
         if (unsaid > 0 || text.len - begin + set->views[i].name.len > PHI__DEFERRAL_INDEX) {
             unsaid++;
@@ -288,7 +275,7 @@ static bool phi__deferral_index(const phi__agent *agent, const uint8_t *marks, p
         phi__buf_add_str(&text, set->views[i].name);
     }
     if (unsaid > 0) phi__buf_printf(&text, " and %llu more", (unsigned long long)unsaid);
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), system_prompt);
+    bool done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), system_prompt);
     phi__buf_free(&text);
     return done;
 }
@@ -312,10 +299,10 @@ static bool phi__deferral_look_hits(const phi__agent *agent, phi_arena *arena,
                                     phi__deferral_hits **hits) {
     const phi__fold *fold = &agent->thread->fold;
     phi_str name;
-    size_t i, j, at;
+    size_t j, at;
     *hits = NULL;
     if (!fold->opaque || !phi__deferral_native(agent)) return true;
-    for (i = 0; i < fold->count; i++) {
+    for (size_t i = 0; i < fold->count; i++) {
         const phi_message *m = fold->items[i].message;
         for (j = 0; j < m->content_count; j++)
             for (at = 0; phi__takes_reference(&m->content[j], &at, &name);) {
@@ -341,12 +328,11 @@ static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
                                const phi__deferral_hits *hits, phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
     phi__tool_view *more;
-    size_t i;
     if (set->has_raw || agent->desc.tool_options.raw_tool_count > 0) return true;
     more = (phi__tool_view *)phi__arena_zero(arena, phi__mul(hits->count, sizeof *more));
     if (more == NULL) return false;
     change->more = more;
-    for (i = 0; i < hits->count; i++) {
+    for (size_t i = 0; i < hits->count; i++) {
         if (phi__deferral_is_in(set, hits->names[i])) continue;
         more[change->more_count].name = hits->names[i];
         more[change->more_count].description = PHI__LIT("This tool is gone.");
@@ -362,10 +348,10 @@ static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
                                 const phi__deferral_hits *hits, phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
     uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
-    size_t i, k;
+    size_t k;
     if (marks == NULL) return false;
     if (change->marks != NULL) memcpy(marks, change->marks, set->count);
-    for (i = 0; i < hits->count; i++)
+    for (size_t i = 0; i < hits->count; i++)
         for (k = 0; k < set->count; k++)
             if (set->tools[k].raw == NULL && phi_str_equal(set->views[k].name, hits->names[i])) {
                 marks[k] = PHI__TOOLSET_DEFERRED;
@@ -376,11 +362,10 @@ static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
 
 PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                                   phi_str *system_prompt) {
-    phi__deferral_plan plan;
     phi__deferral_hits *hits;
     memset(change, 0, sizeof *change);
     if (!agent->tools->may_defer && !agent->thread->fold.opaque) return true;
-    plan = phi__deferral_plan_of(agent);
+    phi__deferral_plan plan = phi__deferral_plan_of(agent);
     if (!phi__deferral_look_hits(agent, arena, &hits)) return false;
     if (hits != NULL && !phi__deferral_gone(agent, arena, hits, change)) return false;
     if (plan.way != PHI__DEFERRAL_NONE) {
@@ -421,10 +406,8 @@ typedef struct phi__deferral_search {
 
 static phi_flow phi__deferral_tools_say(phi_call call, phi_str text, phi_str details,
                                         bool is_error) {
-    phi_content content;
-    phi_tool_result result;
-    memset(&content, 0, sizeof content);
-    memset(&result, 0, sizeof result);
+    phi_content content = PHI_ZERO;
+    phi_tool_result result = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
     result.content = &content;
@@ -446,27 +429,13 @@ static bool phi__deferral_tools_letter(char c) {
            (unsigned char)c >= 0x80;
 }
 
-static void phi__deferral_tools_split(phi__deferral_search *s, phi_str query) {
-    size_t i = 0, n;
-    while (i < query.len && s->word_count < PHI__DEFERRAL_WORDS) {
-        char *word = s->words[s->word_count];
-        for (n = 0; i < query.len && phi__deferral_tools_letter(query.at[i]); i++)
-            if (n + 1 < PHI__DEFERRAL_WORD) word[n++] = query.at[i];
-        word[n] = '\0';
-        if (n > 0)
-            s->word_count++;
-        else
-            i++;
-    }
-}
-
 static uint32_t phi__deferral_tools_points(const phi__deferral_search *s,
                                            const phi__tool_view *view) {
     phi_str description = view->description;
     uint32_t points = 0;
-    size_t i, had = 0;
+    size_t had = 0;
     description.len = phi__min(description.len, PHI__DEFERRAL_LOOKED);
-    for (i = 0; i < s->word_count; i++) {
+    for (size_t i = 0; i < s->word_count; i++) {
         bool in_name = phi__str_find_nocase(view->name, 0, s->words[i]) != SIZE_MAX;
         bool in_words = phi__str_find_nocase(description, 0, s->words[i]) != SIZE_MAX;
         points += (in_name ? (uint32_t)PHI__DEFERRAL_NAME : 0u) +
@@ -493,12 +462,11 @@ static phi_flow phi__deferral_tools_found(phi__toolcall *call, const phi__deferr
     const phi__toolset *set = agent->tools;
     phi_call handle = phi__call_handle(call);
     phi__buf text;
-    size_t i;
     if (s->found_count == 0)
         return phi__deferral_tools_say(handle, PHI__LIT("No tool has any of these words."),
                                        phi__str(NULL, 0), false);
     phi__buf_init(&text, &agent->memory);
-    for (i = 0; i < s->found_count; i++) {
+    for (size_t i = 0; i < s->found_count; i++) {
         const phi__tool_view *view = &set->views[s->found[i]];
         size_t n = phi__utf8_cut(view->description, PHI__DEFERRAL_SHOWN);
         if (i > 0) phi__buf_char(&text, '\n');
@@ -519,18 +487,14 @@ static phi_flow phi__deferral_tools_found(phi__toolcall *call, const phi__deferr
 static phi_flow phi__deferral_tools_search_step(void *user_data, phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     phi__deferral_search *s = (phi__deferral_search *)phi_call_state(handle, sizeof *s);
-    const phi__agent *agent;
-    phi__deferral_plan plan;
-    size_t to;
     (void)user_data;
     if (call == NULL || s == NULL) return phi__deferral_tools_fail(handle, "no memory");
-    agent = call->run->agent;
-    plan = phi__deferral_plan_of(agent);
-    to = phi__min(phi__add(s->at, PHI__DEFERRAL_SLICE), agent->tools->count);
+    const phi__agent *agent = call->run->agent;
+    phi__deferral_plan plan = phi__deferral_plan_of(agent);
+    size_t to = phi__min(phi__add(s->at, PHI__DEFERRAL_SLICE), agent->tools->count);
     for (; s->at < to; s->at++) {
-        uint32_t points;
         if (!phi__deferral_defers(plan, &agent->tools->tools[s->at])) continue;
-        points = phi__deferral_tools_points(s, &agent->tools->views[s->at]);
+        uint32_t points = phi__deferral_tools_points(s, &agent->tools->views[s->at]);
         if (points > 0) phi__deferral_tools_rank(s, s->at, points);
     }
     if (s->at >= agent->tools->count) return phi__deferral_tools_found(call, s);
@@ -554,11 +518,23 @@ static phi_flow phi__deferral_tools_search_start(void *user_data, phi_call call,
     phi__toolcall *found = phi__call_find(call);
     phi_arena scratch;
     phi_json *root = NULL;
-    bool parsed;
     if (s == NULL || found == NULL) return phi__deferral_tools_fail(call, "no memory");
     phi_arena_init(&scratch, &found->run->agent->memory, 0);
-    parsed = phi__deferral_tools_parse(call, &scratch, arguments, &root);
-    if (parsed) phi__deferral_tools_split(s, phi_json_str(phi_json_get(root, "query"), ""));
+    bool parsed = phi__deferral_tools_parse(call, &scratch, arguments, &root);
+    if (parsed) {
+        phi_str query = phi_json_str(phi_json_get(root, "query"), "");
+        size_t i = 0, n;
+        while (i < query.len && s->word_count < PHI__DEFERRAL_WORDS) {
+            char *word = s->words[s->word_count];
+            for (n = 0; i < query.len && phi__deferral_tools_letter(query.at[i]); i++)
+                if (n + 1 < PHI__DEFERRAL_WORD) word[n++] = query.at[i];
+            word[n] = '\0';
+            if (n > 0)
+                s->word_count++;
+            else
+                i++;
+        }
+    }
     phi_arena_free(&scratch);
     if (!parsed) return PHI_DONE;
     if (s->word_count == 0)
@@ -626,25 +602,21 @@ static phi_flow phi__deferral_tools_loaded(phi_call call, phi__deferral_answer *
 
 static phi_flow phi__deferral_tools_load_start(void *user_data, phi_call call, phi_str arguments) {
     phi__toolcall *found = phi__call_find(call);
-    phi__deferral_answer a;
-    phi__deferral_plan plan;
     phi_arena scratch;
     phi_json *root = NULL;
-    const phi_json *names;
     phi_json_iter it;
-    size_t n;
     (void)user_data;
     if (found == NULL) return PHI_DONE;
-    memset(&a, 0, sizeof a);
+    phi__deferral_answer a = PHI_ZERO;
     a.agent = found->run->agent;
-    plan = phi__deferral_plan_of(a.agent);
+    phi__deferral_plan plan = phi__deferral_plan_of(a.agent);
     phi_arena_init(&scratch, &a.agent->memory, 0);
     phi__buf_init(&a.loaded, &a.agent->memory);
     phi__buf_init(&a.missing, &a.agent->memory);
     phi__buf_init(&a.details, &a.agent->memory);
     if (phi__deferral_tools_parse(call, &scratch, arguments, &root)) {
-        names = phi_json_get(root, "names");
-        n = phi_json_is(names, PHI_JSON_ARRAY) ? phi_json_count(names) : 0;
+        const phi_json *names = phi_json_get(root, "names");
+        size_t n = phi_json_is(names, PHI_JSON_ARRAY) ? phi_json_count(names) : 0;
         it = phi_json_each(names);
         if (n == 0 || n > PHI__DEFERRAL_LOADS)
             (void)phi__deferral_tools_fail(call,
@@ -667,9 +639,8 @@ static phi_flow phi__deferral_tools_load_start(void *user_data, phi_call call, p
 /* The two as tools that can be called; their set has room for them, and their deadline. */
 static const phi_tool *phi__deferral_tools_make(phi_tool out[2]) {
     phi__tool_view views[2];
-    size_t i;
     phi__deferral_describe(views);
-    for (i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         out[i].name = views[i].name.at;
         out[i].description = views[i].description.at;
         out[i].schema = views[i].schema.at;

@@ -72,9 +72,8 @@ PHI__FN phi__answer *phi__events_answer_new(phi__run *run) {
     size_t bytes =
         phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
     phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
-    char *names;
     if (answer == NULL) return NULL;
-    names = (char *)(answer + 1);
+    char *names = (char *)(answer + 1);
     answer->memory = memory;
     answer->bytes = bytes;
     answer->refs = 1;
@@ -162,12 +161,10 @@ PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
 
 static phi_str phi__events_partial(const phi__record *record) {
     const phi_message *message = record->event.message;
-    const phi_content *block;
-    phi_str whole;
     if (message == NULL || record->event.block_index >= message->content_count)
         return phi__str(NULL, 0);
-    block = &message->content[record->event.block_index];
-    whole = block->kind == PHI_CONTENT_TOOL_CALL ? block->arguments : block->text;
+    const phi_content *block = &message->content[record->event.block_index];
+    phi_str whole = block->kind == PHI_CONTENT_TOOL_CALL ? block->arguments : block->text;
     return phi__str(whole.at, phi__min(whole.len, record->partial_len));
 }
 
@@ -179,7 +176,6 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     size_t need = phi__events_round(sizeof(phi__record) + text_bytes);
     size_t head = phi__events_round(sizeof(phi__event_block));
     phi__event_block *block = events->current;
-    phi__record *record;
     if (need < text_bytes) return NULL;
     if (block == NULL || block->bytes - block->used < need) {
         size_t bytes = phi__max(PHI__EVENT_BLOCK_BYTES, phi__add(head, need));
@@ -198,7 +194,7 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
             phi__free(events->memory, events->current, events->current->bytes);
         events->current = block;
     }
-    record = (phi__record *)(void *)((char *)block + block->used);
+    phi__record *record = (phi__record *)(void *)((char *)block + block->used);
     block->used += need;
     block->live++;
     record->block = block;
@@ -233,8 +229,7 @@ PHI__FN void phi__events_unreserve(phi__agent *agent) {
 }
 
 PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
-    size_t i;
-    for (i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++)
+    for (size_t i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++)
         if (agent->events.reserve[i].in_use) return false;
     return true;
 }
@@ -310,11 +305,11 @@ static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answe
 
 /* What stands behind a record of a part: its message, its blocks, and their strings, terminated. */
 static size_t phi__events_part_bytes(const phi_event *event, const phi_message *part) {
-    size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content)), i;
+    size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content));
     bytes = phi__add(bytes, phi__add(event->text.len, 1));
     bytes = phi__add(bytes, phi__add(event->child_loop_id.len, 1));
     bytes = phi__add(bytes, phi__add(part->details.len, 1));
-    for (i = 0; i < part->content_count; i++) {
+    for (size_t i = 0; i < part->content_count; i++) {
         const phi_content *c = &part->content[i];
         bytes = phi__add(bytes, phi__add(c->text.len, 1));
         bytes = phi__add(bytes, phi__add(c->data.len, 1));
@@ -354,21 +349,16 @@ static bool phi__events_unwanted_delta(phi__agent *agent, phi_event_kind kind, u
 
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part) {
-    phi__record *record;
-    phi_message *message;
-    phi_content *content;
-    char *at;
-    size_t i;
     if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
-    record = phi__events_room(agent, phi__events_part_bytes(event, part));
+    phi__record *record = phi__events_room(agent, phi__events_part_bytes(event, part));
     if (record == NULL) return false;
-    message = (phi_message *)(void *)(record + 1);
-    content = (phi_content *)(void *)(message + 1);
-    at = (char *)(content + part->content_count);
+    phi_message *message = (phi_message *)(void *)(record + 1);
+    phi_content *content = (phi_content *)(void *)(message + 1);
+    char *at = (char *)(content + part->content_count);
     *message = *part;
     message->content = content;
     message->details = phi__events_put(&at, part->details);
-    for (i = 0; i < part->content_count; i++) {
+    for (size_t i = 0; i < part->content_count; i++) {
         memset(&content[i], 0, sizeof content[i]);
         content[i].kind = part->content[i].kind;
         content[i].text = phi__events_put(&at, part->content[i].text);
@@ -389,9 +379,8 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
 
 PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                               size_t partial_len) {
-    phi__record *record;
     if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
-    record = phi__events_make(agent, event->text, answer, partial_len);
+    phi__record *record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
     if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
@@ -404,12 +393,10 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
     size_t bytes = phi__add(phi__add(event->text.len, event->arguments.len),
                             phi__add(phi__add(event->source.len, event->question_kind.len), 4));
-    phi__record *record;
-    char *at;
     if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
-    record = phi__events_room(agent, bytes);
+    phi__record *record = phi__events_room(agent, bytes);
     if (record == NULL) return false;
-    at = (char *)(record + 1);
+    char *at = (char *)(record + 1);
     record->event = *event;
     record->event.text = phi__events_put(&at, event->text);
     record->event.arguments = phi__events_put(&at, event->arguments);
@@ -421,11 +408,10 @@ PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
 
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len) {
-    phi__record *record;
     if (agent->slot == NULL) return true;
     if (agent->tree.watch != NULL && phi__events_unwanted_delta(agent, kind, block_index, text))
         return true;
-    record = phi__events_make(agent, text, answer, partial_len);
+    phi__record *record = phi__events_make(agent, text, answer, partial_len);
     if (record == NULL) return false;
     memset(&record->event, 0, sizeof record->event);
     record->event.kind = kind;
@@ -437,17 +423,15 @@ PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint
 
 PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, phi_str type,
                                      phi_str json, phi__answer *answer) {
-    phi__record *record;
     phi_event event = PHI_ZERO;
-    char *at;
     event.kind = PHI_EV_OPAQUE;
     event.block_index = block_index;
     event.source = type;
     event.text = json;
     if (agent->slot == NULL || phi__events_unwanted(agent, &event)) return true;
-    record = phi__events_room(agent, phi__add(phi__add(type.len, json.len), 2));
+    phi__record *record = phi__events_room(agent, phi__add(phi__add(type.len, json.len), 2));
     if (record == NULL) return false;
-    at = (char *)(record + 1);
+    char *at = (char *)(record + 1);
     event.source = phi__events_put(&at, type);
     event.text = phi__events_put(&at, json);
     record->event = event;
@@ -458,9 +442,8 @@ PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, ph
 }
 
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event) {
-    size_t i;
     if (phi__events_emit(agent, event, NULL, 0)) return true;
-    for (i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++) {
+    for (size_t i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++) {
         phi__record *record = &agent->events.reserve[i];
         if (record->in_use) continue;
         memset(record, 0, sizeof *record);
@@ -487,17 +470,6 @@ static void phi__events_look_up(phi__record *record) {
     record->event.partial = phi__events_partial(record);
 }
 
-/* Reports input dropped while there was no room for its events; without memory, the next time. */
-static void phi__events_emit_drops(phi__agent *agent) {
-    phi_event event;
-    if (agent->events.untold_drops == 0) return;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_INPUT_DROPPED;
-    event.message_count = agent->events.untold_drops;
-    event.source = PHI__LIT("The queues of messages and of events were full");
-    if (phi__events_emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
-}
-
 /* Fewer bytes wait now: a run that had stopped because of the queue continues. */
 static void phi__events_paid(phi__record *record) {
     phi__agent *agent = record->agent;
@@ -506,7 +478,14 @@ static void phi__events_paid(phi__record *record) {
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__schedule_wake(agent->run);
-    phi__events_emit_drops(agent);
+    /* Reports input dropped while there was no room for its events; without memory, the next
+       time. */
+    if (agent->events.untold_drops == 0) return;
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_INPUT_DROPPED;
+    event.message_count = agent->events.untold_drops;
+    event.source = PHI__LIT("The queues of messages and of events were full");
+    if (phi__events_emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
 }
 
 PHI__FN bool phi__events_due(const phi_runtime *rt) {
@@ -592,11 +571,9 @@ PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
 /* ---- public ---- */
 
 PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
-    phi__events *events;
-    phi__record *record;
     if (rt == NULL || out == NULL || rt->events.queued.first == NULL) return false;
-    events = &rt->events;
-    record = PHI__OWNER(events->queued.first, phi__record, link);
+    phi__events *events = &rt->events;
+    phi__record *record = PHI__OWNER(events->queued.first, phi__record, link);
     phi__events_paid(record);
     phi__events_look_up(record);
     *out = record->event;
@@ -613,10 +590,9 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
 
 PHI_API phi_status phi_agent_hold(phi_agent handle, bool hold) {
     phi__agent *agent = phi__find_agent(handle);
-    phi__link *own;
     if (agent == NULL) return handle.rt != NULL ? PHI_STALE : PHI_BAD_ARG;
     if (agent->events.held == hold) return PHI_OK;
-    for (own = agent->events.all.first; own != NULL; own = own->next) {
+    for (phi__link *own = agent->events.all.first; own != NULL; own = own->next) {
         phi__record *record = PHI__OWNER(own, phi__record, own);
         if (record->popped) continue;
         phi__list_take(phi__events_list(&handle.rt->events, record), &record->link);

@@ -16,11 +16,12 @@ static size_t phi__feature_room(size_t bytes) {
 PHI__FN bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
     for (; list != NULL && *list != NULL; list++) {
         const phi__feature *feature = (*list)();
-        size_t i = 0, at;
+        size_t i = 0;
         while (i < features->count && features->places[i].feature->order < feature->order) i++;
         if (i < features->count && features->places[i].feature == feature) continue;
         if (features->count == PHI__FEATURE_MOST) return false;
-        for (at = features->count++; at > i; at--) features->places[at] = features->places[at - 1];
+        for (size_t at = features->count++; at > i; at--)
+            features->places[at] = features->places[at - 1];
         features->places[i].name = *list;
         features->places[i].feature = feature;
     }
@@ -29,8 +30,7 @@ PHI__FN bool phi__feature_name(phi__features *features, const phi_feature_fn *li
 
 PHI__FN void phi__feature_open(phi_runtime *rt) {
     phi__features *features = &rt->features;
-    size_t i;
-    for (i = 0; i < features->count; i++) {
+    for (size_t i = 0; i < features->count; i++) {
         phi__feature_place *place = &features->places[i];
         place->run_at = features->run_bytes;
         place->agent_at = features->agent_bytes;
@@ -42,15 +42,13 @@ PHI__FN void phi__feature_open(phi_runtime *rt) {
 }
 
 PHI__FN void phi__feature_close(phi_runtime *rt) {
-    size_t i;
-    for (i = 0; i < rt->features.count; i++)
+    for (size_t i = 0; i < rt->features.count; i++)
         if (rt->features.places[i].feature->close != NULL)
             rt->features.places[i].feature->close(rt);
 }
 
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order) {
-    size_t i;
-    for (i = 0; i < rt->features.count; i++)
+    for (size_t i = 0; i < rt->features.count; i++)
         if (rt->features.places[i].feature->order == order) return true;
     return false;
 }
@@ -69,8 +67,7 @@ PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const
 
 /* NULL: the runtime does not have it. */
 static const phi__feature_place *phi__feature_find(const phi_runtime *rt, phi__feature_fn feature) {
-    size_t i;
-    for (i = 0; i < rt->features.count; i++)
+    for (size_t i = 0; i < rt->features.count; i++)
         if (rt->features.places[i].name == feature) return &rt->features.places[i];
     return NULL;
 }
@@ -85,31 +82,27 @@ PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn 
     return place != NULL ? (char *)(uintptr_t)agent + sizeof *agent + place->agent_at : NULL;
 }
 
-static phi__state phi__feature_one(phi__moment *moment, const phi__feature_place *place) {
-    const phi__feature *feature = place->feature;
-    moment->agent_state = moment->run_state = NULL;
-    if (feature->agent_bytes != 0)
-        moment->agent_state = (char *)moment->agent + sizeof *moment->agent + place->agent_at;
-    if (feature->run_bytes != 0 && moment->run != NULL)
-        moment->run_state = (char *)moment->run + sizeof *moment->run + place->run_at;
-    return feature->take(moment);
-}
-
 /* holder: that feature alone, by its place from 1; 0: all that want the point. */
 static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
-    size_t i;
     bool all = moment->run == NULL || moment->point == PHI__POINT_RUN_LOAD ||
                moment->point == PHI__POINT_EFFECTS;
     uint32_t points = all ? features->wanted : moment->run->taking.points;
     if ((points & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
-    for (i = 0; i < features->count && outcome == PHI__RUN_ON && moment->status == PHI_OK; i++) {
+    for (size_t i = 0; i < features->count && outcome == PHI__RUN_ON && moment->status == PHI_OK;
+         i++) {
         const phi__feature_place *place = &features->places[i];
         if ((place->feature->points & (uint32_t)moment->point) == 0) continue;
         if (!all && (moment->run->taking.features >> i & 1) == 0) continue;
         if (holder != 0 && holder != i + 1) continue;
-        outcome = phi__feature_one(moment, place);
+        const phi__feature *feature = place->feature;
+        moment->agent_state = moment->run_state = NULL;
+        if (feature->agent_bytes != 0)
+            moment->agent_state = (char *)moment->agent + sizeof *moment->agent + place->agent_at;
+        if (feature->run_bytes != 0 && moment->run != NULL)
+            moment->run_state = (char *)moment->run + sizeof *moment->run + place->run_at;
+        outcome = feature->take(moment);
         if (outcome == PHI__RUN_HELD) moment->run->holder = (uint8_t)(i + 1);
     }
     return outcome;
@@ -122,8 +115,7 @@ static void phi__feature_take_part(phi__run *run, size_t i) {
 
 PHI__FN void phi__feature_begin(phi__run *run) {
     const phi__features *features = &run->agent->rt->features;
-    size_t i;
-    for (i = 0; i < features->count; i++) {
+    for (size_t i = 0; i < features->count; i++) {
         const phi__feature *feature = features->places[i].feature;
         bool joined = (features->joined >> i & 1) != 0;
         if (joined || feature->wants == NULL || feature->wants(run)) phi__feature_take_part(run, i);
@@ -132,19 +124,17 @@ PHI__FN void phi__feature_begin(phi__run *run) {
 
 PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature) {
     const phi__features *features = &run->agent->rt->features;
-    size_t i;
-    for (i = 0; i < features->count; i++)
+    for (size_t i = 0; i < features->count; i++)
         if (features->places[i].name == feature) phi__feature_take_part(run, i);
 }
 
 PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature) {
     phi__features *features = &rt->features;
-    uint32_t at;
     size_t i = 0;
     while (i < features->count && features->places[i].name != feature) i++;
     if (i == features->count || (features->joined >> i & 1) != 0) return;
     features->joined |= (uint32_t)1 << i;
-    for (at = 0; at < rt->agents.count; at++) {
+    for (uint32_t at = 0; at < rt->agents.count; at++) {
         const phi__slot *slot = phi__slots_at(&rt->agents, at);
         const phi__agent *agent = slot != NULL ? (const phi__agent *)slot->object : NULL;
         if (agent != NULL && agent->run != NULL) phi__feature_take_part(agent->run, i);
@@ -157,8 +147,7 @@ PHI__FN bool phi__feature_late(const phi__run *run) {
 }
 
 static phi__moment phi__feature_moment(phi__agent *agent, phi__run *run, phi__point point) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = point;
     moment.agent = agent;
     moment.run = run;

@@ -51,15 +51,6 @@ static bool phi__forget_may(const phi__agent *agent) {
 
 /* ---- the copy ---- */
 
-static void phi__forget_responses(phi__agent *agent) {
-    phi__response *response = agent->responses, *older;
-    for (; response != NULL; response = older) {
-        older = response->older;
-        if (agent->run == NULL || agent->run->response != response)
-            phi__responses_drop_one(response);
-    }
-}
-
 /* Makes the log anew, with the items of its view that `keep` marks. False: no memory, and nothing
    changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
@@ -74,7 +65,12 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     }
     phi__thread_use(thread, run);
     phi__loops_keep_none(thread, before.loops.keeps_none);
-    phi__forget_responses(agent);
+    phi__response *response = agent->responses, *older;
+    for (; response != NULL; response = older) {
+        older = response->older;
+        if (agent->run == NULL || agent->run->response != response)
+            phi__responses_drop_one(response);
+    }
     phi__feature_renewed(agent, keep == NULL ? &before.fold : NULL, true);
     phi__about_move(thread, &before);
     phi__journal_free_thread(&before);
@@ -98,14 +94,6 @@ static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotte
     return done;
 }
 
-static bool phi__forget_emit(phi__agent *agent, const phi_forgotten *made) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_FORGOTTEN;
-    event.forgotten = made;
-    return phi__events_emit(agent, &event, NULL, 0);
-}
-
 /* ---- making room ---- */
 
 /* A log in a store: makes only the view smaller, in proportion to the log. */
@@ -122,15 +110,13 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
 /* By the host's compactor, if its result is there, and by phi's own plan where that is not
    enough. The host may free the agent. */
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
-    phi__moment moment;
-    bool did;
     if (agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_SHRINK;
     moment.agent = agent;
     moment.whole = true;
     (void)phi__feature_take(&moment);
-    did = moment.did;
+    bool did = moment.did;
     if (agent->slot == NULL || phi__rebase_bytes(&agent->thread->fold, NULL) <= target) return did;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_SHRINK;
@@ -158,7 +144,10 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     if (!phi__forget_copy_some(agent, target, &made)) return true; /* the run may do all the same */
     made->compacted = compacted;
     made->bytes = used > agent->memory.used_bytes ? used - agent->memory.used_bytes : 0;
-    return phi__forget_emit(agent, made);
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_FORGOTTEN;
+    event.forgotten = made;
+    return phi__events_emit(agent, &event, NULL, 0);
 }
 
 /* More than it may take; a log that has but the beginning of a run has nothing to give. */
@@ -170,10 +159,10 @@ static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
 /* ---- shared ---- */
 
 PHI__FN size_t phi__forget_near(const phi__agent *agent) {
-    size_t bytes = phi__thread_bytes(agent->thread), room;
+    size_t bytes = phi__thread_bytes(agent->thread);
     if (!phi__forget_may(agent) || agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT)
         return 0;
-    room = phi__forget_room(agent, bytes, agent->room.runs_short);
+    size_t room = phi__forget_room(agent, bytes, agent->room.runs_short);
     return bytes > room / 2 + room / 4 ? room : 0;
 }
 

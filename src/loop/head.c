@@ -40,12 +40,12 @@ static bool phi__tell_item(phi__run *run, bool of_view) {
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
     phi_thread *thread = run->agent->thread;
     bool of_view = run->attempt.spec.items == thread->fold.items;
-    phi_message update = *message, *kept;
+    phi_message update = *message;
     if (phi__codec_paused(&run->attempt.spec)) return true;
     update.role = PHI_ROLE_USER;
     update.is_update = true;
     phi__events_stamp(run, &update);
-    kept = phi__append_keep(thread, &update);
+    phi_message *kept = phi__append_keep(thread, &update);
     return kept != NULL && phi__events_log(run, kept) && phi__tell_item(run, of_view);
 }
 
@@ -53,8 +53,7 @@ PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
 
 /* True if a JSON string of the text is the name. */
 static bool phi__head_aside_names(phi_str text, phi_str name) {
-    size_t at;
-    for (at = 0; at + name.len + 1 < text.len; at++)
+    for (size_t at = 0; at + name.len + 1 < text.len; at++)
         if (text.at[at] == '"' && text.at[at + 1 + name.len] == '"' &&
             memcmp(text.at + at + 1, name.at, name.len) == 0)
             return true;
@@ -65,11 +64,10 @@ static bool phi__head_aside_names(phi_str text, phi_str name) {
 static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec *spec,
                                  phi_str name) {
     char id[17];
-    size_t i;
-    for (i = 0; i < head->count; i++)
+    for (size_t i = 0; i < head->count; i++)
         if (phi_str_equal(head->tools[i].name, name)) return true;
     phi__hash_hex(head->id, id);
-    for (i = 0; i < spec->item_count; i++) {
+    for (size_t i = 0; i < spec->item_count; i++) {
         const phi_message *m = spec->items[i].message;
         if (m->is_update && phi__str_find(m->details, 0, "{\"head\":") == 0 &&
             phi__head_aside_names(m->details, phi__str(id, 16)) &&
@@ -92,15 +90,15 @@ static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec,
                                  phi__head_aside *aside) {
     phi__tool_view *own;
     bool any = false;
-    size_t i, n = 0;
+    size_t n = 0;
     memset(aside, 0, sizeof *aside);
-    for (i = 0; i < spec->tool_count; i++)
+    for (size_t i = 0; i < spec->tool_count; i++)
         any = any || spec->tools[i].is_raw || spec->tools[i].deferred;
     if (!any) return true;
     own = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(2 * spec->tool_count, sizeof *own));
     if (own == NULL) return false;
     aside->tools = own + spec->tool_count;
-    for (i = 0; i < spec->tool_count; i++)
+    for (size_t i = 0; i < spec->tool_count; i++)
         if (phi__head_aside_is(head, spec, &spec->tools[i])) {
             aside->deferred = aside->deferred || spec->tools[i].deferred;
             aside->tools[aside->count++] = spec->tools[i];
@@ -152,8 +150,7 @@ static uint64_t phi__head_tool_hash(const phi__tool_view *tool) {
 
 static uint64_t phi__head_hash(phi_str system, const phi__tool_view *tools, size_t count) {
     uint64_t n = phi__hash(system, count);
-    size_t i;
-    for (i = 0; i < count; i++) n = phi__hash_mix(n ^ phi__head_tool_hash(&tools[i]));
+    for (size_t i = 0; i < count; i++) n = phi__hash_mix(n ^ phi__head_tool_hash(&tools[i]));
     return n | 1;
 }
 
@@ -190,11 +187,9 @@ static phi__head *phi__head_new(phi__agent *agent, size_t count) {
 static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__tool_view *tools,
                                size_t count) {
     phi__head *head = phi__head_new(agent, count);
-    bool done;
-    size_t i;
     if (head == NULL) return NULL;
-    done = phi__arena_str(&head->arena, system, &head->system);
-    for (i = 0; done && i < count; i++) {
+    bool done = phi__arena_str(&head->arena, system, &head->system);
+    for (size_t i = 0; done && i < count; i++) {
         phi__tool_view *to = &head->tools[i];
         to->strict = tools[i].strict;
         done = phi__arena_str(&head->arena, tools[i].name, &to->name) &&
@@ -218,10 +213,9 @@ static bool phi__head_make(phi__run *run, bool apart) {
 }
 
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
-    phi__head *head;
     if (from->prior.head == NULL) return true;
-    head = phi__head_of(agent, from->prior.head->system, from->prior.head->tools,
-                        from->prior.head->count);
+    phi__head *head = phi__head_of(agent, from->prior.head->system, from->prior.head->tools,
+                                   from->prior.head->count);
     if (head == NULL) return false;
     head->id = from->prior.head->id;
     head->searches = from->prior.head->searches;
@@ -233,14 +227,13 @@ PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent) {
     const phi__head *head = agent->prior.head;
     char digits[17];
-    size_t i;
     if (head == NULL) return;
     phi__hash_hex(head->id, digits);
     phi__records_raw(out, "head", "{");
     phi__records_str(out, "id", phi__str(digits, 16));
     phi__records_str(out, "system", head->system);
     phi__records_raw(out, "tools", "[");
-    for (i = 0; i < head->count; i++) {
+    for (size_t i = 0; i < head->count; i++) {
         phi__buf_text(out, i > 0 ? ",[" : "[");
         phi__json_write_str(out, head->tools[i].name);
         phi__buf_char(out, ',');
@@ -276,17 +269,14 @@ static phi_status phi__head_load_tool(phi__head *head, const phi__formats *forma
 PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
     const phi_json *tools = phi_json_get(node, "tools");
     phi_json_iter it = phi_json_each(tools);
-    phi__head *head;
-    phi_status status;
-    size_t i;
     if (node == NULL) return PHI_OK;
-    head = phi__head_new(agent, phi_json_count(tools));
+    phi__head *head = phi__head_new(agent, phi_json_count(tools));
     if (head == NULL) return PHI_NO_MEMORY;
-    status =
+    phi_status status =
         phi__arena_str(&head->arena, phi_json_str(phi_json_get(node, "system"), ""), &head->system)
             ? PHI_OK
             : PHI_NO_MEMORY;
-    for (i = 0; i < head->count && status == PHI_OK; i++)
+    for (size_t i = 0; i < head->count && status == PHI_OK; i++)
         status = phi__head_load_tool(head, agent->rt->features.formats, phi_json_next(&it),
                                      &head->tools[i]);
     head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
@@ -310,16 +300,14 @@ typedef struct phi__head_told {
 /* NULL: it is no update of a head, or (*no_memory) memory ended. */
 static const phi_json *phi__head_details(const phi_message *m, phi_arena *arena, bool *no_memory) {
     phi_json *root = NULL;
-    phi_status status;
     if (!m->is_update || phi__str_find(m->details, 0, "{\"head\":") != 0) return NULL;
-    status = phi_json_parse(arena, m->details, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(arena, m->details, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) *no_memory = true;
     return status == PHI_OK ? root : NULL;
 }
 
 static bool phi__head_calls(const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && !m->content[i].incomplete) return true;
     return false;
 }
@@ -338,13 +326,12 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
    more, because a message of the user follows it, or if it changed tools over another wire. */
 static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
     const phi_message *update = spec->items[at].message;
-    size_t i;
-    for (i = 0; i < update->content_count; i++)
+    for (size_t i = 0; i < update->content_count; i++)
         if (update->content[i].kind == PHI_CONTENT_OPAQUE &&
             !phi__codec_is(codec->names, update->content[i].protocol))
             return false;
     if (!phi__head_may_stand(spec, at)) return false;
-    for (i = at + 1; i < spec->item_count; i++) {
+    for (size_t i = at + 1; i < spec->item_count; i++) {
         const phi_message *m = spec->items[i].message;
         if (m->role == PHI_ROLE_EXTENSION || m->is_update || !phi__encode_says(m)) continue;
         return m->role == PHI_ROLE_ASSISTANT;
@@ -357,16 +344,13 @@ static bool phi__head_look(const phi__request_spec *spec, const phi__codec *code
                            const phi__head *head, phi_arena *arena, phi__head_told *told) {
     bool no_memory = false;
     int64_t want = -1;
-    size_t i;
     memset(told, 0, sizeof *told);
-    for (i = spec->item_count; i > 0 && !no_memory; i--) {
+    for (size_t i = spec->item_count; i > 0 && !no_memory; i--) {
         const phi_message *m = spec->items[i - 1].message;
-        const phi_json *root;
-        int64_t n;
         if (m->role == PHI_ROLE_ASSISTANT) told->answered = true;
-        root = phi__head_details(m, arena, &no_memory);
+        const phi_json *root = phi__head_details(m, arena, &no_memory);
         if (root == NULL) continue;
-        n = phi_json_int(phi_json_get(root, "head"), 0);
+        int64_t n = phi_json_int(phi_json_get(root, "head"), 0);
         if (head == NULL || phi__head_digits(phi_json_get(root, "id")) != head->id ||
             !phi__head_counts(spec, codec, i - 1)) {
             told->foreign = true;
@@ -390,9 +374,9 @@ static bool phi__head_filter(phi__request_spec *spec, const phi__codec *codec,
     phi__item *items =
         (phi__item *)phi_arena_alloc(arena, phi__mul(phi__max(spec->item_count, 1), sizeof *items));
     bool no_memory = false;
-    size_t i, n = 0;
+    size_t n = 0;
     if (items == NULL) return false;
-    for (i = 0; i < spec->item_count; i++) {
+    for (size_t i = 0; i < spec->item_count; i++) {
         const phi_json *root = phi__head_details(spec->items[i].message, arena, &no_memory);
         if (root != NULL && (phi__head_digits(phi_json_get(root, "id")) != head->id ||
                              !phi__head_counts(spec, codec, i)))
@@ -409,7 +393,6 @@ static bool phi__head_filter(phi__request_spec *spec, const phi__codec *codec,
 /* The hash of a tool as the model knows it; 0: it knows none of that name. */
 static uint64_t phi__head_told_tool(const phi__head *head, const phi__head_told *told,
                                     phi_str name) {
-    size_t i;
     if (told->number > 0) {
         phi_json_iter it = phi_json_each(told->tools);
         const phi_json *node;
@@ -419,14 +402,13 @@ static uint64_t phi__head_told_tool(const phi__head *head, const phi__head_told 
         }
         return 0;
     }
-    for (i = 0; i < head->count; i++)
+    for (size_t i = 0; i < head->count; i++)
         if (phi_str_equal(head->tools[i].name, name)) return phi__head_tool_hash(&head->tools[i]);
     return 0;
 }
 
 static bool phi__head_has(const phi__request_spec *spec, phi_str name) {
-    size_t i;
-    for (i = 0; i < spec->tool_count; i++)
+    for (size_t i = 0; i < spec->tool_count; i++)
         if (phi_str_equal(spec->tools[i].name, name)) return true;
     return false;
 }
@@ -457,18 +439,6 @@ static void phi__head_put(phi__head_update *u, phi_content_kind kind, const phi_
     u->count++;
 }
 
-static void phi__head_put_system(phi__head_update *u, phi_str prompt) {
-    phi__texts_args args;
-    phi__buf text;
-    memset(&args, 0, sizeof args);
-    args.text = prompt;
-    phi__buf_init(&text, &u->run->agent->memory);
-    phi__texts_put(&text, u->run->agent->desc.texts,
-                   prompt.len == 0 ? PHI_TEXT_INSTRUCTIONS_GONE : PHI_TEXT_INSTRUCTIONS, &args);
-    phi__head_put(u, PHI_CONTENT_TEXT, &text);
-    phi__buf_free(&text);
-}
-
 static void phi__head_put_tool(phi__head_update *u, const phi__tool_view *tool, bool removed) {
     phi__buf text;
     phi__buf_init(&text, &u->run->agent->memory);
@@ -478,8 +448,7 @@ static void phi__head_put_tool(phi__head_update *u, const phi__tool_view *tool, 
 }
 
 static void phi__head_remove(phi__head_update *u, phi_str name) {
-    phi__tool_view gone;
-    memset(&gone, 0, sizeof gone);
+    phi__tool_view gone = PHI_ZERO;
     gone.name = name;
     if (!phi__head_has(&u->run->attempt.spec, name)) phi__head_put_tool(u, &gone, true);
 }
@@ -513,10 +482,7 @@ static void phi__head_put_hash(phi__buf *out, uint64_t hash) {
 static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     phi__run *run = u->run;
     const phi__request_spec *spec = &run->attempt.spec;
-    phi_message message;
     phi__buf details;
-    size_t i;
-    bool done;
     phi__buf_init(&details, &run->agent->memory);
     phi__buf_text(&details, "{\"head\":");
     phi__buf_u64(&details, (uint64_t)told->number + 1);
@@ -526,18 +492,18 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     phi__head_put_hash(&details, phi__hash(spec->system_prompt, 1));
     phi__json_write_key(&details, PHI__LIT("tools"));
     phi__buf_char(&details, '[');
-    for (i = 0; i < spec->tool_count; i++) {
+    for (size_t i = 0; i < spec->tool_count; i++) {
         phi__json_write_comma(&details);
         phi__json_write_str(&details, spec->tools[i].name);
         phi__buf_char(&details, ',');
         phi__head_put_hash(&details, phi__head_tool_hash(&spec->tools[i]));
     }
     phi__buf_text(&details, "]}");
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     message.content = u->blocks;
     message.content_count = u->count;
     message.details = phi__buf_str(&details);
-    done = !details.failed && phi__tell(run, &message);
+    bool done = !details.failed && phi__tell(run, &message);
     phi__buf_free(&details);
     return done;
 }
@@ -545,9 +511,9 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
 /* True if the tools differ from those that the model knows. */
 static bool phi__head_tools_differ(const phi__request_spec *spec, const phi__head *head,
                                    const phi__head_told *told) {
-    size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : head->count, i;
+    size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : head->count;
     if (known != spec->tool_count) return true;
-    for (i = 0; i < spec->tool_count; i++)
+    for (size_t i = 0; i < spec->tool_count; i++)
         if (phi__head_told_tool(head, told, spec->tools[i].name) !=
             phi__head_tool_hash(&spec->tools[i]))
             return true;
@@ -558,13 +524,22 @@ static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool syste
     const phi__request_spec *spec = &run->attempt.spec;
     size_t known =
         told->number > 0 ? phi_json_count(told->tools) / 2 : run->agent->prior.head->count;
-    phi__head_update u;
-    memset(&u, 0, sizeof u);
+    phi__head_update u = PHI_ZERO;
     u.run = run;
     u.blocks = (phi_content *)phi_arena_alloc(
         &run->arena, phi__mul(phi__add(phi__add(known, spec->tool_count), 1), sizeof *u.blocks));
     if (u.blocks == NULL) return false;
-    if (system) phi__head_put_system(&u, spec->system_prompt);
+    if (system) {
+        phi_str prompt = spec->system_prompt;
+        phi__buf text;
+        phi__texts_args args = PHI_ZERO;
+        args.text = prompt;
+        phi__buf_init(&text, &u.run->agent->memory);
+        phi__texts_put(&text, u.run->agent->desc.texts,
+                       prompt.len == 0 ? PHI_TEXT_INSTRUCTIONS_GONE : PHI_TEXT_INSTRUCTIONS, &args);
+        phi__head_put(&u, PHI_CONTENT_TEXT, &text);
+        phi__buf_free(&text);
+    }
     if (tools) phi__head_put_tools(&u, told);
     return !u.failed && phi__head_say(&u, told);
 }
@@ -622,24 +597,22 @@ PHI__FN bool phi__head_apply(phi__run *run) {
     phi__request_spec *spec = &run->attempt.spec;
     phi__head_aside aside;
     phi__head_told told;
-    phi__head *head;
-    bool system, tools, fresh;
     if (rules == NULL) return true;
     if (!phi__head_look(spec, agent->codec, agent->prior.head, &run->arena, &told)) return false;
-    fresh = agent->prior.head == NULL || !told.answered || told.broken;
+    bool fresh = agent->prior.head == NULL || !told.answered || told.broken;
     if (!phi__head_aside_take(fresh ? NULL : agent->prior.head, spec, &run->arena, &aside) ||
         (fresh && !phi__head_renew(run, &told)))
         return false;
-    tools = phi__head_tools_differ(spec, agent->prior.head, &told);
+    bool tools = phi__head_tools_differ(spec, agent->prior.head, &told);
     if (tools && !phi__head_takes_tools(rules, spec)) {
         if (!phi__head_renew(run, &told)) return false;
         tools = false;
     }
-    head = agent->prior.head;
+    phi__head *head = agent->prior.head;
     head->searches = head->searches || aside.deferred;
     if (told.foreign && !phi__head_filter(spec, agent->codec, head, &run->arena)) return false;
-    system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
-                             : !phi_str_equal(head->system, spec->system_prompt);
+    bool system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
+                                  : !phi_str_equal(head->system, spec->system_prompt);
     if ((system || tools) && !phi__head_tell(run, &told, system, tools)) return false;
     return phi__head_show(agent, spec) &&
            phi__head_aside_give(agent, spec, &run->arena, &aside, head->searches);

@@ -47,14 +47,6 @@ static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
     return ticket;
 }
 
-static bool phi__hooks_decision_open(phi__decision *d) {
-    d->slot = phi__slots_take(&d->rt->tickets, PHI__TICKET_OPEN, d);
-    if (d->slot == NULL) return false;
-    d->index = d->slot->index;
-    d->gen = phi__slots_gen_of(PHI__LOAD(&d->slot->word));
-    return true;
-}
-
 static void phi__hooks_decision_close(phi__decision *d) {
     if (d->rt == NULL) return;
     phi__io_timer_clear(d->rt->io, &d->timer);
@@ -110,11 +102,10 @@ static void phi__hooks_decision_timer(phi__timer *timer) {
     phi__decision *d = PHI__OWNER(timer, phi__decision, timer);
     const phi_texts *texts = d->agent->desc.texts;
     phi__buf words;
-    phi__texts_args args;
     if (!phi__hooks_claim(&d->rt->tickets, d->index, d->gen, PHI_DENY, PHI__TICKET_CLAIMED))
         return; /* a decision is on its way */
     d->late = true;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = d->timeout_ms;
     phi__buf_init(&words, &d->rt->memory);
     if (phi__hooks_can_deny(d->point)) {
@@ -131,19 +122,7 @@ PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
                : d->call->arguments;
 }
 
-static bool phi__hooks_decision_emit(phi__decision *d, phi_event *event) {
-    if (d->asked != NULL) {
-        event->source = d->asked->source;
-        event->question_kind = d->asked->kind;
-        event->text = d->asked->text;
-        event->arguments = d->asked->arguments;
-        return phi__events_emit_asked(d->agent, event);
-    }
-    return phi__events_emit(d->agent, event, NULL, 0);
-}
-
 static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
-    phi_event event;
     uint32_t most = d->run != NULL ? d->run->own.waits_ms : d->agent->desc.deadlines.decision_ms;
     uint64_t after = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
@@ -156,7 +135,7 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     if (d->timeout_ms != PHI_UNLIMITED) after = (uint64_t)d->timeout_ms * 1000;
     if (phi__io_deadline_set(d->rt->io, &d->timer, after) != PHI_OK) return false;
     if (hook->quiet) return true;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_DECISION;
     event.ticket = phi__hooks_decision_ticket(d);
     event.point = (int)d->point;
@@ -168,7 +147,14 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
         event.tool_name = d->call->block->name;
         event.arguments = phi__hooks_arguments(d);
     }
-    return phi__hooks_decision_emit(d, &event);
+    if (d->asked != NULL) {
+        event.source = d->asked->source;
+        event.question_kind = d->asked->kind;
+        event.text = d->asked->text;
+        event.arguments = d->asked->arguments;
+        return phi__events_emit_asked(d->agent, &event);
+    }
+    return phi__events_emit(d->agent, &event, NULL, 0);
 }
 
 /* ---- calling the host ---- */
@@ -182,8 +168,7 @@ PHI__FN void *phi__hooks_user_data(const phi__agent *agent) {
 }
 
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
-    phi_hook hook;
-    memset(&hook, 0, sizeof hook);
+    phi_hook hook = PHI_ZERO;
     hook.point = point;
     hook.agent = phi__find_seen(run->agent);
     hook.seq = run->agent->rt->events.seq;
@@ -194,9 +179,8 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
 }
 
 PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point) {
-    phi_hook hook;
     if (agent->run != NULL) return phi__hooks_make(agent->run, point);
-    memset(&hook, 0, sizeof hook);
+    phi_hook hook = PHI_ZERO;
     hook.point = point;
     hook.agent = phi__find_seen(agent);
     hook.seq = agent->rt->events.seq;
@@ -208,14 +192,12 @@ PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point poin
 static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data) {
     phi__buf before = d->reply;
-    phi_verdict verdict;
-    bool gone;
     phi__buf_init(&d->reply, before.memory);
     hook->round = d->round;
     hook->waited = d->waited;
     if (before.len > 0) hook->reply = phi__buf_str(&before);
-    verdict = fn(user_data, hook);
-    gone = d->agent->slot == NULL;
+    phi_verdict verdict = fn(user_data, hook);
+    bool gone = d->agent->slot == NULL;
     if (!gone && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
     phi__buf_free(&before);
     return verdict;
@@ -225,14 +207,17 @@ static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
 static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                          void *user_data, bool again) {
     phi__agent *agent = d->agent;
-    phi_verdict verdict;
     if (d->round == 0) phi__buf_clear(&d->reply);
-    if (!phi__hooks_decision_open(d)) return PHI__HOOK_LOST;
+    d->slot = phi__slots_take(&d->rt->tickets, PHI__TICKET_OPEN, d);
+    if (d->slot == NULL) return PHI__HOOK_LOST;
+    d->index = d->slot->index;
+    d->gen = phi__slots_gen_of(PHI__LOAD(&d->slot->word));
     d->late = false;
     d->point = hook->point;
     hook->ticket = phi__hooks_decision_ticket(d);
     hook->decided = again;
-    verdict = d->round == 0 ? fn(user_data, hook) : phi__hooks_ask(d, hook, fn, user_data);
+    phi_verdict verdict =
+        d->round == 0 ? fn(user_data, hook) : phi__hooks_ask(d, hook, fn, user_data);
     /* the hook's own copy may have been written to */
     verdict = phi__hooks_verdict(d->point, verdict);
     if (agent->slot == NULL) {
@@ -320,9 +305,8 @@ PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index) {
 
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx) {
     phi__slot *slot = phi__slots_find(&ticket.rt->tickets, ticket.index, ticket.gen);
-    phi__decision *d;
     if (slot == NULL) return false;
-    d = (phi__decision *)slot->object;
+    phi__decision *d = (phi__decision *)slot->object;
     if (d->over != NULL) return false;
     d->over = over;
     d->over_ctx = ctx;
@@ -376,39 +360,33 @@ static phi_status phi__hooks_decide_not(phi_ticket ticket) {
     return state == PHI__TICKET_HELD ? PHI_MISUSE : PHI_STALE;
 }
 
-/* Without a text it needs no room: the ticket's own word takes it. */
-static phi_status phi__hooks_decide_without_text(phi_ticket ticket, phi_verdict verdict) {
-    phi__slots *tickets = &ticket.rt->tickets;
-    if (!phi__hooks_claim(tickets, ticket.index, ticket.gen, verdict,
-                          (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
-        return phi__hooks_decide_not(ticket);
-    phi__slots_mark(tickets, ticket.index);
-    phi__io_wake(ticket.rt->io);
-    return PHI_OK;
-}
-
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply) {
-    phi__post post;
-    phi_status status;
     struct phi__inbox_record *record = NULL;
-    uint32_t state;
-    bool won;
     if (ticket.rt == NULL || (verdict != PHI_ALLOW && verdict != PHI_DENY && verdict != PHI_WARN))
         return PHI_BAD_ARG;
-    if (reply == NULL || reply[0] == '\0') return phi__hooks_decide_without_text(ticket, verdict);
-    state = phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen);
+    if (reply == NULL || reply[0] == '\0') {
+        /* Without a text it needs no room: the ticket's own word takes it. */
+        phi__slots *tickets = &ticket.rt->tickets;
+        if (!phi__hooks_claim(tickets, ticket.index, ticket.gen, verdict,
+                              (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
+            return phi__hooks_decide_not(ticket);
+        phi__slots_mark(tickets, ticket.index);
+        phi__io_wake(ticket.rt->io);
+        return PHI_OK;
+    }
+    uint32_t state = phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen);
     if (state != PHI__TICKET_OPEN && (state != PHI__TICKET_HELD || verdict != PHI_DENY))
         return phi__hooks_decide_not(ticket);
-    memset(&post, 0, sizeof post);
+    phi__post post = PHI_ZERO;
     post.kind = PHI__POST_DECIDE;
     post.index = ticket.index;
     post.gen = ticket.gen;
     post.flag = (uint32_t)verdict;
     post.text = phi_str_of(reply);
-    status = phi__inbox_prepare(&ticket.rt->inbox, &post, &record);
+    phi_status status = phi__inbox_prepare(&ticket.rt->inbox, &post, &record);
     if (status != PHI_OK) return status;
-    won = phi__hooks_claim(&ticket.rt->tickets, ticket.index, ticket.gen, verdict,
-                           PHI__TICKET_CLAIMED);
+    bool won = phi__hooks_claim(&ticket.rt->tickets, ticket.index, ticket.gen, verdict,
+                                PHI__TICKET_CLAIMED);
     phi__inbox_publish(record, won);
     phi__io_wake(ticket.rt->io);
     return won ? PHI_OK : PHI_STALE;
@@ -591,12 +569,6 @@ PHI__FN void phi__question_drop_all(phi__agent *agent) {
     }
 }
 
-/* The decision of an open question, while it waits; NULL: it does not. */
-static const phi__decision *phi__question_waiting(const phi__link *link) {
-    const phi__question *q = PHI__OWNER(link, const phi__question, link);
-    return q->decision.state == PHI__DECISION_WAITS ? &q->decision : NULL;
-}
-
 /* ---- opening and closing ---- */
 
 static phi_str phi__question_copy(char **at, phi_str text) {
@@ -610,9 +582,8 @@ static phi_str phi__question_copy(char **at, phi_str text) {
 /* A person reads it, on a terminal perhaps, and somebody outside wrote it. */
 static phi_str phi__question_words(char **at, phi_str text) {
     char *copy = *at;
-    size_t len;
     (void)phi__question_copy(at, text);
-    len = phi__words_clean(copy, text.len);
+    size_t len = phi__words_clean(copy, text.len);
     copy[len] = '\0';
     return phi__str(copy, len);
 }
@@ -622,9 +593,8 @@ static phi__question *phi__question_make(phi__agent *agent, const phi__question_
                             phi__add(phi__add(desc->source.len, desc->kind.len),
                                      phi__add(desc->text.len, desc->arguments.len)));
     phi__question *q = (phi__question *)phi__alloc(&agent->memory, bytes);
-    char *at;
     if (q == NULL) return NULL;
-    at = (char *)(q + 1);
+    char *at = (char *)(q + 1);
     q->agent = agent;
     q->bytes = bytes;
     q->asked.source = phi__question_words(&at, desc->source);
@@ -658,13 +628,12 @@ PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc
                                       phi__question **out) {
     phi__agent *agent = phi__find_agent(handle);
     phi__toolcall *call = phi__question_call(desc->call);
-    phi__question *q;
     if (agent == NULL || (desc->call.rt != NULL && (call == NULL || call->run->agent != agent)))
         return PHI_STALE;
     if (agent->rt->closing) return PHI_MISUSE;
     if (!phi__question_list(agent)) return PHI_NO_MEMORY;
     if (agent->questions->count >= PHI__QUESTION_MOST) return PHI_FULL;
-    q = phi__question_make(agent, desc);
+    phi__question *q = phi__question_make(agent, desc);
     if (q == NULL) return PHI_NO_MEMORY;
     if (phi__io_timer_set(agent->rt->io, &agent->questions->timer, phi__io_now_us(agent->rt->io)) !=
         PHI_OK) {
@@ -711,8 +680,7 @@ static void phi__pending_due(phi_pending_item *item, const phi_runtime *rt,
 }
 
 static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting kind) {
-    phi_pending_item item;
-    memset(&item, 0, sizeof item);
+    phi_pending_item item = PHI_ZERO;
     item.kind = kind;
     item.agent = phi__find_seen(run->agent);
     item.loop_id = run->loop_id;
@@ -744,9 +712,8 @@ static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__de
 
 static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
                                   const phi__decision *d, const phi__toolcall *call) {
-    phi_pending_item item;
     if (d->state != PHI__DECISION_WAITS) return;
-    item = phi__pending_ticket(phi__pending_item_of(run, PHI_WAITING_DECISION), d);
+    phi_pending_item item = phi__pending_ticket(phi__pending_item_of(run, PHI_WAITING_DECISION), d);
     if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     if (call != NULL) item.arguments = phi__hooks_arguments(d);
@@ -757,10 +724,11 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
 static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
     const phi__link *link = agent->questions != NULL ? agent->questions->list.first : NULL;
     for (; link != NULL; link = link->next) {
-        const phi__decision *d = phi__question_waiting(link);
-        phi_pending_item item;
+        /* The decision of an open question, while it waits */
+        const phi__question *q = PHI__OWNER(link, const phi__question, link);
+        const phi__decision *d = q->decision.state == PHI__DECISION_WAITS ? &q->decision : NULL;
         if (d == NULL) continue;
-        memset(&item, 0, sizeof item);
+        phi_pending_item item = PHI_ZERO;
         if (agent->run != NULL)
             item = phi__pending_item_of(agent->run, PHI_WAITING_DECISION);
         else
@@ -777,9 +745,8 @@ static void phi__pending_questions(phi__pending_list *list, const phi__agent *ag
 
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     const phi_runtime *rt = run->agent->rt;
-    const phi__toolcall *calls;
     phi_pending_item item;
-    size_t i, count = 0;
+    size_t count = 0;
     phi__pending_decision(list, run, &run->decision, NULL);
     if (phi__limits_pause_on(run) || run->state == PHI__RUN_BACKOFF) {
         item = phi__pending_item_of(run, phi__limits_pause_on(run) ? PHI_WAITING_BUDGET
@@ -788,8 +755,8 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    calls = phi__tools_round_open(run, &count);
-    for (i = 0; i < count; i++) {
+    const phi__toolcall *calls = phi__tools_round_open(run, &count);
+    for (size_t i = 0; i < count; i++) {
         const phi__toolcall *call = &calls[i];
         phi__pending_decision(list, run, &call->decision, call);
         if (!call->started || call->slot == NULL) continue;
@@ -803,8 +770,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
 /* ---- public ---- */
 
 static void phi__pending_walk(phi__pending_list *list, phi_runtime *rt) {
-    uint32_t i;
-    for (i = 0; i < rt->agents.count; i++) {
+    for (uint32_t i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         const phi__agent *agent = (const phi__agent *)slot->object;
         if (agent != NULL) phi__pending_questions(list, agent);
@@ -827,8 +793,7 @@ PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) 
 
 PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out) {
     const phi__run *run = agent->run;
-    phi__pending_list list;
-    memset(&list, 0, sizeof list);
+    phi__pending_list list = PHI_ZERO;
     list.out = out;
     list.most = 1;
     if (run != NULL) {

@@ -60,16 +60,15 @@ PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind) {
 PHI__FN phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_input kind,
                                      const phi_content *content, size_t count, phi_str source,
                                      phi_str details) {
-    phi_message message, *copy;
     phi__input *input = (phi__input *)phi__alloc(&agent->memory, sizeof *input);
     if (input == NULL) return PHI_NO_MEMORY;
     phi_arena_init(&input->arena, &agent->memory, 256);
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
     message.details = details;
-    copy = phi_message_copy(&message, &input->arena);
+    phi_message *copy = phi_message_copy(&message, &input->arena);
     if (copy == NULL || !phi__arena_str(&input->arena, source, &input->source)) {
         phi__input_free(agent, input);
         return PHI_NO_MEMORY;
@@ -81,8 +80,7 @@ PHI__FN phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_inp
 }
 
 PHI__FN phi_content phi__input_text(phi_str text) {
-    phi_content content;
-    memset(&content, 0, sizeof content);
+    phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
     return content;
@@ -101,8 +99,7 @@ static phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input k
 
 static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str text,
                                     const char *why) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_DROPPED;
     event.input = kind;
     event.text = text;
@@ -138,20 +135,18 @@ PHI__FN void phi__input_drop_injected(phi__agent *agent) {
 /* In front of the queue, in the order it was taken. */
 PHI__FN void phi__input_return(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__inputs from = run->poll.pending, dropped;
+    phi__inputs from = run->poll.pending;
     phi__input *input;
     phi_input kinds[] = {PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP};
-    phi__inputs back[2];
-    size_t i;
     memset(&run->poll.pending, 0, sizeof run->poll.pending);
-    memset(&dropped, 0, sizeof dropped);
-    memset(back, 0, sizeof back);
+    phi__inputs dropped = PHI_ZERO;
+    phi__inputs back[2] = PHI_ZERO;
     while ((input = phi__input_list_pop(&from)) != NULL)
         phi__input_list_push(input->kind == PHI_INPUT_INJECTED   ? &dropped
                              : input->kind == PHI_INPUT_STEERING ? &back[0]
                                                                  : &back[1],
                              input);
-    for (i = 0; i < PHI__COUNT(back); i++) {
+    for (size_t i = 0; i < PHI__COUNT(back); i++) {
         phi__inputs *queue = phi__input_list_of(agent, kinds[i]);
         while ((input = phi__input_list_pop(queue)) != NULL) phi__input_list_push(&back[i], input);
         *queue = back[i];
@@ -168,8 +163,6 @@ static void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t a
                      : post->kind == PHI__POST_FOLLOW_UP ? PHI_INPUT_FOLLOW_UP
                                                          : PHI_INPUT_INJECTED;
     phi_str text = post->text, source = phi__str(NULL, 0);
-    phi_content content;
-    phi_status status;
     if (agent == NULL) return;
     if (kind == PHI_INPUT_INJECTED) {
         source = phi__str(text.at, post->flag);
@@ -180,9 +173,9 @@ static void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t a
             return;
         }
     }
-    content = phi__input_text(text);
-    status = phi__input_add(agent, phi__input_list_of(agent, kind), kind, &content, 1, source,
-                            phi__str(NULL, 0));
+    phi_content content = phi__input_text(text);
+    phi_status status = phi__input_add(agent, phi__input_list_of(agent, kind), kind, &content, 1,
+                                       source, phi__str(NULL, 0));
     if (status == PHI_FULL)
         phi__input_emit_dropped(agent, kind, text, "The queue is full");
     else if (status != PHI_OK)
@@ -236,10 +229,9 @@ PHI__FN void phi__input_end(phi__run *run) { phi__input_list_free(run->agent, &r
 
 /* one of these */
 static void phi__input_remove(phi__run *run, phi__input *input) {
-    phi__inputs gone, rest;
     phi__input *each = run->poll.pending.head, *next;
-    memset(&gone, 0, sizeof gone);
-    memset(&rest, 0, sizeof rest);
+    phi__inputs gone = PHI_ZERO;
+    phi__inputs rest = PHI_ZERO;
     for (; each != NULL; each = next) {
         phi__inputs *to = each == input ? &gone : &rest;
         next = each->next;
@@ -270,8 +262,7 @@ PHI__FN void phi__input_take_injected(phi__run *run) {
 /* ---- delivering ---- */
 
 static bool phi__input_entered(phi__run *run, phi_input kind) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_SAID;
     moment.agent = run->agent;
     moment.run = run;
@@ -284,16 +275,15 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
    as it came: only the copy in the log has the run's id, which is in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
-    phi__entry entry;
     phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;
-    phi_message stamped = input->message, *kept;
+    phi_message stamped = input->message;
     phi_str source;
     phi__events_stamp(run, &stamped);
-    kept = phi__append_keep(thread, &stamped);
+    phi_message *kept = phi__append_keep(thread, &stamped);
     if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
         return false;
-    memset(&entry, 0, sizeof entry);
+    phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = kept;
     if (!phi__events_note(run, &entry)) return false;
@@ -329,19 +319,11 @@ PHI__FN void phi__input_filter_end(phi__run *run) {
 
 /* Text blocks, joined by line breaks. */
 static void phi__input_filter_add(phi__run *run, const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (run->filter.text.len > 0) phi__buf_char(&run->filter.text, '\n');
         phi__buf_add_str(&run->filter.text, message->content[i].text);
     }
-}
-
-static void phi__input_filter_warn(phi__run *run) {
-    if (run->filter.warnings.len > 0) phi__buf_char(&run->filter.warnings, '\n');
-    phi__buf_text(&run->filter.warnings, "[Warning: ");
-    phi__buf_add_str(&run->filter.warnings, phi__buf_str(&run->decision.reply));
-    phi__buf_char(&run->filter.warnings, ']');
 }
 
 /* The agent's own hook function is the last one, where it wants to be. */
@@ -364,7 +346,12 @@ static phi__hooked phi__input_filter_decide(phi__run *run, phi_input input) {
             hooked = phi__hooks_decide(&run->decision, &hook, filter->fn, filter->user_data);
         } else
             hooked = phi__hooks_run(run, &hook);
-        if (hooked == PHI__HOOK_WARN) phi__input_filter_warn(run);
+        if (hooked == PHI__HOOK_WARN) {
+            if (run->filter.warnings.len > 0) phi__buf_char(&run->filter.warnings, '\n');
+            phi__buf_text(&run->filter.warnings, "[Warning: ");
+            phi__buf_add_str(&run->filter.warnings, phi__buf_str(&run->decision.reply));
+            phi__buf_char(&run->filter.warnings, ']');
+        }
         if (run->filter.warnings.failed) return PHI__HOOK_LOST;
         if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
         run->filter.at++;
@@ -393,8 +380,7 @@ static phi_str phi__input_filter_reason(const phi__run *run) {
 }
 
 static bool phi__input_filter_emit_rejected(phi__run *run) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_REJECTED;
     event.text = phi__input_filter_reason(run);
     return phi__events_emit(run->agent, &event, NULL, 0);
@@ -402,15 +388,13 @@ static bool phi__input_filter_emit_rejected(phi__run *run) {
 
 PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi__hooked hooked;
-    size_t i;
     if (!phi__input_filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
     if (!run->filter.on) {
         run->filter.on = true;
-        for (i = 0; i < run->said.prompt_count; i++)
+        for (size_t i = 0; i < run->said.prompt_count; i++)
             phi__input_filter_add(run, run->said.prompts[i].message);
     }
-    hooked = phi__input_filter_decide(run, PHI_INPUT_PROMPT);
+    phi__hooked hooked = phi__input_filter_decide(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
         (!phi__arena_str(arena, phi__input_filter_reason(run), &run->filter.rejection) ||
@@ -431,12 +415,11 @@ PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run) {
 }
 
 static phi__hooked phi__input_filter_one(phi__run *run, phi__input *input) {
-    phi__hooked hooked;
     if (!run->filter.on) {
         run->filter.on = true;
         phi__input_filter_add(run, &input->message);
     }
-    hooked = phi__input_filter_decide(run, input->kind);
+    phi__hooked hooked = phi__input_filter_decide(run, input->kind);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     if (run->filter.warnings.len > 0) {
         phi_content *content = phi__input_filter_warned(run, &input->message, &input->arena);
@@ -450,9 +433,8 @@ static phi__hooked phi__input_filter_one(phi__run *run, phi__input *input) {
 }
 
 PHI__FN phi__hooked phi__input_filter_pending(phi__run *run) {
-    phi__input *input;
     if (!phi__input_filter_any(run->agent)) return PHI__HOOK_ALLOW;
-    for (input = phi__input_first(run); input != NULL; input = input->next) {
+    for (phi__input *input = phi__input_first(run); input != NULL; input = input->next) {
         phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__input_filter_one(run, input);
         if (hooked == PHI__HOOK_ALLOW) continue;
         if (hooked == PHI__HOOK_DENY) {
@@ -486,8 +468,8 @@ static void phi__posts_abort(phi_runtime *rt, uint32_t index) {
 static bool phi__posts_marks(phi_runtime *rt, phi__slots *slots,
                              void (*handle)(phi_runtime *rt, uint32_t index)) {
     uint32_t marked[PHI__POSTS_PER_READ];
-    size_t count = phi__slots_marked(slots, marked, PHI__POSTS_PER_READ), i;
-    for (i = 0; i < count; i++) handle(rt, marked[i]);
+    size_t count = phi__slots_marked(slots, marked, PHI__POSTS_PER_READ);
+    for (size_t i = 0; i < count; i++) handle(rt, marked[i]);
     return phi__slots_any_marked(slots);
 }
 
@@ -496,17 +478,6 @@ PHI__FN void phi__posts_read_aborts(phi_runtime *rt) {
 }
 
 /* ---- the inbox ---- */
-
-static void phi__posts_handle(phi_runtime *rt, const phi__post *post, uint64_t at) {
-    switch (post->kind) {
-    case PHI__POST_FINISH: phi__call_posted(rt, post); break;
-    case PHI__POST_DECIDE: phi__hooks_decision_posted(rt, post); break;
-    case PHI__POST_STEER:
-    case PHI__POST_FOLLOW_UP:
-    case PHI__POST_INJECT: phi__input_posted(rt, post, at); break;
-    default: PHI_ASSERT(false && "an unknown post"); break;
-    }
-}
 
 /* The inbox counts its bytes in 32 bits, and a run may live while more than that pass through. */
 static uint64_t phi__posts_place(const phi_runtime *rt, uint32_t count) {
@@ -518,7 +489,15 @@ static bool phi__posts_one(phi_runtime *rt) {
     bool got = phi__inbox_peek(&rt->inbox, &post);
     rt->posts_read = phi__posts_place(rt, rt->inbox.head);
     if (!got) return false;
-    phi__posts_handle(rt, &post, rt->posts_read);
+    uint64_t at = rt->posts_read;
+    switch (post.kind) {
+    case PHI__POST_FINISH: phi__call_posted(rt, &post); break;
+    case PHI__POST_DECIDE: phi__hooks_decision_posted(rt, &post); break;
+    case PHI__POST_STEER:
+    case PHI__POST_FOLLOW_UP:
+    case PHI__POST_INJECT: phi__input_posted(rt, &post, at); break;
+    default: PHI_ASSERT(false && "an unknown post"); break;
+    }
     phi__inbox_drop(&rt->inbox);
     return true;
 }
@@ -556,10 +535,9 @@ enum { PHI__ENQUEUE_ID = 128 }; /* bytes of a request's id */
 
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count) {
-    size_t i;
     if (content == NULL || count == 0)
         return phi__error(rt, PHI_BAD_ARG, "%s: there is no content", what);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *fault = phi__check_media(&content[i]);
         if (content[i].kind == PHI_CONTENT_THINKING || content[i].kind == PHI_CONTENT_TOOL_CALL ||
             (unsigned)content[i].kind - 1u >= (unsigned)PHI_CONTENT_AUDIO)
@@ -593,10 +571,9 @@ PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, co
                                            const char *text) {
     phi_arena scratch;
     phi_json *root = NULL;
-    phi_status status;
     if (text == NULL) return PHI_OK;
     phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi_json_parse(&scratch, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(&scratch, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
     phi_arena_free(&scratch);
     if (status == PHI_OK) return PHI_OK;
     return status == PHI_NO_MEMORY ? phi__error(rt, status, "%s: out of memory", what)
@@ -616,23 +593,20 @@ PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what,
 
 static phi_status phi__enqueue_post(phi_agent agent, uint32_t kind, const char *text,
                                     const char *source) {
-    phi__post post;
-    phi_status status;
     struct phi__inbox_record *record = NULL;
     phi_str trimmed = phi__str_trim(phi_str_of(text)), tag = phi_str_of(source);
-    uint32_t state;
     if (agent.rt == NULL || trimmed.len == 0) return PHI_BAD_ARG;
-    state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
+    uint32_t state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
     if (state == 0) return PHI_STALE;
     if (kind == PHI__POST_INJECT && (state & PHI__AGENT_RUNNING) == 0) return PHI_MISUSE;
-    memset(&post, 0, sizeof post);
+    phi__post post = PHI_ZERO;
     post.kind = kind;
     post.index = agent.index;
     post.gen = agent.gen;
     post.flag = (uint32_t)tag.len;
     if (tag.len > UINT32_MAX / 4) return PHI_BAD_ARG;
     post.text = trimmed;
-    status = phi__inbox_prepare_two(&agent.rt->inbox, &post, tag, &record);
+    phi_status status = phi__inbox_prepare_two(&agent.rt->inbox, &post, tag, &record);
     if (status != PHI_OK) return status;
     phi__inbox_publish(record, true);
     phi__io_wake(agent.rt->io);
@@ -657,11 +631,10 @@ static bool phi__enqueue_goes_on(const phi__agent *agent) {
 
 static phi_status phi__enqueue_check_desc(phi__agent *agent, const char *what,
                                           const phi_enqueue_desc *desc) {
-    phi_status status;
     if (phi__input_list_of(agent, desc->queue) == NULL)
         return phi__error(agent->rt, PHI_BAD_ARG,
                           "%s: queue: expected steering, follow-up or injected", what);
-    status = phi__enqueue_check(agent->rt, what, desc->content, desc->content_count);
+    phi_status status = phi__enqueue_check(agent->rt, what, desc->content, desc->content_count);
     if (status == PHI_OK)
         status = phi__enqueue_check_details(agent->rt, what, desc->id, desc->refs);
     if (status != PHI_OK) return status;
@@ -674,32 +647,15 @@ static phi_status phi__enqueue_check_desc(phi__agent *agent, const char *what,
     return PHI_OK;
 }
 
-static phi_status phi__enqueue(phi__agent *agent, const char *what, const phi_enqueue_desc *desc) {
-    phi_status status = phi__enqueue_check_desc(agent, what, desc);
-    phi__buf details;
-    if (status != PHI_OK) return status;
-    phi__buf_init(&details, &agent->memory);
-    phi__enqueue_details(desc->id, desc->refs, &details);
-    status = details.failed ? PHI_NO_MEMORY
-                            : phi__input_add(agent, phi__input_list_of(agent, desc->queue),
-                                             desc->queue, desc->content, desc->content_count,
-                                             phi_str_of(desc->source), phi__buf_str(&details));
-    phi__buf_free(&details);
-    return status == PHI_OK
-               ? status
-               : phi__error(agent->rt, status, "%s: %s", what, phi_status_text(status));
-}
-
 PHI_API phi_status phi_enqueue(phi_agent handle, const phi_enqueue_desc *desc) {
     phi__agent *agent = phi__find_agent(handle);
-    phi_enqueue_desc given;
     phi_content content;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: desc is NULL");
     if (desc->text != NULL && desc->content != NULL)
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue: text and content are both given");
-    given = *desc;
+    phi_enqueue_desc given = *desc;
     if (desc->text != NULL) {
         content = phi__input_text(phi__str_trim(phi_str_of(desc->text)));
         if (content.text.len == 0)
@@ -707,7 +663,19 @@ PHI_API phi_status phi_enqueue(phi_agent handle, const phi_enqueue_desc *desc) {
         given.content = &content;
         given.content_count = 1;
     }
-    return phi__enqueue(agent, "phi_enqueue", &given);
+    phi_status status = phi__enqueue_check_desc(agent, "phi_enqueue", &given);
+    phi__buf details;
+    if (status != PHI_OK) return status;
+    phi__buf_init(&details, &agent->memory);
+    phi__enqueue_details(given.id, given.refs, &details);
+    status = details.failed ? PHI_NO_MEMORY
+                            : phi__input_add(agent, phi__input_list_of(agent, given.queue),
+                                             given.queue, given.content, given.content_count,
+                                             phi_str_of(given.source), phi__buf_str(&details));
+    phi__buf_free(&details);
+    return status == PHI_OK
+               ? status
+               : phi__error(agent->rt, status, "%s: %s", "phi_enqueue", phi_status_text(status));
 }
 
 PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {

@@ -67,8 +67,7 @@ PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item)
 }
 
 PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt) {
-    phi__link *link;
-    for (link = rt->paused.first; link != NULL; link = link->next)
+    for (phi__link *link = rt->paused.first; link != NULL; link = link->next)
         phi__schedule_wake(PHI__OWNER(link, phi__run, pause.link));
 }
 
@@ -150,8 +149,7 @@ static phi__run *phi__limits_pot_of(const phi__agent *agent) {
 
 /* Moves up to so much out of a pot: until the line reserves it again, it is nobody's. */
 static phi_spending phi__limits_pot_take(phi__run *pot, const phi_spending *wanted) {
-    phi_spending taken;
-    memset(&taken, 0, sizeof taken);
+    phi_spending taken = PHI_ZERO;
     if (pot == NULL) return taken;
     taken.tokens = wanted->tokens < pot->reserved.tokens ? wanted->tokens : pot->reserved.tokens;
     taken.cost = wanted->cost < pot->reserved.cost ? wanted->cost : pot->reserved.cost;
@@ -182,12 +180,10 @@ PHI__FN void phi__limits_budget_release(phi__run *run) {
 
 static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
                                      size_t size) {
-    phi__agent *agent;
     phi__run *pot = phi__limits_pot_of(run->agent);
-    phi_spending taken;
     phi__limits_budget_release(run);
-    taken = phi__limits_pot_take(pot, wanted);
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
+    phi_spending taken = phi__limits_pot_take(pot, wanted);
+    for (phi__agent *agent = run->agent; agent != NULL; agent = agent->tree.parent)
         if (!phi__limits_budget_fits(&agent->budget, wanted, reason, size)) {
             phi__limits_pause_of(run, agent->handle);
             phi__limits_pot_put_back(pot, &taken);
@@ -198,23 +194,11 @@ static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, 
     return true;
 }
 
-/* Makes a reservation in every budget of the line, or says why not. */
-static bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
-                                       size_t size) {
-    phi_spending wanted;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.tokens = tokens;
-    wanted.cost = cost;
-    wanted.requests = 1;
-    return phi__limits_line_reserve(run, &wanted, reason, size);
-}
-
 PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                                      char *reason, size_t size) {
-    phi_spending wanted, own;
     if (!phi__limits_budget_limited(run->agent)) return true;
-    memset(&wanted, 0, sizeof wanted);
-    memset(&own, 0, sizeof own);
+    phi_spending wanted = PHI_ZERO;
+    phi_spending own = PHI_ZERO;
     wanted.tokens = tokens;
     wanted.cost = cost;
     wanted.requests = calls;
@@ -227,13 +211,11 @@ PHI__FN bool phi__limits_pot_reserve(phi__run *run, uint64_t tokens, double cost
 
 PHI__FN bool phi__limits_budget_hold(phi__agent *agent, uint64_t tokens, double cost,
                                      phi_spending *held, char *reason, size_t size) {
-    const phi__agent *at;
-    phi_spending wanted;
-    memset(&wanted, 0, sizeof wanted);
+    phi_spending wanted = PHI_ZERO;
     wanted.tokens = tokens;
     wanted.cost = cost;
     wanted.requests = 1;
-    for (at = agent; at != NULL; at = at->tree.parent)
+    for (const phi__agent *at = agent; at != NULL; at = at->tree.parent)
         if (!phi__limits_budget_fits(&at->budget, &wanted, reason, size)) return false;
     *held = wanted;
     phi__limits_line_add(agent, held);
@@ -246,10 +228,10 @@ PHI__FN void phi__limits_budget_give(phi__agent *agent, const phi_spending *held
 }
 
 PHI__FN uint64_t phi__limits_budget_requests(const phi__agent *agent, bool again) {
-    uint64_t seen = agent->budget.seen.requests, made;
+    uint64_t seen = agent->budget.seen.requests;
     const phi__run *run = agent->run;
     if (run == NULL || (!run->pot && !again)) return seen;
-    made = seen - (seen < run->reserved.requests ? seen : run->reserved.requests);
+    uint64_t made = seen - (seen < run->reserved.requests ? seen : run->reserved.requests);
     return run->pot ? made + 1 : made;
 }
 
@@ -294,8 +276,7 @@ static void phi__limits_charge_above(const phi__agent *child, const phi_usage *u
 }
 
 static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_CHARGED;
     moment.agent = run->agent;
     moment.run = run;
@@ -377,27 +358,30 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
-    const phi_policy *policy;
-    uint64_t in,
-        out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
-    const phi__input *input;
+    uint64_t out =
+        agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__limits_budget_limited(agent)) return true;
-    policy = phi__projection_policy(agent);
-    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
-    for (input = phi__input_first(run); input != NULL; input = input->next)
+    const phi_policy *policy = phi__projection_policy(agent);
+    uint64_t in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
+    for (const phi__input *input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;
     }
-    return phi__limits_budget_reserve(
-        run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
+    /* Makes a reservation in every budget of the line, or says why not. */
+    uint64_t tokens = in + out;
+    double cost = (double)in / 1e6 * rate + (double)out / 1e6 * rates->output;
+    phi_spending wanted = PHI_ZERO;
+    wanted.tokens = tokens;
+    wanted.cost = cost;
+    wanted.requests = 1;
+    return phi__limits_line_reserve(run, &wanted, reason, size);
 }
 
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
     phi__agent *agent = run->agent;
-    phi_event event;
     uint64_t after = UINT64_MAX;
     if (!run->limits.pause || phi__limits_pause_over(run)) return PHI__RUN_ON;
     *wait = true;
@@ -407,7 +391,7 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
         return run->state;
     }
     if (run->own.waits_ms != PHI_UNLIMITED) after = (uint64_t)run->own.waits_ms * 1000;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
     if (phi__limits_pause_begin(run, reason, after) && phi__events_emit(agent, &event, NULL, 0))

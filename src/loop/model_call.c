@@ -32,12 +32,6 @@ static bool phi__thinking_left_out(const phi__run *run) {
            projected->last.messages_included < projected->last.messages_total;
 }
 
-/* True if the request leaves out items of the history. */
-static bool phi__thinking_rewritten(const phi__run *run) {
-    return run->agent->thread->ops.last != NULL || run->listed.messages != NULL ||
-           phi__thinking_left_out(run);
-}
-
 /* The change, as far as it is known who made it. */
 static const char *phi__thinking_cause(const phi__run *run, const phi__prefix *p) {
     const phi_thread *thread = run->agent->thread;
@@ -55,10 +49,9 @@ static const char *phi__thinking_cause(const phi__run *run, const phi__prefix *p
 
 static bool phi__thinking_warn(phi__run *run, const phi__thinking *now) {
     char words[200];
-    phi_event event;
     (void)snprintf(words, sizeof words, "The thinking of %llu answer%s is not sent any more: %s",
                    (unsigned long long)now->dropped, now->dropped == 1 ? "" : "s", now->cause);
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
     return phi__events_emit(run->agent, &event, NULL, 0);
@@ -68,16 +61,15 @@ static bool phi__thinking_warn(phi__run *run, const phi__thinking *now) {
    False: no memory. */
 static bool phi__thinking_look(phi__run *run) {
     const phi__prefix *p = phi__thinking_prefix(run);
-    phi__thinking *was = &run->agent->prior.thinking, now;
-    bool same;
-    memset(&now, 0, sizeof now);
+    phi__thinking *was = &run->agent->prior.thinking;
+    phi__thinking now = PHI_ZERO;
     now.barred = was->barred;
     if (p != NULL && p->first != SIZE_MAX) {
         now.dropped = p->dropped;
         now.first = run->attempt.spec.items[p->first].from;
         now.cause = phi__thinking_cause(run, p);
     }
-    same = now.cause == was->cause; /* they are static */
+    bool same = now.cause == was->cause; /* they are static */
     *was = now;
     return same || now.cause == NULL || phi__thinking_warn(run, &now);
 }
@@ -94,9 +86,8 @@ PHI__FN void phi__thinking_bar(phi__run *run) {
 
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer) {
     const phi__prefix *p = phi__thinking_prefix(run);
-    size_t i;
     if (p == NULL) return;
-    for (i = 0; i < answer->content_count; i++)
+    for (size_t i = 0; i < answer->content_count; i++)
         if (answer->content[i].kind == PHI_CONTENT_THINKING) {
             answer->prefix = phi__prefix_value(p);
             answer->prefix_parts = phi__prefix_parts(p);
@@ -122,12 +113,12 @@ static const phi__item *phi__model_call_list_ours(const phi__run *run, size_t *c
 }
 
 static bool phi__model_call_list_make(phi__run *run) {
-    size_t count, i;
+    size_t count;
     const phi__item *ours = phi__model_call_list_ours(run, &count);
     run->listed.messages = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(count, 1), sizeof *run->listed.messages));
     if (run->listed.messages == NULL) return false;
-    for (i = 0; i < count; i++) run->listed.messages[i] = ours[i].message;
+    for (size_t i = 0; i < count; i++) run->listed.messages[i] = ours[i].message;
     run->listed.count = count;
     return true;
 }
@@ -172,16 +163,16 @@ static void phi__model_call_places_add(const phi__places *places, const phi_mess
 static bool phi__model_call_list_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
     phi__places ours;
-    size_t i, n = 0;
+    size_t n = 0;
     if (hook->messages == run->listed.messages && hook->message_count == run->listed.count)
         return true;
     list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
     if (list == NULL || !phi__model_call_places_init(&ours, &run->arena, run->listed.count))
         return false;
-    for (i = 0; i < run->listed.count; i++)
+    for (size_t i = 0; i < run->listed.count; i++)
         phi__model_call_places_add(&ours, run->listed.messages[i], i);
-    for (i = 0; i < hook->message_count; i++) {
+    for (size_t i = 0; i < hook->message_count; i++) {
         const phi_message *message = hook->messages[i];
         if (message == NULL || (message->content == NULL && message->content_count > 0)) continue;
         list[n] = phi__model_call_places_find(&ours, message)->message != NULL
@@ -196,18 +187,16 @@ static bool phi__model_call_list_take(phi__run *run, const phi_hook *hook) {
 
 static phi__state phi__model_call_list_hook(phi__run *run, phi_hook_point point, phi__state here,
                                             phi__state next, bool *wait) {
-    phi_hook hook;
-    phi__hooked hooked;
     if (run->end.cancelled) {
         phi__hooks_decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if ((run->agent->desc.hook_points & (uint32_t)point) == 0) return next;
     if (run->listed.messages == NULL && !phi__model_call_list_make(run)) return PHI__RUN_LOST;
-    hook = phi__hooks_make(run, point);
+    phi_hook hook = phi__hooks_make(run, point);
     hook.messages = run->listed.messages;
     hook.message_count = run->listed.count;
-    hooked = phi__hooks_run(run, &hook);
+    phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_ALLOW && (hook.messages != NULL || hook.message_count == 0) &&
         !phi__model_call_list_take(run, &hook))
         hooked = PHI__HOOK_LOST;
@@ -221,21 +210,19 @@ static void phi__model_call_list_pin_at(const phi__places *listed, const phi_mes
 
 PHI__FN bool phi__model_call_list_pin(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
-    const phi__op *op;
     phi__places listed;
     phi_arena scratch;
     size_t i, j;
-    bool done;
     if (run->listed.messages == NULL) return true;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    done = phi__model_call_places_init(&listed, &scratch, run->listed.count);
+    bool done = phi__model_call_places_init(&listed, &scratch, run->listed.count);
     for (i = 0; done && i < run->listed.count; i++)
         phi__model_call_places_add(&listed, run->listed.messages[i], i);
     for (i = 0; done && i < thread->log.held; i++)
         if (thread->log.entries[i]->kind == PHI_ENTRY_MESSAGE)
             phi__model_call_list_pin_at(&listed, thread->log.entries[i]->message,
                                         thread->log.entries[i]->segment);
-    for (op = done ? thread->ops.last : NULL; op != NULL; op = op->earlier)
+    for (const phi__op *op = done ? thread->ops.last : NULL; op != NULL; op = op->earlier)
         for (i = 0; i < op->rewrite.span_count; i++)
             for (j = 0; j < op->rewrite.spans[i].message_count; j++)
                 phi__model_call_list_pin_at(&listed, &op->rewrite.spans[i].messages[j],
@@ -273,9 +260,9 @@ PHI__FN void phi__model_call_list_clear(phi__run *run) { run->listed.messages = 
 
 /* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
 static bool phi__model_call_has_items(const phi__run *run) {
-    size_t i, count = 0;
+    size_t count = 0;
     if (run->listed.messages == NULL) return phi__projection_list(run, &count) == NULL || count > 0;
-    for (i = 0; i < run->listed.count; i++)
+    for (size_t i = 0; i < run->listed.count; i++)
         if (run->listed.messages[i]->role != PHI_ROLE_EXTENSION) return true;
     return false;
 }
@@ -283,14 +270,14 @@ static bool phi__model_call_has_items(const phi__run *run) {
 /* The list in the encoder's form: the thread's own messages come with their kept renderings. */
 static bool phi__model_call_list_items(phi__run *run, const phi_message *const *list, size_t count,
                                        const phi__item **items) {
-    size_t known_count, i;
+    size_t known_count;
     const phi__item *known = phi__model_call_list_ours(run, &known_count);
     phi__places ours;
     phi__item *made =
         (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(count, 1), sizeof *made));
     if (made == NULL || !phi__model_call_places_init(&ours, &run->arena, known_count)) return false;
-    for (i = 0; i < known_count; i++) phi__model_call_places_add(&ours, known[i].message, i);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < known_count; i++) phi__model_call_places_add(&ours, known[i].message, i);
+    for (size_t i = 0; i < count; i++) {
         const phi__place *place = phi__model_call_places_find(&ours, list[i]);
         made[i].message = list[i];
         if (place->message != NULL) made[i] = known[place->at];
@@ -303,8 +290,6 @@ static bool phi__model_call_list_items(phi__run *run, const phi_message *const *
 static phi_status phi__model_call_items(phi__run *run, const phi__item **items, size_t *count) {
     const phi__agent *agent = run->agent;
     const phi_message *const *list;
-    phi_status status;
-    size_t i;
     if (run->listed.messages == NULL && agent->desc.translate_fn != NULL &&
         !phi__model_call_list_make(run))
         return PHI_NO_MEMORY;
@@ -313,11 +298,11 @@ static phi_status phi__model_call_items(phi__run *run, const phi__item **items, 
     list = run->listed.messages;
     *count = run->listed.count;
     if (agent->desc.translate_fn != NULL) {
-        status = agent->desc.translate_fn(agent->desc.user_data, &agent->desc.model,
-                                          run->listed.messages, run->listed.count, &run->arena,
-                                          &list, count);
+        phi_status status = agent->desc.translate_fn(agent->desc.user_data, &agent->desc.model,
+                                                     run->listed.messages, run->listed.count,
+                                                     &run->arena, &list, count);
         if (status != PHI_OK) return status;
-        for (i = 0; i < *count; i++)
+        for (size_t i = 0; i < *count; i++)
             if (list == NULL || list[i] == NULL ||
                 (list[i]->content == NULL && list[i]->content_count > 0))
                 return PHI_BAD_ARG;
@@ -339,9 +324,8 @@ static bool phi__model_call_offer(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__request_spec *spec = &run->attempt.spec;
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
-    phi__toolset_change change;
     own[0] = agent->desc.model.protocol;
-    memset(&change, 0, sizeof change);
+    phi__toolset_change change = PHI_ZERO;
     if (agent->rt->features.deferral != NULL &&
         !agent->rt->features.deferral->change(agent, &run->arena, &change, &spec->system_prompt))
         return false;
@@ -368,7 +352,6 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     phi__agent *agent = run->agent;
     phi__toolset *set = agent->tools;
     phi__request_spec *spec = &run->attempt.spec;
-    phi_status status;
     memset(spec, 0, sizeof *spec);
     spec->model = &agent->desc.model;
     spec->system_prompt = agent->system_prompt;
@@ -386,8 +369,9 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
                                  &set->arena) ||
         !phi__model_call_offer(run) || !phi__model_call_extra(run))
         return PHI_NO_MEMORY;
-    status = phi__model_call_items(run, &spec->items, &spec->item_count);
-    spec->rewritten = phi__thinking_rewritten(run);
+    phi_status status = phi__model_call_items(run, &spec->items, &spec->item_count);
+    spec->rewritten = run->agent->thread->ops.last != NULL || run->listed.messages != NULL ||
+                      phi__thinking_left_out(run);
     spec->thinking_from = agent->prior.thinking.barred;
     if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
     spec->plain = run->listed.messages == NULL && !agent->thread->fold.opaque;
@@ -434,7 +418,6 @@ static phi__state phi__model_call_provider_request(phi__run *run) {
 
 PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
     char words[400];
-    phi__state outcome;
     phi_status status;
     (void)wait;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
@@ -451,7 +434,7 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
         if (status != PHI_OK)
             return phi__model_call_refuse(run, "the translation has failed", status);
         run->slices = false;
-        outcome = phi__feature_run(run, PHI__POINT_REQUEST);
+        phi__state outcome = phi__feature_run(run, PHI__POINT_REQUEST);
         if (outcome != PHI__RUN_ON) return outcome;
         run->attempt.hash = NULL;
         run->attempt.keyed = NULL;
@@ -475,7 +458,6 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
 /* The request's address anew, with another key; its body stays. */
 static phi_status phi__model_call_key(phi__run *run, phi_str key) {
     phi_str copy;
-    bool done;
     if (run->attempt.keyed == NULL)
         run->attempt.keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->attempt.keyed);
     if (run->attempt.keyed == NULL || !phi__arena_str(&run->arena, key, &copy))
@@ -485,31 +467,27 @@ static phi_status phi__model_call_key(phi__run *run, phi_str key) {
     run->attempt.spec.model = run->attempt.keyed;
     if (run->agent->provider != NULL)
         return run->agent->in_process ? PHI_OK : phi__provider_encode(run);
-    done = phi__encoder_address(&run->attempt.encoder);
+    bool done = phi__encoder_address(&run->attempt.encoder);
     phi__encoder_free(&run->attempt.encoder); /* the scratch buffer */
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
-    phi_hook hook;
-    phi__hooked hooked;
-    phi_status status;
-    phi_str key;
     if (run->end.cancelled) {
         phi__hooks_decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
     if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
         return phi__model_call_keyed(run);
-    hook = phi__hooks_make(run, PHI_HOOK_CREDENTIAL);
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
     hook.model = &run->agent->desc.model;
-    hooked = phi__hooks_run(run, &hook);
+    phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
         return phi__hooks_next(run, hooked, PHI__RUN_CREDENTIAL, phi__model_call_keyed(run),
                                PHI__RUN_TURN_END, wait);
     run->attempt.refused = false;
-    key = phi__str_trim(phi__buf_str(&run->decision.reply));
+    phi_str key = phi__str_trim(phi__buf_str(&run->decision.reply));
     if (hooked == PHI__HOOK_DENY) {
         phi_failure failure = phi__failure_of(PHI_FAILURE_AUTH, false, "there is no key");
         if (key.len > 0) failure.message = key;
@@ -519,7 +497,7 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
         key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
         return phi__model_call_keyed(run);
-    status = phi__model_call_key(run, key);
+    phi_status status = phi__model_call_key(run, key);
     return status == PHI_OK
                ? PHI__RUN_SIGN
                : phi__model_call_refuse(run, "the provider has refused the request", status);

@@ -28,9 +28,8 @@ PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi__toolset *set = agent->tools;
     phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
     uint64_t sum = phi_tokens_of_text(counter, phi_str_of(agent->desc.format.schema));
-    size_t i;
     if (set->may_defer) plan = agent->rt->features.deferral->plan(agent);
-    for (i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < set->count; i++) {
         if (phi__deferral_defers(plan, &set->tools[i]) &&
             !phi__deferral_is_loaded(agent, set->views[i].name)) {
             if (plan.way == PHI__DEFERRAL_OWN)
@@ -41,7 +40,7 @@ PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
                phi_tokens_of_text(counter, set->views[i].description) +
                phi_tokens_of_text(counter, set->views[i].schema);
     }
-    for (i = 0; i < agent->desc.tool_options.raw_tool_count; i++)
+    for (size_t i = 0; i < agent->desc.tool_options.raw_tool_count; i++)
         sum += phi_tokens_of_text(counter, phi_str_of(agent->desc.tool_options.raw_tools[i].json));
     return sum;
 }
@@ -58,19 +57,17 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
     const phi__fold *fold = &thread->fold;
     uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
     uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
-    uint64_t sum, overhead;
-    phi__tracker tracker;
-    size_t at, from;
-    memset(&tracker, 0, sizeof tracker);
-    for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
+    size_t from;
+    phi__tracker tracker = PHI_ZERO;
+    for (size_t at = fold->count; at > 0 && tracker.reported == 0; at--) {
         const phi__item *item = &fold->items[at - 1];
         if (item->from < changed) break;
         if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & untold) == 0)
             phi__tracker_record(&tracker, &item->message->usage, at - 1);
     }
-    sum = phi__tracker_known(&tracker, fold->count, &from);
+    uint64_t sum = phi__tracker_known(&tracker, fold->count, &from);
     if (sum == 0) return phi__projection_view_tokens(run->agent);
-    overhead = phi__projection_overhead(run);
+    uint64_t overhead = phi__projection_overhead(run);
     sum = sum > overhead ? sum - overhead : 0;
     for (; from < fold->count; from++)
         sum += phi_tokens_of_message(counter, fold->items[from].message);
@@ -129,9 +126,8 @@ PHI__FN void phi__projection_clear(phi__run *run) {
 
 static uint64_t phi__projection_limit(const phi__agent *agent) {
     const phi_policy *given = phi__projection_policy(agent);
-    phi_policy policy;
     if (given == NULL) return agent->desc.model.context_window;
-    policy = phi__policy_filled(given);
+    phi_policy policy = phi__policy_filled(given);
     if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->desc.model.context_window;
     return policy.max_input_tokens > policy.reserve_output_tokens
                ? policy.max_input_tokens - policy.reserve_output_tokens
@@ -159,7 +155,6 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
     phi__agent *agent = run->agent;
     phi_context *context =
         (phi_context *)phi__arena_zero(phi__thread_room(agent->thread), sizeof *context);
-    phi_event event;
     if (context == NULL) return false;
     context->tokens = phi__projection_sent_tokens(run);
     context->limit = phi__projection_limit(agent);
@@ -170,7 +165,7 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
         context->need_from = meta->need_from;
         context->need_to = meta->need_to;
     }
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = kind;
     event.text = text;
     event.context = context;
@@ -210,9 +205,8 @@ static bool phi__projection_items(phi__run *run, const phi__projection *made) {
     const phi__fold *fold = &run->agent->thread->fold;
     phi__item *items = (phi__item *)phi__arena_zero(
         &run->arena, phi__mul(phi__max(made->count, 1), sizeof *items));
-    size_t i;
     if (items == NULL) return false;
-    for (i = 0; i < made->count; i++) {
+    for (size_t i = 0; i < made->count; i++) {
         const phi_message *m = made->messages[i];
         if (made->places[i] != SIZE_MAX) {
             items[i] = fold->items[made->places[i]];
@@ -243,22 +237,6 @@ static bool phi__projection_make(phi__run *run) {
     return true;
 }
 
-/* It is known before it is sent: handled like a provider's refusal. */
-static phi__state phi__projection_overflow(phi__run *run) {
-    const phi_projection_meta *meta = &run->agent->projected->last;
-    uint64_t around = meta->system_tokens + meta->tools_tokens;
-    char words[160];
-    phi_failure failure;
-    (void)snprintf(words, sizeof words,
-                   "The newest turn is too large for the policy: %llu tokens by estimate, %llu are "
-                   "left for messages",
-                   (unsigned long long)(meta->estimated_tokens - around),
-                   (unsigned long long)meta->budget_tokens);
-    failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
-    phi__attempt_none(run);
-    return phi__attempt_failed(run, &failure, PHI_REFUSED);
-}
-
 PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
     if (run->projection.made) return true;
     run->projection.made = true;
@@ -267,7 +245,18 @@ PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
         return false;
     }
     if (run->projection.items == NULL || !run->agent->projected->last.overflow) return true;
-    *next = phi__projection_overflow(run);
+    /* It is known before it is sent: handled like a provider's refusal. */
+    const phi_projection_meta *meta = &run->agent->projected->last;
+    uint64_t around = meta->system_tokens + meta->tools_tokens;
+    char words[160];
+    (void)snprintf(words, sizeof words,
+                   "The newest turn is too large for the policy: %llu tokens by estimate, %llu are "
+                   "left for messages",
+                   (unsigned long long)(meta->estimated_tokens - around),
+                   (unsigned long long)meta->budget_tokens);
+    phi_failure failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
+    phi__attempt_none(run);
+    *next = phi__attempt_failed(run, &failure, PHI_REFUSED);
     return false;
 }
 
@@ -283,23 +272,22 @@ PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan) {
     const phi__fold *fold = &agent->thread->fold;
     const phi_rewrite *r = &plan->rewrite;
     const phi_message *last = NULL;
-    size_t i, j, span = 0;
+    size_t j, span = 0;
     plan->tokens_before = plan->tokens_after = phi__projection_view_tokens(agent);
-    for (i = 0; i < fold->count; i++) {
+    for (size_t i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
         plan->tokens_after -= phi_tokens_of_message(counter, item->message);
         if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
         last = item->message;
     }
-    for (i = 0; i < r->span_count; i++)
+    for (size_t i = 0; i < r->span_count; i++)
         for (j = 0; j < r->spans[i].message_count; j++)
             plan->tokens_after += phi_tokens_of_message(counter, &r->spans[i].messages[j]);
 }
 
 PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite) {
-    phi__compacted plan;
-    memset(&plan, 0, sizeof plan);
+    phi__compacted plan = PHI_ZERO;
     plan.rewrite = *rewrite;
     phi__weigh_rewrite(agent, &plan);
     return plan.tokens_after < plan.tokens_before;

@@ -40,8 +40,7 @@ PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
 }
 
 PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol) {
-    const struct phi__provider_node *node;
-    for (node = rt->providers; node != NULL; node = node->next)
+    for (const struct phi__provider_node *node = rt->providers; node != NULL; node = node->next)
         if (phi__str_is_nocase(protocol, node->provider.protocol)) return &node->provider;
     return NULL;
 }
@@ -61,9 +60,8 @@ static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi_tool_spec *specs = (phi_tool_spec *)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(spec->tool_count, 1), sizeof *specs));
-    size_t i;
     if (specs == NULL) return false;
-    for (i = 0; i < spec->tool_count; i++) {
+    for (size_t i = 0; i < spec->tool_count; i++) {
         specs[i].name = spec->tools[i].name;
         specs[i].description = spec->tools[i].description;
         specs[i].schema = spec->tools[i].schema;
@@ -79,9 +77,8 @@ static phi_status phi__provider_messages(phi__run *run, phi_model_request *reque
     const phi__request_spec *spec = &run->attempt.spec;
     const phi_message **list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(spec->item_count, 1), sizeof *list));
-    size_t i;
     if (list == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < spec->item_count; i++) list[i] = spec->items[i].message;
+    for (size_t i = 0; i < spec->item_count; i++) list[i] = spec->items[i].message;
     request->messages = list;
     request->message_count = spec->item_count;
     if (run->agent->desc.translate_fn != NULL) return PHI_OK;
@@ -112,17 +109,15 @@ PHI__FN phi_status phi__provider_request(phi__run *run) {
 PHI__FN phi_status phi__provider_encode(phi__run *run) {
     const phi_provider *provider = run->agent->provider;
     phi__encoder *e = &run->attempt.encoder;
-    phi_http_request http;
-    phi_status status;
-    size_t i;
-    memset(&http, 0, sizeof http);
+    phi_http_request http = PHI_ZERO;
     run->hosted.request->model = run->attempt.spec.model;
-    status = provider->encode(provider->user_data, run->hosted.request, &run->arena, &http);
+    phi_status status =
+        provider->encode(provider->user_data, run->hosted.request, &run->arena, &http);
     if (status != PHI_OK) return status;
     phi__encoder_begin(e, phi__provider_codec(), &run->attempt.spec, &run->arena);
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
     phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
-    for (i = 0; i < http.header_count; i++)
+    for (size_t i = 0; i < http.header_count; i++)
         if (http.headers[i].name != NULL)
             phi__encode_header(e, http.headers[i].name, phi_str_of(http.headers[i].value));
     phi__encode_model_headers(e);
@@ -209,9 +204,8 @@ static void phi__provider_leave(phi__run *run) {
 PHI__FN phi_status phi__provider_open(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     const phi_provider *provider = run->agent->provider;
-    phi_status status;
     run->hosted.request->model = run->attempt.spec.model;
-    status = provider->open(provider->user_data, run->hosted.request, &run->hosted.call);
+    phi_status status = provider->open(provider->user_data, run->hosted.request, &run->hosted.call);
     if (status != PHI_OK) return status;
     run->hosted.open = true;
     if (run->agent->slot == NULL) { /* it has freed its agent */
@@ -226,14 +220,13 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     const phi_provider *provider = run->agent->provider;
     phi__assembly *assembly = &run->attempt.answer->assembly;
-    phi_poll said;
     *wait = true;
     if (run->hosted.polled_step == run->agent->rt->step.round || phi__events_backlog(run->agent))
         return false;
     run->hosted.polled_step = run->agent->rt->step.round;
     run->attempt.answer->viewed = false;
     run->hosted.in_call = true;
-    said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));
+    phi_poll said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));
     run->hosted.in_call = false;
     if (run->agent->slot == NULL) return false;
     if (said == PHI_POLL_DONE && assembly->failure.kind == PHI_FAILURE_NONE)
@@ -252,8 +245,7 @@ PHI__FN void phi__provider_close(phi__run *run) {
 }
 
 PHI__FN void phi__provider_wake_all(phi_runtime *rt) {
-    phi__link *link;
-    for (link = rt->polled.first; link != NULL; link = link->next)
+    for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
         phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
 }
 
@@ -261,12 +253,10 @@ PHI__FN void phi__provider_wake_all(phi_runtime *rt) {
 
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider) {
     struct phi__provider_node *node;
-    phi_status status;
-    size_t n;
     if (rt == NULL || provider == NULL) return PHI_BAD_ARG;
-    status = phi__provider_check(rt, "phi_register_provider", provider);
+    phi_status status = phi__provider_check(rt, "phi_register_provider", provider);
     if (status != PHI_OK) return status;
-    n = strlen(provider->protocol) + 1;
+    size_t n = strlen(provider->protocol) + 1;
     node = (struct phi__provider_node *)phi__alloc(&rt->memory, phi__add(sizeof *node, n));
     if (node == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_register_provider: out of memory");
     node->provider = *provider;
@@ -294,11 +284,10 @@ static bool phi__speaker_text(phi_arena *arena, const char *text, const char **o
 }
 
 static bool phi__speaker_headers(phi_arena *arena, const phi_model *model, phi__speaker *out) {
-    size_t i;
     phi_model_header *headers =
         (phi_model_header *)phi_arena_alloc(arena, phi__mul(model->header_count, sizeof *headers));
     if (headers == NULL) return false;
-    for (i = 0; i < model->header_count; i++)
+    for (size_t i = 0; i < model->header_count; i++)
         if (!phi__speaker_text(arena, model->headers[i].name, &headers[i].name) ||
             !phi__speaker_text(arena, model->headers[i].value, &headers[i].value))
             return false;

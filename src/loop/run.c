@@ -26,7 +26,6 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi__buf name;
     uint32_t n;
-    bool done;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
     if (!phi__draft_count_on(agent, order)) return false;
@@ -44,8 +43,8 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
         phi__buf_free(&name);
         return false;
     }
-    done = !name.failed &&
-           phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
+    bool done = !name.failed &&
+                phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
     if (!done) phi__session_undo(agent->line.session, agent->line.segment);
     return done;
@@ -90,7 +89,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
    before the filters have seen them. In front of them: the entry of the run's beginning. */
 static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__entry **first) {
     phi_thread *thread = run->agent->thread;
-    size_t n = order->prompt_count, i;
+    size_t n = order->prompt_count;
     phi__entry *entries;
     if (!phi__append_reserve(thread, n + 1, n)) return false;
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
@@ -98,7 +97,7 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     if (entries == NULL) return false;
     entries[0] = phi__events_entry(run, PHI_ENTRY_LOOP_START);
     entries[0].of.loop = run->info;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         phi_message message = order->prompts[i];
         phi__events_stamp(run, &message);
         entries[i + 1] = phi__events_entry(run, PHI_ENTRY_MESSAGE);
@@ -114,15 +113,12 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
 /* False: no memory, and the log is as it was, but for results of calls that had none. */
 static bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     phi_thread *thread = run->agent->thread;
-    phi_arena *room;
-    phi_arena_mark mark;
     size_t count = thread->log.count;
     phi__entry *first = NULL;
-    bool named;
     if (!phi__thread_roll(thread, NULL)) return false;
-    room = phi__thread_room(thread);
-    mark = phi_arena_save(room);
-    named = phi__draft_name(run, order);
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
+    bool named = phi__draft_name(run, order);
     if (named && phi__append_answer_orphans(thread, run->agent->desc.texts) &&
         phi__draft_inform(run, order) && phi__draft_entries(run, order, &first) &&
         phi__loops_room(thread) && phi__line_begin_run(run->agent, run->loop_id)) {
@@ -143,7 +139,7 @@ static bool phi__draft_run(phi__run *run, const phi__run_order *order) {
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
                                     const phi_thread *before) {
     phi_thread *thread = run->agent->thread;
-    size_t n = run->said.prompt_count, i;
+    size_t n = run->said.prompt_count;
     phi__entry *entries;
     if (!phi__append_reserve(thread, n + 1, n) || !phi__loops_room(thread)) return NULL;
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
@@ -151,7 +147,7 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
     if (entries == NULL) return NULL;
     entries[0] = *before->loops.started;
     entries[0].of.loop = info;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         phi_message message = *run->said.prompts[i].message;
         message.loop_id = info->loop_id;
         entries[i + 1] = run->said.prompts[i];
@@ -159,16 +155,15 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
         entries[i + 1].message = phi__append_keep(thread, &message);
         if (entries[i + 1].message == NULL) return NULL;
     }
-    for (i = 0; i <= n; i++) entries[i].loop_id = info->loop_id;
+    for (size_t i = 0; i <= n; i++) entries[i].loop_id = info->loop_id;
     return entries;
 }
 
 PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before) {
     phi_thread *thread = run->agent->thread;
-    phi_loop_info *info;
     phi__entry *entries = NULL;
     if (!phi__thread_roll(thread, NULL)) return false;
-    info = phi__loops_copy_info(phi__thread_room(thread), run->info);
+    phi_loop_info *info = phi__loops_copy_info(phi__thread_room(thread), run->info);
     if (info != NULL &&
         !phi__loops_info_prompt(thread, phi__thread_room(thread), run->agent->system_prompt, info))
         return false;
@@ -253,9 +248,8 @@ static size_t phi__run_bytes(const phi__agent *agent) {
 }
 
 PHI__FN bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at) {
-    char *copy;
     if (text.len == 0) return true;
-    copy = (char *)phi__realloc(&run->agent->memory, NULL, 0, phi__add(text.len, 1));
+    char *copy = (char *)phi__realloc(&run->agent->memory, NULL, 0, phi__add(text.len, 1));
     if (copy == NULL) return false;
     memcpy(copy, text.at, text.len);
     copy[text.len] = '\0';
@@ -264,18 +258,15 @@ PHI__FN bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at) {
 }
 
 PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format) {
-    phi_str schema, name;
-    size_t bytes;
-    char *at;
     if (format == NULL) return true;
-    schema = phi_str_of(format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL);
-    name = phi_str_of(format->name);
-    bytes = phi__add(sizeof *run->own.format, phi__add(schema.len, phi__add(name.len, 2)));
+    phi_str schema = phi_str_of(format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL);
+    phi_str name = phi_str_of(format->name);
+    size_t bytes = phi__add(sizeof *run->own.format, phi__add(schema.len, phi__add(name.len, 2)));
     run->own.format = (phi__run_format *)phi__alloc(&run->agent->memory, bytes);
     if (run->own.format == NULL) return false;
     run->own.format->bytes = bytes;
     run->own.format->format = *format;
-    at = (char *)(run->own.format + 1); /* zeroed: both end with a NUL */
+    char *at = (char *)(run->own.format + 1); /* zeroed: both end with a NUL */
     if (schema.len > 0) memcpy(at, schema.at, schema.len);
     run->own.format->format.schema = schema.len > 0 ? at : NULL;
     at += schema.len + 1;
@@ -378,8 +369,7 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
 
 PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count) {
-    phi_message message;
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
@@ -389,11 +379,9 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
 }
 
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
-    phi__run_order order;
-    phi__run *run;
-    memset(&order, 0, sizeof order);
+    phi__run_order order = PHI_ZERO;
     order.continuation = start->of.loop->continuation;
-    run = phi__run_make(agent, &order);
+    phi__run *run = phi__run_make(agent, &order);
     if (run == NULL) return NULL;
     run->info = start->of.loop;
     if (phi__arena_str(phi__thread_room(agent->thread), start->loop_id, &run->loop_id)) return run;
@@ -413,10 +401,9 @@ PHI__FN void phi__run_take(phi__run *run) {
 }
 
 PHI__FN bool phi__run_emit_start(phi__run *run) {
-    phi_event event;
     if (run->start.emitted) return true;
     run->start.emitted = true;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
     return phi__events_emit_surely(run->agent, &event);
@@ -461,11 +448,10 @@ static const phi_failure phi__run_out_of_memory = {
     PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
 
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
-    phi_event event;
     (void)phi__run_emit_start(run); /* every run with events has one */
     run->failure = failure;
     run->status = status;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_ERROR;
     event.failure = failure;
     event.status = status;
@@ -497,7 +483,6 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 }
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
-    const phi_failure *why;
     if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was emitted already */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__hooks_decision_drop(&run->decision);
@@ -507,7 +492,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     phi__tools_drop(run);
     run->reply = NULL;
     phi__tools_round_forget(run);
-    why = phi__run_limit_failure(run->agent, &run->refusals);
+    const phi_failure *why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
     run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */

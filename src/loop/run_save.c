@@ -184,9 +184,8 @@ static void phi__run_save_message(phi__buf *out, const phi_message *message, phi
 }
 
 PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
-    const phi__input *input;
     phi__buf_char(out, '[');
-    for (input = inputs->head; input != NULL; input = input->next) {
+    for (const phi__input *input = inputs->head; input != NULL; input = input->next) {
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
         phi__records_u64(out, "kind", (uint64_t)input->kind);
@@ -224,67 +223,47 @@ static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool lo
     phi__buf_char(out, '}');
 }
 
-static void phi__run_save_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    size_t i;
-    phi__records_u64(out, "call_count", run->tools.count);
-    if (run->tools.calls == NULL) return;
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_CALLS, run);
-    phi__records_raw(out, "calls", "[");
-    for (i = 0; i < run->tools.count; i++)
-        phi__run_save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
-    phi__buf_char(out, ']');
-}
-
 /* ---- the run ---- */
 
 static void phi__run_save_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    size_t i;
     if (run->said.prompts == NULL) return;
     phi__records_raw(out, "prompts", "[");
-    for (i = 0; i < run->said.prompt_count; i++)
+    for (size_t i = 0; i < run->said.prompt_count; i++)
         phi__run_save_message(out, run->said.prompts[i].message, scratch);
     phi__buf_char(out, ']');
 }
 
 static void phi__run_save_repeats(phi__buf *out, const phi__run *run) {
-    uint32_t i;
     if (run->tools.repeat_guard == NULL) return;
     phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
     phi__records_raw(out, "doom", "[");
-    for (i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
+    for (uint32_t i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
         phi__json_write_comma(out);
         phi__json_number_put_u64(out, run->tools.repeat_guard->seen[i]);
     }
     phi__buf_char(out, ']');
 }
 
-static void phi__run_save_limits(phi__buf *out, const phi__run *run) {
-    phi__run_save_fields_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
-    phi__records_u64(out, "elapsed_us", phi__io_counted_us(run->agent->rt->io) - run->started_us);
-}
-
-static void phi__run_save_format(phi__buf *out, const phi_format *format) {
-    phi__records_raw(out, "format", "{");
-    phi__records_u64(out, "kind", format->kind);
-    phi__records_some(out, "name", phi_str_of(format->name));
-    phi__records_some(out, "schema", phi_str_of(format->schema));
-    phi__records_true(out, "strict", format->strict);
-    phi__buf_char(out, '}');
-}
-
 /* The request's own; where it has none, the agent's holds after loading. */
 static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
-    size_t i;
     if (run->own.waits_ms != agent->desc.deadlines.decision_ms)
         phi__records_u64(out, "decision_timeout_ms", run->own.waits_ms);
     if (run->own.extra.len > 0) phi__records_str(out, "extra", run->own.extra);
     if (run->own.context.len > 0) phi__records_str(out, "context", run->own.context);
     if (run->own.has_temperature) phi__records_double(out, "temperature", run->own.temperature);
-    if (run->own.format != NULL) phi__run_save_format(out, &run->own.format->format);
+    if (run->own.format != NULL) {
+        const phi_format *format = &run->own.format->format;
+        phi__records_raw(out, "format", "{");
+        phi__records_u64(out, "kind", format->kind);
+        phi__records_some(out, "name", phi_str_of(format->name));
+        phi__records_some(out, "schema", phi_str_of(format->schema));
+        phi__records_true(out, "strict", format->strict);
+        phi__buf_char(out, '}');
+    }
     if (run->own.toolset == NULL) return;
     phi__records_raw(out, "tools", "[");
-    for (i = 0; i < run->own.toolset->count; i++) {
+    for (size_t i = 0; i < run->own.toolset->count; i++) {
         phi__json_write_comma(out);
         phi__json_write_str(out, phi_str_of(run->own.toolset->tools[i].name));
     }
@@ -299,24 +278,16 @@ static void phi__run_save_policy(phi__buf *out, const phi_policy *policy) {
 }
 
 static void phi__run_save_failure(phi__buf *out, const phi__run *run) {
-    phi_failure failure;
     if (run->failure == NULL) return;
-    failure = *run->failure;
+    phi_failure failure = *run->failure;
     if (failure.http_status < 0) failure.http_status = 0;
     phi__records_raw(out, "failure", "{");
     phi__run_save_fields_put(out, PHI__RUN_SAVE_FAILURE, &failure);
     phi__buf_char(out, '}');
 }
 
-/* The answer's entry: the last assistant message of the log. */
-static void phi__run_save_reply(phi__buf *out, const phi__run *run) {
-    const phi__entry *entry = phi__stored_reply_entry(run);
-    if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
-}
-
 static void phi__run_save_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_RUN_SAVE;
     moment.agent = run->agent;
     moment.run = (phi__run *)(uintptr_t)run; /* nothing of it is changed */
@@ -330,7 +301,8 @@ static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena 
     phi__run_save_fields_put(out, PHI__RUN_SAVE_RUN, run);
     phi__records_i64(out, "status", (int64_t)run->status);
     phi__run_save_fields_put(out, PHI__RUN_SAVE_FLAGS, run);
-    phi__run_save_limits(out, run);
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
+    phi__records_u64(out, "elapsed_us", phi__io_counted_us(run->agent->rt->io) - run->started_us);
     phi__run_save_policy(out, run->own.policy);
     phi__run_save_offered(out, run);
     phi__message_put_usage(out, &phi__limits_charge_of(run)->usage);
@@ -344,8 +316,16 @@ static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena 
     phi__run_save_repeats(out, run);
     phi__run_save_features(out, run, scratch);
     phi__run_save_failure(out, run);
-    phi__run_save_reply(out, run);
-    phi__run_save_calls(out, run, scratch);
+    /* The answer's entry: the last assistant message of the log. */
+    const phi__entry *entry = phi__stored_reply_entry(run);
+    if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
+    phi__records_u64(out, "call_count", run->tools.count);
+    if (run->tools.calls == NULL) return;
+    phi__run_save_fields_put(out, PHI__RUN_SAVE_CALLS, run);
+    phi__records_raw(out, "calls", "[");
+    for (size_t i = 0; i < run->tools.count; i++)
+        phi__run_save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
+    phi__buf_char(out, ']');
 }
 
 PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
@@ -393,8 +373,7 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
 
 static size_t phi__run_load_state(const phi_json *node) {
     phi_str name = phi__records_get_str(node, "state");
-    size_t i;
-    for (i = 1; phi__run_save_state_name(i) != NULL; i++)
+    for (size_t i = 1; phi__run_save_state_name(i) != NULL; i++)
         if (phi__str_is(name, phi__run_save_state_name(i))) return i;
     return 0;
 }
@@ -421,17 +400,9 @@ static const phi__entry *phi__run_load_start(const phi_thread *thread, phi_str l
     return NULL;
 }
 
-static void phi__run_load_limits(phi__run *run, const phi_json *node) {
-    uint64_t elapsed = phi__records_get_u64(node, "elapsed_us");
-    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
-    /* The host's clock may have begun at 0 again: the value wraps, and differences are right. */
-    run->started_us = phi__io_counted_us(run->agent->rt->io) - elapsed;
-}
-
 static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
-    phi_policy policy;
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
-    memset(&policy, 0, sizeof policy);
+    phi_policy policy = PHI_ZERO;
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__projection_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
@@ -449,10 +420,9 @@ static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
 
 /* Strings of JSON's end with a NUL. */
 static phi_status phi__run_load_format(phi__run *run, const phi_json *node) {
-    phi_format format;
     uint64_t kind = phi__json_get_uint(phi_json_get(node, "kind"), UINT64_MAX);
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
-    memset(&format, 0, sizeof format);
+    phi_format format = PHI_ZERO;
     format.schema = phi_json_str(phi_json_get(node, "schema"), "").at;
     format.name = phi_json_str(phi_json_get(node, "name"), "").at;
     format.strict = phi__records_get_bool(node, "strict");
@@ -481,7 +451,6 @@ static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
     uint32_t waits_ms = phi__records_get_u32(root, "decision_timeout_ms");
     const phi_tool *tool;
     phi_tool *tools;
-    phi_status status;
     size_t n = 0;
     if (waits_ms != 0) run->own.waits_ms = waits_ms;
     if (!phi_json_is(node, PHI_JSON_ARRAY)) return PHI_OK;
@@ -491,7 +460,7 @@ static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
     while ((name = phi_json_next(&it)) != NULL && n < agent->toolset.count)
         if ((tool = phi__toolset_find(&agent->toolset, phi_json_str(name, ""))) != NULL)
             tools[n++] = *tool;
-    status = phi__toolset_take_run(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
+    phi_status status = phi__toolset_take_run(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
     phi__free(&agent->memory, tools, (agent->toolset.count + 1) * sizeof *tools);
     return status;
 }
@@ -502,9 +471,8 @@ static phi_status phi__run_load_keep(phi__run *run, const phi_json *node, phi_ro
     phi_thread *thread = run->agent->thread;
     phi__entry_reader reader;
     phi_message message;
-    phi_status status;
     phi__entry_get_reader_init(&reader, thread);
-    status = phi__entry_get_message(&reader, node, &message);
+    phi_status status = phi__entry_get_message(&reader, node, &message);
     if (status == PHI_OK && message.role != role) status = PHI_PARSE;
     if (status == PHI_OK) {
         message.loop_id = run->loop_id;
@@ -568,9 +536,9 @@ static phi_status phi__run_load_failure(phi__run *run, const phi_json *node) {
 
 static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
     const phi_json *reply = phi_json_get(node, "reply");
-    const phi__entry *entry;
     if (reply == NULL) return PHI_OK;
-    entry = phi__thread_at(run->agent->thread, phi__json_get_uint(reply, UINT64_MAX));
+    const phi__entry *entry =
+        phi__thread_at(run->agent->thread, phi__json_get_uint(reply, UINT64_MAX));
     if (entry == NULL || entry->kind != PHI_ENTRY_MESSAGE || entry->message == NULL ||
         entry->message->role != PHI_ROLE_ASSISTANT)
         return PHI_PARSE;
@@ -648,7 +616,7 @@ static bool phi__run_load_results_fit(const phi__run *run, uint64_t reply) {
 static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     const phi_json *list = phi_json_get(node, "calls");
     phi_json_iter it = phi_json_each(list);
-    size_t i, count = phi__records_get_size(node, "call_count");
+    size_t count = phi__records_get_size(node, "call_count");
     phi_status status = PHI_OK;
     if (list == NULL) { /* of a turn that is over */
         run->tools.count = count;
@@ -661,7 +629,7 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
         !phi__run_load_results_fit(run, phi__records_get_u64(node, "reply")))
         return PHI_PARSE;
-    for (i = 0; i < run->tools.count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < run->tools.count && status == PHI_OK; i++) {
         const phi_json *each = phi_json_next(&it);
         phi__toolcall *call = &run->tools.calls[i];
         if (i < run->tools.emitted) continue;
@@ -676,8 +644,7 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
 /* ---- the run ---- */
 
 static phi_status phi__run_load_features(phi__run *run, const phi_json *node) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_RUN_LOAD;
     moment.agent = run->agent;
     moment.run = run;
@@ -688,7 +655,6 @@ static phi_status phi__run_load_features(phi__run *run, const phi_json *node) {
 
 static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
-    phi_status status;
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_RUN, run, NULL);
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
     run->spent.usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
@@ -700,8 +666,11 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
         (unsigned)run->start.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
-    phi__run_load_limits(run, node);
-    status = phi__run_load_policy(run, phi_json_get(node, "policy"));
+    uint64_t elapsed = phi__records_get_u64(node, "elapsed_us");
+    (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
+    /* The host's clock may have begun at 0 again: the value wraps, and differences are right. */
+    run->started_us = phi__io_counted_us(run->agent->rt->io) - elapsed;
+    phi_status status = phi__run_load_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__run_load_extra(run, phi_json_get(node, "extra"));
     if (status == PHI_OK) status = phi__run_load_own(run, node);
     if (status == PHI_OK) status = phi__run_load_offered(run, node);
@@ -736,9 +705,8 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
         phi__run_load_start(agent->thread, phi__records_get_str(node, "loop_id"));
     size_t state = phi__run_load_state(node);
     phi_status status = PHI_PARSE;
-    phi__run *run;
     if (start == NULL || start->of.loop == NULL || state == 0) return PHI_PARSE;
-    run = phi__run_make_for(agent, start);
+    phi__run *run = phi__run_make_for(agent, start);
     if (run == NULL) return PHI_NO_MEMORY;
     run->state = phi__run_load_state_of(state);
     status = phi__run_load_members(run, node);

@@ -25,11 +25,10 @@ static phi__agent *phi__stored_agent(const phi_thread *thread) {
 static void phi__stored_emit(phi_thread *thread, const char *why) {
     phi__agent *agent = phi__stored_agent(thread);
     char words[PHI__STORED_WORDS + 200];
-    phi_event event;
     if (agent == NULL || thread->journal->failing) return;
     (void)snprintf(words, sizeof words, "The thread \"%s\" could not be stored: %s",
                    thread->journal->id, why);
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
     phi__journal_set_failing(thread, phi__events_emit(agent, &event, NULL, 0));
@@ -56,12 +55,11 @@ PHI__FN bool phi__stored_run(phi__run *run) {
 PHI__FN void phi__stored_updated(phi__run *run) {
     phi_thread *thread = run->agent->thread;
     phi_usage *usage;
-    phi_event event;
     if (!phi__stored_run(run) || run->start.silent) return;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
     *usage = thread->counted.usage;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_THREAD_UPDATED;
     event.text = phi__str(thread->journal->id, thread->journal->id_len);
     event.message_count = thread->messages.count;
@@ -97,8 +95,7 @@ static bool phi__stored_unseen(const phi_thread *thread) {
 
 /* The beginning of the turn that is open in the log: its tools' context edits depend on it. */
 static void phi__stored_pin_turn(const phi_thread *thread) {
-    size_t i;
-    for (i = thread->log.held; i > 0; i--) {
+    for (size_t i = thread->log.held; i > 0; i--) {
         const phi__entry *entry = thread->log.entries[i - 1];
         if (entry->kind == PHI_ENTRY_TURN_END || entry->kind == PHI_ENTRY_LOOP_START) return;
         if (entry->kind != PHI_ENTRY_TURN_START) continue;
@@ -109,12 +106,10 @@ static void phi__stored_pin_turn(const phi_thread *thread) {
 
 /* Pins the entries that the loop and its host use, besides the view. False: no memory. */
 static bool phi__stored_pin(const phi_thread *thread) {
-    const phi__response *response;
-    const phi__entry *reply;
     phi__run *run = (phi__run *)thread->user;
     if (run != NULL && run->response != NULL) phi__responses_update(run->response, run);
     if (thread->of_agent) {
-        response = phi__stored_agent(thread)->responses;
+        const phi__response *response = phi__stored_agent(thread)->responses;
         for (; response != NULL; response = response->older) {
             phi__segments_pin(response->message_in);
             phi__segments_pin(response->rest_in);
@@ -122,7 +117,7 @@ static bool phi__stored_pin(const phi_thread *thread) {
     }
     if (run == NULL) return true;
     phi__stored_pin_turn(thread);
-    reply = phi__stored_reply_entry(run);
+    const phi__entry *reply = phi__stored_reply_entry(run);
     if (reply != NULL) phi__segments_pin(reply->segment);
     return phi__model_call_list_pin(run);
 }

@@ -29,11 +29,11 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     phi_memory *memory = arena->memory;
     phi_json *schema = NULL, *arguments = NULL;
     phi_arena scratch;
-    phi_status status;
     phi__buf text;
     phi_arena_init(&scratch, memory, 0);
     phi__buf_init(&text, memory);
-    status = phi_json_parse(&scratch, call->arguments, PHI_JSON_BORROW, &arguments, NULL);
+    phi_status status =
+        phi_json_parse(&scratch, call->arguments, PHI_JSON_BORROW, &arguments, NULL);
     if (status == PHI_OK)
         status = phi_json_parse(&scratch, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
                                 NULL);
@@ -110,22 +110,6 @@ static void phi__call_poll_remove(phi__toolcall *call) {
     call->poll_next->poll_prev = call->poll_prev;
 }
 
-/* Behind the ring's last one, which is before its first. */
-static void phi__call_poll_add(phi__toolcall *call) {
-    phi_runtime *rt = call->rt;
-    if (rt->polls.next == NULL) {
-        call->poll_next = call->poll_prev = call;
-        rt->polls.next = call;
-    } else {
-        call->poll_next = rt->polls.next;
-        call->poll_prev = rt->polls.next->poll_prev;
-        call->poll_prev->poll_next = call;
-        rt->polls.next->poll_prev = call;
-    }
-    call->polled = true;
-    rt->polls.count++;
-}
-
 static bool phi__call_claim(const phi__toolcall *call) {
     return phi__slots_move(&call->rt->calls, call->index, call->gen, PHI__CALL_PENDING,
                            PHI__CALL_CLAIMED);
@@ -151,9 +135,8 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
 /* A text of the agent's about a call; without memory, the one that says so. */
 static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64_t n) {
     bool repeats = which == PHI_TEXT_RESULT_REPEATED || which == PHI_TEXT_REPEAT_WARNING;
-    phi__texts_args args;
     phi_str out;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = n;
     args.name = call->block->name;
     args.name.len = phi__utf8_cut(args.name, repeats ? 64 : 200);
@@ -185,8 +168,7 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
 
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
-    phi_message message;
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_TOOL_RESULT;
     message.content = phi__call_warned(call, result, &message.content_count);
     if (message.content == NULL && message.content_count > 0) return NULL;
@@ -203,9 +185,8 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
 }
 
 PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error) {
-    phi_tool_result result;
     memset(content, 0, sizeof *content);
-    memset(&result, 0, sizeof result);
+    phi_tool_result result = PHI_ZERO;
     content->kind = PHI_CONTENT_TEXT;
     content->text = text;
     result.content = content;
@@ -216,9 +197,8 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
 
 PHI__FN phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
     phi_tool_result whole = *result;
-    phi_tool_result text;
     if (result->text == NULL) return whole;
-    text = phi__call_text(one, phi_str_of(result->text), false);
+    phi_tool_result text = phi__call_text(one, phi_str_of(result->text), false);
     whole.content = text.content;
     whole.content_count = 1;
     return whole;
@@ -227,9 +207,8 @@ PHI__FN phi_tool_result phi__call_whole(const phi_tool_result *result, phi_conte
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_content content;
     phi_tool_result result = phi__call_text(&content, text, true);
-    phi_message *kept;
     if (call->result != NULL) return;
-    kept = phi__call_keep(call, &result);
+    phi_message *kept = phi__call_keep(call, &result);
     if (kept != NULL) { /* it may quote a tool name or arguments of the model */
         phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
         words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
@@ -325,8 +304,7 @@ static bool phi__call_set_beat(phi__toolcall *call) {
 /* Without memory for it there is no event, and the call continues. */
 static void phi__call_beat(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_HEARTBEAT;
     event.call = phi__call_handle(call);
     event.tool_call_id = call->block->id;
@@ -378,8 +356,8 @@ static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_resul
 /* True if the result is as small as its agent and its tool want it. */
 static bool phi__call_fits(const phi__toolcall *call, const phi_tool_result *result) {
     uint32_t most_image = call->run->agent->desc.tool_options.max_result_image_bytes;
-    size_t texts = 0, i;
-    for (i = 0; i < result->content_count; i++) {
+    size_t texts = 0;
+    for (size_t i = 0; i < result->content_count; i++) {
         const phi_content *c = &result->content[i];
         if (c->kind == PHI_CONTENT_TEXT) texts += c->text.len;
         if (phi__cap_too_large(c, most_image)) return false;
@@ -409,8 +387,21 @@ static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
         if (phi__call_claim(call))
             phi__call_give_text(call, PHI__LIT("The tool returned PHI_DONE without a result"),
                                 true);
-    } else if (!call->polled && call->tool->step != NULL)
-        phi__call_poll_add(call);
+    } else if (!call->polled && call->tool->step != NULL) {
+        /* Behind the ring's last one, which is before its first. */
+        phi_runtime *rt = call->rt;
+        if (rt->polls.next == NULL) {
+            call->poll_next = call->poll_prev = call;
+            rt->polls.next = call;
+        } else {
+            call->poll_next = rt->polls.next;
+            call->poll_prev = rt->polls.next->poll_prev;
+            call->poll_prev->poll_next = call;
+            rt->polls.next->poll_prev = call;
+        }
+        call->polled = true;
+        rt->polls.count++;
+    }
 }
 
 PHI__FN bool phi__call_open(phi__toolcall *call) {
@@ -423,9 +414,8 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
 
 PHI__FN bool phi__call_may_start(const phi__toolcall *call) {
     phi_tape *tape = phi__call_tape(call);
-    bool open;
     if (call->slot == NULL) return false;
-    open =
+    bool open =
         phi__slots_state(&call->rt->calls, call->index, call->gen) == (uint32_t)PHI__CALL_PENDING;
     return tape != NULL ? !tape->ops->on_way(tape, call, !open) : open;
 }
@@ -434,10 +424,9 @@ PHI__FN bool phi__call_may_start(const phi__toolcall *call) {
 static void phi__call_begin(phi__toolcall *call,
                             phi_flow (*begin)(void *user_data, phi_call call, phi_str arguments)) {
     phi_tape *tape = phi__call_tape(call);
-    phi_flow flow;
     if (tape != NULL && tape->ops->start(tape, call)) return;
     call->starting = true;
-    flow = begin(call->tool->user_data, phi__call_handle(call), call->arguments);
+    phi_flow flow = begin(call->tool->user_data, phi__call_handle(call), call->arguments);
     phi__call_flow(call, call->gen, flow);
     call->starting = false;
     if (tape != NULL) tape->ops->started(tape, call);
@@ -453,16 +442,6 @@ static void phi__call_emit_warning(phi__toolcall *call, const char *words) {
     event.tool_name = call->block->name;
     event.text = phi_str_of(words);
     (void)phi__events_emit(call->run->agent, &event, NULL, 0);
-}
-
-static void phi__call_emit_again(phi__toolcall *call, phi_str why) {
-    char words[400];
-    (void)snprintf(words, sizeof words, "Tool %.*s failed, attempt %u/%u, again in %u ms: %.*s",
-                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
-                   (unsigned)call->tries, (unsigned)call->tool->retries + 1,
-                   (unsigned)call->tool->retry_delay_ms, (int)phi__utf8_cut(why, 200),
-                   why.len > 0 ? why.at : "");
-    phi__call_emit_warning(call, words);
 }
 
 /* The run starts it, as any other call. */
@@ -496,7 +475,13 @@ static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     call->tries++;
     call->again = true;
     phi__call_poll_remove(call);
-    phi__call_emit_again(call, why);
+    char words[400];
+    (void)snprintf(words, sizeof words, "Tool %.*s failed, attempt %u/%u, again in %u ms: %.*s",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   (unsigned)call->tries, (unsigned)call->tool->retries + 1,
+                   (unsigned)call->tool->retry_delay_ms, (int)phi__utf8_cut(why, 200),
+                   why.len > 0 ? why.at : "");
+    phi__call_emit_warning(call, words);
     phi__call_unclaim(call);
     return true;
 }
@@ -516,16 +501,14 @@ static void phi__call_timer(phi__timer *timer) {
 }
 
 static phi_str phi__call_why(const phi_tool_result *result) {
-    size_t i;
-    for (i = 0; i < result->content_count; i++)
+    for (size_t i = 0; i < result->content_count; i++)
         if (result->content[i].kind == PHI_CONTENT_TEXT) return result->content[i].text;
     return phi__str("", 0);
 }
 
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result) {
-    phi_message *kept;
     if (result->is_error && phi__call_put_again(call, phi__call_why(result))) return PHI_OK;
-    kept = phi__call_keep(call, result);
+    phi_message *kept = phi__call_keep(call, result);
     phi__call_settle(call, kept);
     return kept != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -580,17 +563,6 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
         phi__call_begin(call, tool->resume);
 }
 
-/* With a tape, a step in which nothing but this tool has added to the log is no empty one. */
-static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
-    const phi__agent *agent = call->run->agent; /* it stays until the step's end */
-    size_t count = agent->thread->log.count;
-    uint32_t gen = call->gen;
-    phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
-    phi__call_flow(call, gen, flow);
-    if (rt->tape != NULL && agent->slot != NULL && agent->thread->log.count != count)
-        rt->tape->ops->fires(rt->tape);
-}
-
 PHI__FN void phi__call_has_work(phi_runtime *rt) { rt->polls.busy = true; }
 
 /* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
@@ -602,7 +574,15 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt) {
         phi__toolcall *call = rt->polls.next;
         rt->polls.next = call->poll_next;
         call->poll_round = rt->step.round;
-        phi__call_poll_tool(rt, call);
+        /* With a tape, a step in which nothing but this tool has added to the log is no empty
+           one. */
+        const phi__agent *agent = call->run->agent; /* it stays until the step's end */
+        size_t count = agent->thread->log.count;
+        uint32_t gen = call->gen;
+        phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
+        phi__call_flow(call, gen, flow);
+        if (rt->tape != NULL && agent->slot != NULL && agent->thread->log.count != count)
+            rt->tape->ops->fires(rt->tape);
         if (rt->tape == NULL && phi__slice_spent(&rt->slice)) return;
     }
 }
@@ -616,15 +596,13 @@ PHI__FN bool phi__call_pending(phi_call handle) {
 
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi_call handle;
-    phi__toolcall *call;
-    phi_str text;
     handle.rt = rt;
     handle.index = post->index;
     handle.gen = post->gen;
-    call = phi__call_find(handle);
+    phi__toolcall *call = phi__call_find(handle);
     /* cancelled, or its agent freed, since it was posted; or a tape has started it later */
     if (call == NULL || phi__call_pending(handle)) return;
-    text = post->text;
+    phi_str text = post->text;
     if ((post->flag & (uint32_t)PHI__CALL_TERMINATED) != 0) text.len--;
     phi__call_give_text(call, text, (post->flag & (uint32_t)PHI__CALL_IS_ERROR) != 0);
 }
@@ -632,10 +610,9 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
 static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
                                           const char *effects) {
     char words[160];
-    phi_status status;
     if ((rt->features.wanted & (uint32_t)PHI__POINT_EFFECTS) == 0)
         return phi__feature_missing(rt, "effects", "phi_feature_tool_state");
-    status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
+    phi_status status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
     return status == PHI_BAD_ARG ? phi__error(rt, status, "%s: effects: %s", function, words)
                                  : status;
 }
@@ -663,11 +640,10 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
 PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *result) {
     phi__toolcall *call = phi__call_find(handle);
     phi_status status = phi__call_check(handle, "phi_call_result", result);
-    phi_tool_result given;
     phi_content one;
     if (status != PHI_OK) return status;
     if (call == NULL || !phi__call_claim(call)) return PHI_STALE;
-    given = phi__call_whole(result, &one);
+    phi_tool_result given = phi__call_whole(result, &one);
     return phi__call_give(call, &given);
 }
 
@@ -702,9 +678,8 @@ PHI_API const char *phi_call_arg_str(phi_call call, const char *path, const char
 PHI_API bool phi_call_arg_copy(phi_call call, const char *path, char *buffer, size_t size) {
     const phi_json *node = phi__call_args_at(call, path);
     phi_str text = phi_json_str(node, NULL);
-    size_t len;
     if (buffer == NULL || size == 0) return false;
-    len = text.len < size ? text.len : phi__utf8_cut(text, size - 1);
+    size_t len = text.len < size ? text.len : phi__utf8_cut(text, size - 1);
     if (len > 0) memcpy(buffer, text.at, len);
     buffer[len] = '\0';
     return phi_json_type_of(node) == PHI_JSON_STRING && len == text.len;
@@ -799,14 +774,14 @@ PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str 
 }
 
 PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash) {
-    uint32_t i, seen = 0, known;
+    uint32_t seen = 0;
     guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
     guard->count++;
     /* never wraps */
     if (guard->count == 2 * PHI__REPEAT_GUARD_WINDOW) guard->count = PHI__REPEAT_GUARD_WINDOW;
-    known =
+    uint32_t known =
         guard->count < PHI__REPEAT_GUARD_WINDOW ? guard->count : (uint32_t)PHI__REPEAT_GUARD_WINDOW;
-    for (i = 0; i < known; i++) seen += guard->seen[i] == hash;
+    for (uint32_t i = 0; i < known; i++) seen += guard->seen[i] == hash;
     return seen;
 }
 
@@ -814,18 +789,18 @@ PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash)
 
 PHI__FN bool phi__tools_lay_calls(phi__run *run) {
     const phi_message *reply = run->reply;
-    size_t n = 0, i;
-    for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
+    size_t n = 0;
+    for (size_t i = 0; i < reply->content_count; i++)
+        n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
     run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
     run->tools.calls = NULL;
     if (n == 0) return true;
     run->tools.calls =
         (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->tools.calls));
     if (run->tools.calls == NULL) return false;
-    for (i = 0; i < reply->content_count; i++) {
-        phi__toolcall *call;
+    for (size_t i = 0; i < reply->content_count; i++) {
         if (reply->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        call = &run->tools.calls[run->tools.count++];
+        phi__toolcall *call = &run->tools.calls[run->tools.count++];
         call->rt = run->agent->rt;
         call->run = run;
         call->block = &reply->content[i];
@@ -839,15 +814,13 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
 }
 
 PHI__FN void phi__tools_detach(phi__run *run) {
-    size_t i;
-    for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
+    for (size_t i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
         phi__call_detach(&run->tools.calls[i]);
 }
 
 PHI__FN void phi__tools_drop(phi__run *run) {
-    size_t i;
     phi__tools_detach(run);
-    for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
+    for (size_t i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
         phi__call_dispose(&run->tools.calls[i]);
     run->tools.calls = NULL;
 }
@@ -865,8 +838,7 @@ PHI__FN void phi__tools_round_free(phi__run *run) {
 }
 
 PHI__FN void phi__tools_round_settle(phi__run *run) {
-    size_t i;
-    for (i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++)
+    for (size_t i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++)
         if (run->tools.calls[i].cap != NULL) phi__cap_finish(&run->tools.calls[i]);
 }
 
@@ -880,10 +852,9 @@ PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
 static bool phi__tools_answered(const phi__run *run) {
     const phi_message *reply = run->reply;
-    size_t i;
     if (reply->stop_reason != PHI_STOP_REASON_STOP || !phi__attempt_spec(run)->respond)
         return false;
-    for (i = 0; i < reply->content_count; i++)
+    for (size_t i = 0; i < reply->content_count; i++)
         if (reply->content[i].kind == PHI_CONTENT_TEXT &&
             phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
             return true;
@@ -897,10 +868,9 @@ static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
 }
 
 PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
-    size_t i;
     run->tools.answered = phi__tools_answered(run);
     if (!phi__tools_lay_calls(run)) return PHI__RUN_LOST;
-    for (i = 0; i < run->tools.count; i++)
+    for (size_t i = 0; i < run->tools.count; i++)
         if (!phi__tools_feature(&run->tools.calls[i], PHI__POINT_CALL_MADE)) return PHI__RUN_OVER;
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
@@ -909,7 +879,6 @@ PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
-    size_t i;
     if (run->tools.emitted == run->tools.next || run->tools.skipping) return true;
     if (agent->desc.tool_options.mode == PHI_TOOLS_SEQUENTIAL) return false;
     if (agent->desc.tool_options.mode == PHI_TOOLS_BATCHED &&
@@ -917,7 +886,7 @@ static bool phi__tools_may_start(const phi__run *run) {
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
     if (!agent->tools->has_lone) return true;
-    for (i = run->tools.emitted; i < run->tools.next; i++) {
+    for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
         const phi__toolcall *call = &run->tools.calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
     }
@@ -925,8 +894,7 @@ static bool phi__tools_may_start(const phi__run *run) {
 }
 
 static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = kind;
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
@@ -976,12 +944,6 @@ static bool phi__tools_count(phi__toolcall *call) {
 
 /* ---- one call, from its beginning to the tool ---- */
 
-static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
-    call->quiet = call->after = true;
-    phi__call_fail_str(
-        call, reason.len > 0 ? reason : phi_str_of(phi__loop_words(call, PHI_TEXT_RESULT_DENIED)));
-}
-
 static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
     return (call->run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
@@ -989,23 +951,23 @@ static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
 /* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
    (*lost). */
 static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
-    phi_hook hook;
-    phi_str reply;
-    phi__hooked hooked;
     PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
                phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__tool_check_one */
     if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
-    hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
+    phi_hook hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
     if (call->tool != NULL) hook.source = phi_str_of(call->tool->source);
-    hooked = phi__hooks_call(call, &hook);
+    phi__hooked hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;
     if (*lost) return false;
     call->decided = true;
-    reply = phi__buf_str(&call->decision.reply);
-    if (hooked == PHI__HOOK_DENY)
-        phi__tools_deny(call, reply);
-    else if (reply.len > 0)
+    phi_str reply = phi__buf_str(&call->decision.reply);
+    if (hooked == PHI__HOOK_DENY) {
+        call->quiet = call->after = true;
+        phi__call_fail_str(call, reply.len > 0
+                                     ? reply
+                                     : phi_str_of(phi__loop_words(call, PHI_TEXT_RESULT_DENIED)));
+    } else if (reply.len > 0)
         /* in the thread: events with them may outlive the run */
         *lost =
             !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
@@ -1017,7 +979,6 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
    memory. */
 static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
-    phi_event event;
     bool lost = false;
     if (call->emitted || call->quiet) return true;
     if (run->end.cancelled) { /* not allowed, so it never ran: no events */
@@ -1030,7 +991,7 @@ static bool phi__tools_go(phi__toolcall *call) {
         return !lost;
     }
     if (call->quiet) return true;
-    event = phi__tools_event(call, PHI_EV_TOOL_START);
+    phi_event event = phi__tools_event(call, PHI_EV_TOOL_START);
     if (!phi__events_emit(run->agent, &event, NULL, 0)) return false;
     call->emitted = true;
     if (phi__call_may_start(call)) phi__call_start(call);
@@ -1047,29 +1008,7 @@ static const char *phi__tools_unrun(const phi__run *run) {
     return NULL;
 }
 
-static bool phi__tools_begin(phi__run *run) {
-    phi__toolcall *call = &run->tools.calls[run->tools.next];
-    const char *unrun = phi__tools_unrun(run);
-    if (!phi__call_open(call)) return false;
-    run->tools.next++;
-    call->begun = true;
-    run->tools.running++;
-    if (unrun != NULL) {
-        call->skipped = call->decided = call->after = true;
-        phi__call_fail(call, unrun);
-    } else if (!run->end.cancelled && !phi__tools_count(call))
-        return false;
-    return phi__tools_go(call);
-}
-
 /* ---- and from the result to the log ---- */
-
-/* A call that is over has no result only because memory ran out: once more, then it is the run that
-   ends. */
-static bool phi__tools_result(phi__toolcall *call) {
-    if (call->slot == NULL) phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
-    return call->slot != NULL || call->result != NULL;
-}
 
 static bool phi__tools_emit_end(phi__toolcall *call) {
     phi_event event = phi__tools_event(call, PHI_EV_TOOL_END);
@@ -1082,13 +1021,11 @@ static bool phi__tools_emit_end(phi__toolcall *call) {
 
 /* The hook after a call; false: no memory, or the agent is gone. */
 static bool phi__tools_after(phi__toolcall *call) {
-    phi_hook hook;
-    phi__hooked hooked;
     if (!phi__tools_wants(call, PHI_HOOK_AFTER_TOOL)) return call->after = true;
-    hook = phi__hooks_make(call->run, PHI_HOOK_AFTER_TOOL);
+    phi_hook hook = phi__hooks_make(call->run, PHI_HOOK_AFTER_TOOL);
     hook.message = call->result;
     hook.is_error = call->result->is_error;
-    hooked = phi__hooks_call(call, &hook);
+    phi__hooked hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_WAIT && !call->run->end.cancelled) return true;
     if (hooked == PHI__HOOK_GONE) return false;
     phi__hooks_decision_drop(&call->decision);
@@ -1102,7 +1039,10 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
-    if (!phi__tools_result(call)) return false;
+    /* A call that is over has no result only because memory ran out: once more, then it is the
+       run that ends. */
+    if (call->slot == NULL) phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
+    if (!(call->slot != NULL || call->result != NULL)) return false;
     if (call->result != NULL && !phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;
     if (call->result == NULL || (!call->emitted && !call->quiet)) return true;
     if (!call->ended && !call->quiet && !phi__tools_emit_end(call)) return false;
@@ -1117,19 +1057,17 @@ static bool phi__tools_ready(const phi__run *run) {
 /* Logs which run made the result. A loop id begins with its session's id and a dot, but a host's
    own loop id need not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
-    phi__entry entry;
     phi__child_run *spawn;
-    const char *dot;
     if (call->child_loop_id.len == 0) return true;
     spawn = (phi__child_run *)phi__arena_zero(phi__thread_room(call->run->agent->thread),
                                               sizeof *spawn);
     if (spawn == NULL) return false;
     spawn->tool_call_id = result->tool_call_id;
     spawn->loop_id = call->child_loop_id;
-    dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
+    const char *dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
     spawn->session_id =
         phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
-    memset(&entry, 0, sizeof entry);
+    phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_SPAWN;
     entry.of.spawn = spawn;
     return phi__events_note(call->run, &entry);
@@ -1138,9 +1076,8 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
 /* A result as features want it to enter the log. NULL: no memory. */
 static const phi_message *phi__tools_entering(phi__toolcall *call, const phi_message *result) {
     phi__run *run = call->run;
-    phi__moment moment;
     if ((run->taking.points & (uint32_t)PHI__POINT_RESULT) == 0) return result;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_RESULT;
     moment.agent = run->agent;
     moment.run = run;
@@ -1169,8 +1106,7 @@ static bool phi__tools_log(phi__run *run) {
 /* Advances each call as far as possible, in any order. *more: the step was spent before all calls
    were reached. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
-    size_t i;
-    for (i = run->tools.emitted; i < run->tools.next; i++) {
+    for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
         bool over = run->tools.calls[i].after;
         if (!phi__tools_over(&run->tools.calls[i])) return false;
         if (i == run->tools.emitted && !phi__tools_log(run)) return false;
@@ -1182,8 +1118,7 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
 }
 
 static void phi__tools_cancel(phi__run *run) {
-    size_t i;
-    for (i = run->tools.emitted; i < run->tools.next; i++) {
+    for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
         if (!run->tools.calls[i].emitted) continue; /* its turn comes */
         phi__call_cancel(&run->tools.calls[i],
                          phi__loop_words(&run->tools.calls[i], PHI_TEXT_RESULT_CANCELLED));
@@ -1208,9 +1143,8 @@ static bool phi__tools_checkpoint(const phi__run *run) {
 }
 
 static phi__hooked phi__tools_steering(phi__run *run) {
-    phi__hooked hooked;
     if (!run->poll.on && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
-    hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+    phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     run->tools.polled = run->tools.emitted;
     run->tools.skipping = run->poll.pending.head != NULL;
@@ -1221,7 +1155,18 @@ static phi__hooked phi__tools_steering(phi__run *run) {
 static bool phi__tools_fill(phi__run *run, bool *more) {
     *more = false;
     while (run->tools.next < run->tools.count && phi__tools_may_start(run)) {
-        if (!phi__tools_begin(run)) return false;
+        phi__toolcall *call = &run->tools.calls[run->tools.next];
+        const char *unrun = phi__tools_unrun(run);
+        if (!phi__call_open(call)) return false;
+        run->tools.next++;
+        call->begun = true;
+        run->tools.running++;
+        if (unrun != NULL) {
+            call->skipped = call->decided = call->after = true;
+            phi__call_fail(call, unrun);
+        } else if (!run->end.cancelled && !phi__tools_count(call))
+            return false;
+        if (!phi__tools_go(call)) return false;
         if (run->agent->slot == NULL || !phi__tools_over(&run->tools.calls[run->tools.next - 1]) ||
             !phi__tools_log(run))
             return false;
@@ -1232,16 +1177,15 @@ static bool phi__tools_fill(phi__run *run, bool *more) {
 }
 
 PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
-    phi__hooked hooked;
-    bool more = false, good;
+    bool more = false;
     if (run->end.cancelled) {
         phi__hooks_decision_drop(&run->decision);
         phi__input_poll_end(run);
         phi__tools_cancel(run);
     }
-    good = run->agent->slot != NULL && phi__tools_flush(run, &more);
+    bool good = run->agent->slot != NULL && phi__tools_flush(run, &more);
     if (good && !more) {
-        hooked = phi__tools_steering(run);
+        phi__hooked hooked = phi__tools_steering(run);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__hooks_next(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
                                    wait);

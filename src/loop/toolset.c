@@ -38,10 +38,9 @@ PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const 
     phi_arena arena;
     phi_json *root = NULL;
     phi_parse_error parse;
-    phi_status status;
     if (json == NULL || json[0] == '\0') return phi__error(rt, PHI_BAD_ARG, "%s is missing", what);
     phi_arena_init(&arena, &rt->memory, 512);
-    status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, &parse);
+    phi_status status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, &parse);
     if (status == PHI_PARSE || status == PHI_TOO_BIG)
         status = phi__error(rt, PHI_BAD_ARG, "%s:%u:%u: %s", what, (unsigned)parse.line,
                             (unsigned)parse.column, parse.message);
@@ -72,11 +71,11 @@ static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) 
     phi_json *schema = NULL;
     phi_parse_error parse;
     phi_schema_error error;
-    phi_status status;
     char fault[200];
     if (tool->schema == NULL) return PHI_OK;
     phi_arena_init(&arena, &rt->memory, 1024);
-    status = phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    phi_status status =
+        phi_json_parse(&arena, phi_str_of(tool->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_PARSE)
         (void)phi__error(rt, status, "tool \"%s\": schema:%u:%u: %s", tool->name,
                          (unsigned)parse.line, (unsigned)parse.column, parse.message);
@@ -102,8 +101,7 @@ PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_p
 
 PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules *rules,
                                          const phi_tool *tools, size_t count) {
-    size_t i;
-    for (i = 0; rules->codec != NULL && i < count; i++) {
+    for (size_t i = 0; rules->codec != NULL && i < count; i++) {
         const char *why = phi__preflight_name(rules->codec, phi_str_of(tools[i].name));
         if (why != NULL)
             return phi__error(rt, PHI_BAD_ARG, "tools[%u].name \"%.80s\": %s", (unsigned)i,
@@ -114,7 +112,6 @@ PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules 
 
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tool) {
-    phi_status status;
     if (tool->start == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
     if (tool->needs_approval && !rules->can_approve)
@@ -128,25 +125,24 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
         return phi__feature_missing(rt, "strict", "phi_feature_formats");
     if (tool->deferred && rt->features.deferral == NULL)
         return phi__feature_missing(rt, "deferred", "phi_feature_deferral");
-    status = phi__tool_check_own_raw(rt, tool);
+    phi_status status = phi__tool_check_own_raw(rt, tool);
     return status == PHI_OK ? phi__tool_check_schema(rt, tool) : status;
 }
 
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tools, size_t count) {
     const char *taken = NULL;
-    size_t i, j;
+    size_t j;
     if (count > 0 && tools == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi_tool *tool = &tools[i];
-        phi_status status;
         if (tool->name == NULL || tool->name[0] == '\0')
             return phi__error(rt, PHI_BAD_ARG, "tools[%u].name is missing", (unsigned)i);
         for (j = 0; j < i; j++)
             if (strcmp(tools[j].name, tool->name) == 0)
                 return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
-        status = phi__tool_check_one(rt, rules, tool);
+        phi_status status = phi__tool_check_one(rt, rules, tool);
         if (status != PHI_OK) return status;
     }
     if (rt->features.deferral != NULL) taken = rt->features.deferral->refuses(tools, count);
@@ -221,21 +217,21 @@ PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_chan
                                 const char *const names[PHI__CODEC_NAMES], phi_arena *arena,
                                 const phi__tool_view **views, size_t *count) {
     phi__tool_view *made;
-    size_t i, n = 0, most = phi__add(phi__add(set->count, change->more_count), raw_count);
+    size_t n = 0, most = phi__add(phi__add(set->count, change->more_count), raw_count);
     *views = set->views;
     *count = set->count;
     if (!set->has_raw && most == set->count && change->marks == NULL) return true;
     made = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__max(most, 1), sizeof *made));
     if (made == NULL) return false;
-    for (i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < set->count; i++) {
         uint8_t mark = change->marks != NULL ? change->marks[i] : (uint8_t)PHI__TOOLSET_SHOWN;
         if (mark == PHI__TOOLSET_HIDDEN) continue;
         made[n] = set->views[i];
         made[n].deferred = mark == PHI__TOOLSET_DEFERRED;
         if (phi__toolset_offer_one(&set->tools[i], names, &made[n])) n++;
     }
-    for (i = 0; i < change->more_count; i++) made[n++] = change->more[i];
-    for (i = 0; i < raw_count; i++) {
+    for (size_t i = 0; i < change->more_count; i++) made[n++] = change->more[i];
+    for (size_t i = 0; i < raw_count; i++) {
         if (!phi__codec_is(names, phi_str_of(raws[i].protocol))) continue;
         memset(&made[n], 0, sizeof made[n]);
         made[n].is_raw = true;
@@ -247,10 +243,9 @@ PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_chan
 }
 
 PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms) {
-    size_t i;
-    for (i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++)
         if (set->tools[i].timeout_ms == from_ms) set->tools[i].timeout_ms = to_ms;
-    for (i = 0; set->finders != NULL && i < 2; i++) set->finders[i].timeout_ms = to_ms;
+    for (size_t i = 0; set->finders != NULL && i < 2; i++) set->finders[i].timeout_ms = to_ms;
 }
 
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
@@ -283,8 +278,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
 }
 
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name) {
-    size_t i;
-    for (i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++)
         if (phi__str_is(name, set->tools[i].name)) return &set->tools[i];
     return NULL;
 }
@@ -371,8 +365,7 @@ static void phi__tool_sources_give_back(phi__agent *agent, const phi_tool_source
 }
 
 static void phi__tool_sources_warn(phi__agent *agent, const char *words) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
     (void)phi__events_emit(agent, &event, NULL, 0);
@@ -414,8 +407,7 @@ static phi_status phi__tool_sources_judge(phi__tool_exchange *x, const phi_tool 
 }
 
 static bool phi__tool_sources_judge_all(phi__tool_exchange *x, phi__tool_list *list) {
-    size_t i;
-    for (i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         phi_status status = phi__tool_sources_judge(x, &list->tools[i]);
         if (status == PHI_NO_MEMORY) return false;
         list->refused[i] = status != PHI_OK;
@@ -479,14 +471,14 @@ static bool phi__tool_sources_add(phi__tool_exchange *x, const phi_tool *tool, b
 
 static bool phi__tool_sources_combine(phi__tool_exchange *x) {
     const phi__tool_sources *sources = x->agent->sources;
-    size_t most = x->own_count, i, j;
-    for (i = 0; i < sources->count; i++)
+    size_t most = x->own_count, j;
+    for (size_t i = 0; i < sources->count; i++)
         most = phi__add(most, phi__tool_sources_of(&sources->places[i])->count);
     x->all = (phi_tool *)phi_arena_alloc(&x->arena, phi__mul(phi__max(most, 1), sizeof *x->all));
     if (x->all == NULL) return false;
-    for (i = 0; i < x->own_count; i++)
+    for (size_t i = 0; i < x->own_count; i++)
         if (!phi__tool_sources_add(x, &x->own[i], false)) return false;
-    for (i = 0; i < sources->count; i++) {
+    for (size_t i = 0; i < sources->count; i++) {
         const phi__tool_list *list = phi__tool_sources_of(&sources->places[i]);
         for (j = 0; j < list->count; j++)
             if (list->refused[j] == 0 && !phi__tool_sources_add(x, &list->tools[j], list->fresh))
@@ -515,16 +507,15 @@ static bool phi__tool_sources_differ(const char *a, const char *b) {
 static bool phi__tool_sources_compare(phi__tool_exchange *x) {
     const phi__toolset *set = &x->agent->toolset;
     const phi_tool *tool, *other;
-    size_t i;
-    for (i = set->own; i < set->count; i++)
+    for (size_t i = set->own; i < set->count; i++)
         if (!phi__tool_sources_index(&x->before, &set->tools[i])) return false;
-    for (i = x->own_count; i < x->count; i++)
+    for (size_t i = x->own_count; i < x->count; i++)
         if (phi__tool_sources_find(&x->before, x->all[i].name) == NULL)
             phi__tool_sources_say(x, '+', x->all[i].name);
-    for (i = set->own; i < set->count; i++)
+    for (size_t i = set->own; i < set->count; i++)
         if (phi__tool_sources_find(&x->after, set->tools[i].name) == NULL)
             phi__tool_sources_say(x, '-', set->tools[i].name);
-    for (i = x->own_count; i < x->count; i++) {
+    for (size_t i = x->own_count; i < x->count; i++) {
         tool = &x->all[i];
         other = phi__tool_sources_find(&x->before, tool->name);
         if (other != NULL && (phi__tool_sources_differ(tool->description, other->description) ||
@@ -551,17 +542,9 @@ static void phi__tool_sources_begin(phi__tool_exchange *x, phi__agent *agent, co
     phi__buf_init(&x->text, &agent->memory);
 }
 
-static void phi__tool_sources_end(phi__tool_exchange *x) {
-    phi__buf_free(&x->text);
-    phi__map_free(&x->before);
-    phi__map_free(&x->after);
-    phi_arena_free(&x->arena);
-}
-
 static bool phi__tool_sources_prepare(phi__tool_exchange *x) {
     phi__tool_sources *sources = x->agent->sources;
-    size_t i;
-    for (i = 0; i < sources->count; i++) {
+    for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
         if (!place->known || place->seen != place->version) {
             if (!phi__tool_sources_take(x, place)) return false;
@@ -578,8 +561,7 @@ static bool phi__tool_sources_prepare(phi__tool_exchange *x) {
 /* The new lists take the place of the old, or, where it came to nothing, are given back. */
 static void phi__tool_sources_settle(phi__agent *agent, bool good) {
     phi__tool_sources *sources = agent->sources;
-    size_t i;
-    for (i = 0; i < sources->count; i++) {
+    for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
         phi__tool_list old = place->list;
         if (good) {
@@ -599,9 +581,8 @@ static void phi__tool_sources_settle(phi__agent *agent, bool good) {
 }
 
 static bool phi__tool_sources_emit(const phi__tool_exchange *x) {
-    phi_event event;
     if (x->text.len == 0) return true;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOLS_CHANGED;
     event.text = phi__buf_str(&x->text);
     return phi__events_emit(x->agent, &event, NULL, 0);
@@ -631,7 +612,10 @@ static phi_status phi__tool_sources_exchange(phi__tool_exchange *x, bool quiet) 
     phi__agent *agent = x->agent;
     bool good = phi__tool_sources_prepare(x) && phi__tool_sources_install(x, quiet);
     phi__tool_sources_settle(agent, good);
-    phi__tool_sources_end(x);
+    phi__buf_free(&x->text);
+    phi__map_free(&x->before);
+    phi__map_free(&x->after);
+    phi_arena_free(&x->arena);
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -643,7 +627,6 @@ static bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *con
                                    size_t count) {
     phi__tool_sources *sources;
     const phi_tool_source **copy;
-    size_t i;
     if (count == 0) return true;
     copy = (const phi_tool_source **)phi_arena_alloc(&agent->arena, phi__mul(count, sizeof *copy));
     sources = (phi__tool_sources *)phi__arena_zero(&agent->arena, sizeof *sources);
@@ -651,7 +634,7 @@ static bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *con
     sources->places =
         (phi__tool_place *)phi__arena_zero(&agent->arena, phi__mul(count, sizeof *sources->places));
     if (sources->places == NULL) return false;
-    for (i = 0; i < count; i++) sources->places[i].source = copy[i] = given[i];
+    for (size_t i = 0; i < count; i++) sources->places[i].source = copy[i] = given[i];
     sources->count = count;
     agent->sources = sources;
     agent->desc.tool_options.sources = copy;
@@ -665,8 +648,7 @@ static phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
     phi__tool_sources *sources = agent->sources;
     phi__tool_exchange x;
     bool changed = sources->recheck;
-    size_t i;
-    for (i = 0; i < sources->count; i++) {
+    for (size_t i = 0; i < sources->count; i++) {
         phi__tool_place *place = &sources->places[i];
         place->seen = place->source->version(place->source->user_data);
         changed = changed || !place->known || place->seen != place->version;
@@ -681,8 +663,8 @@ static phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
 static phi_status phi__tool_sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;
     phi__tool_exchange x;
-    size_t i;
-    for (i = 0; i < sources->count; i++) sources->places[i].seen = sources->places[i].version;
+    for (size_t i = 0; i < sources->count; i++)
+        sources->places[i].seen = sources->places[i].version;
     phi__tool_sources_begin(&x, agent, tools, count);
     return phi__tool_sources_exchange(&x, false);
 }
@@ -694,8 +676,7 @@ PHI__FN void phi__tool_sources_recheck(phi__agent *agent) {
 /* Gives all lists back: the agent goes, and its calls are gone. */
 static void phi__tool_sources_free(phi__agent *agent) {
     phi__tool_sources *sources = agent->sources;
-    size_t i;
-    for (i = 0; sources != NULL && i < sources->count; i++)
+    for (size_t i = 0; sources != NULL && i < sources->count; i++)
         phi__tool_sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
 }
 

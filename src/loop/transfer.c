@@ -283,7 +283,6 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
     bool of_run = owner->run != NULL;
     bool stages = of_run ? rt->tells_stages : rt->fetches.stages;
     phi__transfer *t = phi__transfer_make(rt, memory);
-    phi_status status;
     if (t == NULL) return PHI_NO_MEMORY;
     t->owner = *owner;
     t->transport = of_run ? rt->transport : rt->fetches.transport;
@@ -291,7 +290,8 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
     t->max_bytes = max_bytes;
     t->opened_us = t->stage_us = phi__io_counted_us(rt->io);
     *out = t; /* the transport may push before open returns */
-    status = t->transport->open(t->transport->user_data, phi__transfer_handle(t), request);
+    phi_status status =
+        t->transport->open(t->transport->user_data, phi__transfer_handle(t), request);
     if (status != PHI_OK) {
         phi__transfer_unmake(t);
         *out = NULL;
@@ -417,8 +417,7 @@ struct phi__fetch {
 /* ---- making one ---- */
 
 PHI__FN bool phi__fetch_value_fits(phi_str value) {
-    size_t i;
-    for (i = 0; i < value.len; i++) {
+    for (size_t i = 0; i < value.len; i++) {
         unsigned char c = (unsigned char)value.at[i];
         if ((c < 32 && c != '\t') || c == 127) return false;
     }
@@ -427,8 +426,7 @@ PHI__FN bool phi__fetch_value_fits(phi_str value) {
 
 PHI__FN bool phi__fetch_name_fits(phi_str name) {
     static const char others[] = "!#$%&'*+-.^_`|~";
-    size_t i;
-    for (i = 0; i < name.len; i++) {
+    for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
         bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
         if (!plain && (c == '\0' || strchr(others, c) == NULL)) return false;
@@ -436,18 +434,7 @@ PHI__FN bool phi__fetch_name_fits(phi_str name) {
     return name.len > 0;
 }
 
-static bool phi__fetch_url_fits(phi_str url) {
-    size_t i, host = phi__str_starts(url, "https://") ? 8 : phi__str_starts(url, "http://") ? 7 : 0;
-    if (host == 0 || host == url.len || strchr("/?#", url.at[host]) != NULL) return false;
-    for (i = host; i < url.len; i++) {
-        unsigned char c = (unsigned char)url.at[i];
-        if (c <= 32 || c == 127) return false;
-    }
-    return true;
-}
-
 static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc) {
-    size_t i;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "request: the runtime is closing");
     if (rt->fetches.transport == NULL)
         return phi__error(rt, PHI_MISUSE,
@@ -457,11 +444,21 @@ static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc)
                           "request: half of max_connections are streams that stay open");
     if (!phi__fetch_name_fits(desc->method))
         return phi__error(rt, PHI_BAD_ARG, "request: method: expected a token");
-    if (!phi__fetch_url_fits(desc->url))
+    phi_str url = desc->url;
+    size_t host = phi__str_starts(url, "https://") ? 8 : phi__str_starts(url, "http://") ? 7 : 0;
+    if (host == 0 || host == url.len || strchr("/?#", url.at[host]) != NULL)
         return phi__error(rt, PHI_BAD_ARG,
                           "request: url: expected http:// or https:// without spaces or control "
                           "characters");
-    for (i = 0; i < desc->header_count; i++) {
+    for (size_t i = host; i < url.len; i++) {
+        unsigned char c = (unsigned char)url.at[i];
+        if (c <= 32 || c == 127)
+            return phi__error(
+                rt, PHI_BAD_ARG,
+                "request: url: expected http:// or https:// without spaces or control "
+                "characters");
+    }
+    for (size_t i = 0; i < desc->header_count; i++) {
         const phi__header *h = &desc->headers[i];
         if (!phi__fetch_name_fits(h->name))
             return phi__error(rt, PHI_BAD_ARG, "request: headers[%u]: its name is no token",
@@ -476,12 +473,12 @@ static phi_status phi__fetch_check(phi_runtime *rt, const phi__fetch_desc *desc)
 
 static bool phi__fetch_copy_headers(phi__fetch *f, const phi__fetch_desc *desc) {
     phi_request *request = &f->request;
-    size_t i, bytes = phi__mul(desc->header_count, sizeof *request->headers);
+    size_t bytes = phi__mul(desc->header_count, sizeof *request->headers);
     if (desc->header_count == 0) return true;
     request->headers = (phi__header *)phi_arena_alloc(&f->arena, bytes);
     if (request->headers == NULL) return false;
     request->header_count = desc->header_count;
-    for (i = 0; i < desc->header_count; i++)
+    for (size_t i = 0; i < desc->header_count; i++)
         if (!phi__arena_str(&f->arena, desc->headers[i].name, &request->headers[i].name) ||
             !phi__arena_str(&f->arena, desc->headers[i].value, &request->headers[i].value))
             return false;
@@ -490,7 +487,7 @@ static bool phi__fetch_copy_headers(phi__fetch *f, const phi__fetch_desc *desc) 
 
 static bool phi__fetch_copy_body(phi__fetch *f, const phi__fetch_desc *desc) {
     phi_request *request = &f->request;
-    size_t i, count = phi__add(desc->piece_count, desc->body.len > 0 ? 1 : 0), n = 0;
+    size_t count = phi__add(desc->piece_count, desc->body.len > 0 ? 1 : 0), n = 0;
     phi_str body;
     if (count == 0) return true;
     request->pieces =
@@ -500,19 +497,12 @@ static bool phi__fetch_copy_body(phi__fetch *f, const phi__fetch_desc *desc) {
         request->pieces[n].at = body.at;
         request->pieces[n++].len = body.len;
     }
-    for (i = 0; i < desc->piece_count; i++, n++) {
+    for (size_t i = 0; i < desc->piece_count; i++, n++) {
         request->pieces[n].at = desc->pieces[i].at;
         request->pieces[n].len = desc->pieces[i].len;
     }
     request->piece_count = n;
     return true;
-}
-
-static void phi__fetch_defaults(phi_deadlines *d) {
-    if (d->connect_ms == 0) d->connect_ms = PHI__FETCH_CONNECT_MS;
-    if (d->first_event_ms == 0) d->first_event_ms = PHI__FETCH_FIRST_MS;
-    if (d->idle_ms == 0) d->idle_ms = PHI__FETCH_IDLE_MS;
-    if (d->total_ms == 0) d->total_ms = PHI_UNLIMITED;
 }
 
 static phi__fetch *phi__fetch_make(phi_runtime *rt, const phi__fetch_desc *desc) {
@@ -521,7 +511,11 @@ static phi__fetch *phi__fetch_make(phi_runtime *rt, const phi__fetch_desc *desc)
     f->rt = rt;
     f->desc = *desc;
     f->round = rt->step.round; /* its callbacks come in a later step */
-    phi__fetch_defaults(&f->desc.deadlines);
+    phi_deadlines *d = &f->desc.deadlines;
+    if (d->connect_ms == 0) d->connect_ms = PHI__FETCH_CONNECT_MS;
+    if (d->first_event_ms == 0) d->first_event_ms = PHI__FETCH_FIRST_MS;
+    if (d->idle_ms == 0) d->idle_ms = PHI__FETCH_IDLE_MS;
+    if (d->total_ms == 0) d->total_ms = PHI_UNLIMITED;
     phi_arena_init(&f->arena, desc->memory, 1024);
     if (phi__arena_str(&f->arena, desc->method, &f->request.method) &&
         phi__arena_str(&f->arena, desc->url, &f->request.url) && phi__fetch_copy_headers(f, desc) &&
@@ -548,17 +542,12 @@ static void phi__fetch_unready(phi__fetch *f) {
     f->waits = false;
 }
 
-/* The keys of its headers are not left in memory that somebody else gets. */
-static void phi__fetch_wipe(phi__fetch *f) {
-    size_t i;
-    for (i = 0; i < f->request.header_count; i++)
-        memset((char *)(uintptr_t)f->request.headers[i].value.at, 0,
-               f->request.headers[i].value.len);
-}
-
 static void phi__fetch_destroy(phi__fetch *f) {
     phi_memory *memory = f->desc.memory;
-    phi__fetch_wipe(f);
+    /* The keys of its headers are not left in memory that somebody else gets. */
+    for (size_t i = 0; i < f->request.header_count; i++)
+        memset((char *)(uintptr_t)f->request.headers[i].value.at, 0,
+               f->request.headers[i].value.len);
     phi_arena_free(&f->arena);
     phi__free(memory, f, sizeof *f);
 }
@@ -575,17 +564,6 @@ static void phi__fetch_detach(phi__fetch *f) {
 
 /* ---- handing on ---- */
 
-/* Words of the transport may quote the URL. */
-static void phi__fetch_hide(phi__fetch *f, char *words) {
-    phi__secrets secrets;
-    phi__secret_init(&secrets, &f->arena);
-    phi__secret_add_request(&secrets, &f->request);
-    if (secrets.failed)
-        words[0] = '\0';
-    else
-        (void)phi__secret_hide(&secrets, words, strlen(words), PHI__SECRET_WORDS);
-}
-
 static void phi__fetch_end(phi__fetch *f, phi_status status) {
     char words[sizeof f->transfer->words];
     words[0] = '\0';
@@ -594,7 +572,16 @@ static void phi__fetch_end(phi__fetch *f, phi_status status) {
                        (unsigned long long)f->desc.max_bytes);
     else if (status != PHI_OK && f->transfer != NULL)
         memcpy(words, f->transfer->words, sizeof words);
-    if (words[0] != '\0') phi__fetch_hide(f, words);
+    if (words[0] != '\0') {
+        /* Words of the transport may quote the URL. */
+        phi__secrets secrets;
+        phi__secret_init(&secrets, &f->arena);
+        phi__secret_add_request(&secrets, &f->request);
+        if (secrets.failed)
+            words[0] = '\0';
+        else
+            (void)phi__secret_hide(&secrets, words, strlen(words), PHI__SECRET_WORDS);
+    }
     if (status != PHI_OK && words[0] == '\0')
         (void)snprintf(words, sizeof words, "%s", phi_status_text(status));
     phi__fetch_detach(f);
@@ -617,18 +604,6 @@ static bool phi__fetch_head(phi__fetch *f) {
         f->desc.on_head(f->desc.user_data, f->transfer->http_status,
                         phi__buf_str(&f->transfer->headers));
     return phi__fetch_still(f);
-}
-
-static bool phi__fetch_body(phi__fetch *f, phi_str bytes) {
-    size_t took = bytes.len;
-    f->busy = true;
-    f->resumed = false;
-    if (f->desc.on_body != NULL) took = f->desc.on_body(f->desc.user_data, bytes);
-    if (!phi__fetch_still(f)) return false;
-    PHI_ASSERT(took <= bytes.len);
-    if (took < bytes.len && !f->resumed) f->paused = true;
-    if (took > 0) (void)phi__transfer_took(f->transfer, took, true);
-    return true;
 }
 
 static phi_status phi__fetch_status(phi_status status) {
@@ -656,7 +631,15 @@ static size_t phi__fetch_go(phi__fetch *f) {
             return done;
         }
         done += n;
-        if (!phi__fetch_body(f, phi__str(unread.at, n))) return done;
+        phi_str bytes = phi__str(unread.at, n);
+        size_t took = bytes.len;
+        f->busy = true;
+        f->resumed = false;
+        if (f->desc.on_body != NULL) took = f->desc.on_body(f->desc.user_data, bytes);
+        if (!phi__fetch_still(f)) return done;
+        PHI_ASSERT(took <= bytes.len);
+        if (took < bytes.len && !f->resumed) f->paused = true;
+        if (took > 0) (void)phi__transfer_took(f->transfer, took, true);
     }
     if (!f->paused && f->transfer->ended) phi__fetch_end(f, phi__fetch_status(f->transfer->status));
     return done;
@@ -665,14 +648,12 @@ static size_t phi__fetch_go(phi__fetch *f) {
 /* ---- for the rooms above ---- */
 
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out) {
-    phi__transfer_owner owner;
-    phi__fetch *f;
     phi_status status = phi__fetch_check(rt, desc);
     *out = NULL;
     if (status != PHI_OK) return status;
-    f = phi__fetch_make(rt, desc);
+    phi__fetch *f = phi__fetch_make(rt, desc);
     if (f == NULL) return phi__error(rt, PHI_NO_MEMORY, "request: no memory");
-    memset(&owner, 0, sizeof owner);
+    phi__transfer_owner owner = PHI_ZERO;
     owner.wake = phi__fetch_wake;
     owner.object = f;
     status = phi__transfer_open(rt, desc->memory, &f->request, &f->desc.deadlines, desc->max_bytes,
@@ -717,11 +698,10 @@ PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     size_t done = 0;
     while (ready->first != NULL && done < PHI__FETCH_STEP) {
         phi__fetch *f = PHI__OWNER(ready->first, phi__fetch, ready);
-        size_t n;
         if (f->round == rt->step.round) return; /* later ones have had their turn, too */
         f->round = rt->step.round;
         phi__fetch_unready(f);
-        n = phi__fetch_go(f);
+        size_t n = phi__fetch_go(f);
         done += n;
         if (n == 0) continue;
         phi__slice_took(&rt->slice, n);
@@ -730,8 +710,7 @@ PHI__FN void phi__fetch_pump(phi_runtime *rt) {
 }
 
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt) {
-    phi__link *link;
-    for (link = rt->fetches.open.first; link != NULL; link = link->next) {
+    for (phi__link *link = rt->fetches.open.first; link != NULL; link = link->next) {
         phi__fetch *f = PHI__OWNER(link, phi__fetch, open);
         f->status = PHI_CANCELLED;
         phi__transfer_close(f->transfer);

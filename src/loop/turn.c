@@ -66,9 +66,8 @@ PHI__FN void phi__attempt_detach(phi__run *run) {
 }
 
 PHI__FN void phi__attempt_charge(phi__run *run) {
-    phi_usage usage;
     if (run->attempt.answer == NULL || !run->attempt.answer->live) return;
-    usage = run->attempt.answer->assembly.usage;
+    phi_usage usage = run->attempt.answer->assembly.usage;
     if (usage.total_tokens == 0) usage.total_tokens = phi__limits_charge_tokens(&usage);
     phi__limits_charge(run, &usage);
 }
@@ -80,18 +79,16 @@ PHI__FN void phi__attempt_rewind(phi__run *run) {
 
 /* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
 static bool phi__attempt_emit_start(phi__run *run) {
-    phi_event event;
     if (run->attempt.emitted) return true;
     run->attempt.emitted = true;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_MESSAGE_START; /* which shows nothing of it: there need be no room yet */
     return phi__events_emit(run->agent, &event, run->attempt.answer, 0);
 }
 
 static bool phi__attempt_retract(phi__run *run) {
-    phi_event event;
     if (!run->attempt.emitted) return true;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_RETRACT;
     return phi__events_answer_room(run->attempt.answer) &&
            phi__events_emit(run->agent, &event, run->attempt.answer, 0);
@@ -126,9 +123,8 @@ static void phi__attempt_abandon(phi__run *run) {
 
 /* Copied, without control characters and without the secrets that the requests carried. */
 static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str words, phi_str *out) {
-    char *at;
     if (!phi__arena_str(arena, words, out)) return false;
-    at = (char *)(uintptr_t)out->at;
+    char *at = (char *)(uintptr_t)out->at;
     out->len = phi__words_clean(at, out->len);
     (void)phi__secret_hide(&run->attempt.secrets, at, out->len, PHI__SECRET_WORDS);
     at[out->len] = '\0';
@@ -153,13 +149,6 @@ PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure
     run->attempt.fault = phi__attempt_keep_failure(run, failure);
     run->attempt.fault_status = status;
     return run->attempt.fault != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
-}
-
-/* How an attempt ends, for a state to return: PHI__RUN_ENDED, or PHI__RUN_LOST. Failed: it is
-   copied into the thread, without the secrets that the requests carried. */
-static phi__state phi__attempt_whole(phi__run *run) {
-    run->attempt.fault = NULL;
-    return PHI__RUN_ENDED;
 }
 
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure) {
@@ -221,50 +210,42 @@ static void phi__attempt_hide_text(phi__run *run, phi_str text, phi__secret_text
 }
 
 PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result) {
-    size_t i;
     if (result == NULL) return NULL;
     phi__secret_add_key(&run->attempt.secrets, phi_str_of(run->agent->desc.model.api_key));
     if (run->attempt.secrets.failed) return NULL;
-    for (i = 0; i < result->content_count; i++)
+    for (size_t i = 0; i < result->content_count; i++)
         phi__attempt_hide_text(run, result->content[i].text, PHI__SECRET_BYTES);
     phi__attempt_hide_text(run, result->details, PHI__SECRET_JSON);
     return result;
 }
 
-static phi__state phi__attempt_open_provider(phi__run *run) {
-    phi_failure failure;
-    phi_status status;
-    run->reserved.requests = 0; /* it was made */
-    status = phi__provider_open(run);
-    if (run->agent->slot == NULL) return PHI__RUN_OVER;
-    if (status == PHI_OK) return PHI__RUN_STREAM;
-    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    status = status == PHI_BUSY ? PHI_FULL : phi__transfer_status(status);
-    failure =
-        phi__failure_of(phi__failure_kind_of(status), status == PHI_FULL, phi_status_text(status));
-    return phi__attempt_failed(run, &failure, status);
-}
-
 /* The states SEND, STREAM and BACKOFF. */
 static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
-    phi__transfer_owner owner;
-    phi_status status;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
-    if (agent->in_process) return phi__attempt_open_provider(run);
-    memset(&owner, 0, sizeof owner);
+    if (agent->in_process) {
+        run->reserved.requests = 0; /* it was made */
+        phi_status status = phi__provider_open(run);
+        if (run->agent->slot == NULL) return PHI__RUN_OVER;
+        if (status == PHI_OK) return PHI__RUN_STREAM;
+        if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+        status = status == PHI_BUSY ? PHI_FULL : phi__transfer_status(status);
+        phi_failure failure = phi__failure_of(phi__failure_kind_of(status), status == PHI_FULL,
+                                              phi_status_text(status));
+        return phi__attempt_failed(run, &failure, status);
+    }
+    phi__transfer_owner owner = PHI_ZERO;
     owner.run = run;
-    status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                                &agent->desc.deadlines, agent->desc.memory.max_response_bytes,
-                                &owner, &run->attempt.transfer);
+    phi_status status = phi__transfer_open(
+        agent->rt, &agent->memory, &run->attempt.encoder.request, &agent->desc.deadlines,
+        agent->desc.memory.max_response_bytes, &owner, &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
         bool full = status == PHI_FULL;
-        phi_failure failure;
         status = phi__transfer_network_status(status);
-        failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
+        phi_failure failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
         return phi__attempt_failed(run, &failure, status);
     }
     *wait = true;
@@ -309,7 +290,6 @@ static void phi__attempt_opaque(phi__run *run, size_t block) {
 static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
                               size_t from) {
     phi__run *run = (phi__run *)ctx;
-    const phi__draft *draft;
     run->attempt.alive = true;
     if (part == PHI__PART_AGAIN) {
         run->attempt.answer->viewed = false;
@@ -329,7 +309,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
     if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
     if (run->attempt.lost) return;
-    draft = &assembly->drafts[block];
+    const phi__draft *draft = &assembly->drafts[block];
     if (!phi__events_emit_delta(
             run->agent, phi__attempt_delta_kind(phi__assembly_kind(assembly, block)),
             (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
@@ -342,11 +322,10 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
 /* The transport's own trouble. */
 static phi__state phi__attempt_broken(phi__run *run) {
     phi__transfer *transfer = run->attempt.transfer;
-    phi_failure failure;
     phi_status status = phi__transfer_network_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    failure = phi__failure_of(
+    phi_failure failure = phi__failure_of(
         late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
         transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
             transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
@@ -357,9 +336,8 @@ static phi__state phi__attempt_broken(phi__run *run) {
 
 /* Calls the features that want new parts of an answer. False: the agent is gone. */
 static bool phi__attempt_slice(phi__run *run, bool whole) {
-    phi__moment moment;
     if (!run->slices) return true;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_SLICE;
     moment.agent = run->agent;
     moment.run = run;
@@ -370,15 +348,17 @@ static bool phi__attempt_slice(phi__run *run, bool whole) {
 /* Nothing more will be written. */
 static phi__state phi__attempt_finished(phi__run *run, int http_status) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
-    phi_failure failure;
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     phi__assembly_hide(assembly, &run->attempt.secrets);
     phi__assembly_finish(assembly);
     phi__repair_calls(assembly);
     if (!phi__attempt_slice(run, true)) return PHI__RUN_OVER;
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
-    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
-    failure = assembly->failure;
+    if (assembly->failure.kind == PHI_FAILURE_NONE) {
+        run->attempt.fault = NULL;
+        return PHI__RUN_ENDED;
+    }
+    phi_failure failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = http_status;
     return phi__attempt_failed(run, &failure,
                                assembly->status != PHI_OK ? assembly->status
@@ -524,10 +504,9 @@ static void phi__attempt_linger(phi__run *run) {
 
 /* A model of the host's own, in process. */
 static phi__state phi__attempt_poll(phi__run *run, bool *wait) {
-    bool over;
     run->attempt.answer->assembly.sink = phi__attempt_part;
     run->attempt.answer->assembly.ctx = run;
-    over = phi__provider_poll(run, wait);
+    bool over = phi__provider_poll(run, wait);
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!over) {
         if (!phi__attempt_slice(run, false)) return PHI__RUN_OVER;
@@ -581,11 +560,11 @@ static double phi__attempt_end_retry_power(double base, uint32_t n) {
 
 PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_t attempt,
                                                  double random) {
-    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, delay;
+    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms;
     if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
     if (!(base >= 0)) base = 1;                 /* negative, or no number */
-    delay = (double)retry->initial_delay_ms *
-            phi__attempt_end_retry_power(base, attempt > 0 ? attempt - 1 : 0);
+    double delay = (double)retry->initial_delay_ms *
+                   phi__attempt_end_retry_power(base, attempt > 0 ? attempt - 1 : 0);
     if (!(delay < most)) delay = most;
     delay *= 0.8 + 0.4 * random;
     return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
@@ -637,8 +616,7 @@ static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t
    them: such calls get another. Servers that count their calls from 0 in each answer do that. */
 static bool phi__attempt_end_unique_ids(phi__run *run) {
     phi__answer *answer = run->attempt.answer;
-    size_t i;
-    for (i = 0; i < answer->assembly.count; i++) {
+    for (size_t i = 0; i < answer->assembly.count; i++) {
         phi_content *block = &answer->content[i];
         char id[5 + 17];
         phi_status status = PHI_OK;
@@ -658,10 +636,9 @@ static bool phi__attempt_end_unique_ids(phi__run *run) {
 static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
-    phi_message message;
     const phi_message *shown = phi__events_answer_whole(run->attempt.answer);
     if (shown == NULL) return NULL;
-    message = *shown;
+    phi_message message = *shown;
     if (failure == NULL && !phi__attempt_end_unique_ids(run)) return NULL;
     if (failure != NULL) {
         phi__attempt_end_words(failure, words, sizeof words);
@@ -688,9 +665,8 @@ static bool phi__attempt_end_emit_repairs(phi__run *run, const phi_message *kept
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     bool emitted = true;
     phi__buf words;
-    size_t i;
     phi__buf_init(&words, &run->agent->memory);
-    for (i = 0; emitted && i < assembly->count && i < kept->content_count; i++) {
+    for (size_t i = 0; emitted && i < assembly->count && i < kept->content_count; i++) {
         phi_event event = PHI_ZERO;
         if (assembly->drafts[i].note.len == 0) continue;
         phi__buf_clear(&words);
@@ -724,24 +700,21 @@ static bool phi__attempt_end_warn(phi__run *run, phi_str word) {
 
 /* Puts the answer into the log; false: no memory. */
 static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
-    phi__entry entry;
-    phi_event event;
-    phi_message *kept;
-    bool emitted, unknown = failure == NULL && run->attempt.answer->assembly.unknown_stop;
+    bool unknown = failure == NULL && run->attempt.answer->assembly.unknown_stop;
     if (!phi__attempt_emit_start(run)) return false;
-    kept = phi__attempt_end_keep_answer(run, failure);
+    phi_message *kept = phi__attempt_end_keep_answer(run, failure);
     if (kept == NULL) return false;
-    memset(&entry, 0, sizeof entry);
+    phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.at_ms = kept->timestamp_ms;
     entry.loop_id = run->loop_id;
     entry.turn_index = kept->turn_index;
     entry.message = kept;
     if (!phi__append(run->agent->thread, &entry, 1)) return false;
-    emitted = phi__attempt_end_emit_repairs(run, kept);
+    bool emitted = phi__attempt_end_emit_repairs(run, kept);
     phi__events_answer_settle(run->attempt.answer, kept);
     run->reply = kept;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
     return emitted && phi__events_emit(run->agent, &event, NULL, 0) &&
@@ -756,22 +729,19 @@ static double phi__attempt_end_random(phi__run *run) {
     return (double)bits / 4294967296.0;
 }
 
-/* How many attempts there are in all: the first one is no retry. */
-static uint32_t phi__attempt_end_most(const phi_retry *retry) {
-    return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
-}
-
 static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failure) {
-    uint32_t attempts = phi__attempt_end_most(&run->agent->desc.retry);
+    /* How many attempts there are in all: the first one is no retry. */
+    const phi_retry *retry = &run->agent->desc.retry;
+    uint32_t attempts =
+        retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
     char words[400], line[560], most[16] = "unlimited";
-    phi_event event;
     phi__attempt_end_words(failure, words, sizeof words);
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
     if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
     (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
                    (unsigned)run->attempt.retries, most, (double)run->attempt.delay_ms / 1000.0,
                    words);
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_RETRY;
     event.failure = failure;
     event.status = phi__failure_status(failure);
@@ -782,56 +752,21 @@ static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failur
     return phi__events_emit(run->agent, &event, NULL, 0);
 }
 
-/* failure: in the thread. */
-static phi__state phi__attempt_end_again(phi__run *run, const phi_failure *failure) {
-    uint64_t now = phi__io_now_us(run->agent->rt->io);
-    bool emitted;
-    run->attempt.retries++;
-    run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
-    emitted = phi__attempt_retract(run) && phi__attempt_end_emit_retry(run, failure);
-    phi__attempt_abandon(run);
-    if (!emitted || !phi__schedule_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
-    return PHI__RUN_BACKOFF;
-}
-
 /* The next state, if a feature can handle the failure, which is too long a request's, or, `whole`,
    one for good. ON: none can. */
 static phi__state phi__attempt_end_offer(phi__run *run, bool whole) {
-    phi__moment moment;
-    phi__state outcome;
-    bool emitted;
-    memset(&moment, 0, sizeof moment);
+    phi__moment moment = PHI_ZERO;
     moment.point = PHI__POINT_FAILED;
     moment.agent = run->agent;
     moment.run = run;
     moment.failure = run->attempt.fault;
     moment.whole = whole;
-    outcome = phi__feature_take(&moment);
+    phi__state outcome = phi__feature_take(&moment);
     run->attempt.fault = moment.failure;
     if (outcome == PHI__RUN_ON || run->attempt.answer == NULL) return outcome;
-    emitted = phi__attempt_retract(run);
+    bool emitted = phi__attempt_retract(run);
     phi__attempt_abandon(run);
     return emitted ? outcome : PHI__RUN_LOST;
-}
-
-/* Another key, once a turn. */
-static phi__state phi__attempt_end_refused(phi__run *run) {
-    bool emitted = phi__attempt_retract(run);
-    run->attempt.refused = run->attempt.fresh = true;
-    phi__attempt_abandon(run);
-    return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
-}
-
-/* The same request without its thinking: it is rendered again, and the answers that lose their
-   thinking are reported. */
-static phi__state phi__attempt_end_unthink(phi__run *run) {
-    bool emitted = phi__attempt_retract(run);
-    phi__thinking_bar(run);
-    phi__attempt_abandon(run);
-    phi__attempt_clear(run);
-    phi__model_call_list_clear(run);
-    phi__projection_clear(run);
-    return emitted ? PHI__RUN_TURN : PHI__RUN_LOST;
 }
 
 /* ---- for good ---- */
@@ -853,12 +788,11 @@ static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
 
 /* The same where the fault is for good, and there may be no attempt any more. */
 static phi__state phi__attempt_end_give_up(phi__run *run) {
-    const phi_failure *failure;
     phi__state next = PHI__RUN_ON;
     if (phi__attempt_end_wanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
         next = phi__attempt_end_offer(run, true);
     if (next != PHI__RUN_ON) return next;
-    failure = run->attempt.fault;
+    const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was freed */
         run->attempt.answer = phi__events_answer_new(run);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
@@ -887,15 +821,37 @@ static phi__state phi__attempt_end(phi__run *run) {
     if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
         !run->attempt.fresh && phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL) &&
-        phi__attempt_end_wanted(run))
-        return phi__attempt_end_refused(run);
-    if (phi__attempt_end_wanted(run) && phi__thinking_refused(run, failure))
-        return phi__attempt_end_unthink(run);
+        phi__attempt_end_wanted(run)) {
+        /* Another key, once a turn. */
+        bool emitted = phi__attempt_retract(run);
+        run->attempt.refused = run->attempt.fresh = true;
+        phi__attempt_abandon(run);
+        return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
+    }
+    if (phi__attempt_end_wanted(run) && phi__thinking_refused(run, failure)) {
+        /* The same request without its thinking: it is rendered again, and the answers that
+           lose their thinking are reported. */
+        bool emitted = phi__attempt_retract(run);
+        phi__thinking_bar(run);
+        phi__attempt_abandon(run);
+        phi__attempt_clear(run);
+        phi__model_call_list_clear(run);
+        phi__projection_clear(run);
+        return emitted ? PHI__RUN_TURN : PHI__RUN_LOST;
+    }
     if (phi__attempt_end_wanted(run) &&
         phi__attempt_end_retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
                                       phi__attempt_end_random(run), &run->attempt.delay_ms) &&
-        phi__limits_leaves(run, run->attempt.delay_ms))
-        return phi__attempt_end_again(run, failure);
+        phi__limits_leaves(run, run->attempt.delay_ms)) {
+        uint64_t now = phi__io_now_us(run->agent->rt->io);
+        run->attempt.retries++;
+        run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
+        bool emitted = phi__attempt_retract(run) && phi__attempt_end_emit_retry(run, failure);
+        phi__attempt_abandon(run);
+        if (!emitted || !phi__schedule_timer_set(run, run->attempt.retry_at_us))
+            return PHI__RUN_LOST;
+        return PHI__RUN_BACKOFF;
+    }
     return phi__attempt_end_give_up(run);
 }
 
@@ -952,16 +908,14 @@ static phi__state phi__states_leave(phi__run *run, phi_status status) {
 /* ---- opening ---- */
 
 static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
-    phi_hook hook;
-    phi__hooked hooked;
     if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
     if (phi__states_unwanted(run) && run->decision.state == PHI__DECISION_NONE)
         return PHI__RUN_OPEN;
     if (!phi__states_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
-    hook = phi__hooks_make(run, PHI_HOOK_BEFORE_LOOP);
-    hooked = phi__hooks_run(run, &hook);
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_LOOP);
+    phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
         run->status = PHI_CANCELLED;
         hooked = PHI__HOOK_DENY;
@@ -975,36 +929,30 @@ static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
 }
 
 static phi__state phi__states_open(phi__run *run) {
-    phi__state next;
     if (!phi__run_emit_start(run)) return PHI__RUN_LOST;
     if (!run->no_turns) return PHI__RUN_FILTER;
-    next = phi__feature_run(run, PHI__POINT_ERRAND);
+    phi__state next = phi__feature_run(run, PHI__POINT_ERRAND);
     return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
-}
-
-/* Ended while a filter waits: input that was not passed is not stored. */
-static phi__state phi__states_filter_aborted(phi__run *run) {
-    size_t i;
-    bool emitted = true;
-    for (i = 0; i < run->said.prompt_count && emitted; i++) {
-        phi_event event;
-        bool failed = false;
-        memset(&event, 0, sizeof event);
-        event.kind = PHI_EV_INPUT_DROPPED;
-        event.input = PHI_INPUT_PROMPT;
-        event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
-        event.source = PHI__LIT("The run was ended before a filter had decided");
-        emitted = !failed && phi__events_emit(run->agent, &event, NULL, 0);
-    }
-    run->said.prompts = NULL;
-    if (!emitted) return PHI__RUN_LOST;
-    return phi__states_leave(run, PHI_CANCELLED);
 }
 
 static phi__state phi__states_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__input_filter_prompts(run);
-    if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run))
-        return phi__states_filter_aborted(run);
+    if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
+        /* Ended while a filter waits: input that was not passed is not stored. */
+        bool emitted = true;
+        for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
+            bool failed = false;
+            phi_event event = PHI_ZERO;
+            event.kind = PHI_EV_INPUT_DROPPED;
+            event.input = PHI_INPUT_PROMPT;
+            event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
+            event.source = PHI__LIT("The run was ended before a filter had decided");
+            emitted = !failed && phi__events_emit(run->agent, &event, NULL, 0);
+        }
+        run->said.prompts = NULL;
+        if (!emitted) return PHI__RUN_LOST;
+        return phi__states_leave(run, PHI_CANCELLED);
+    }
     if (hooked == PHI__HOOK_DENY) {
         run->said.prompts = NULL;
         phi__run_silence(run);
@@ -1022,9 +970,8 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
 }
 
 static phi__state phi__states_poll(phi__run *run, bool *wait) {
-    phi__hooked hooked;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+    phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_TOP;
     return phi__hooks_next(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
 }
@@ -1033,13 +980,10 @@ static phi__state phi__states_poll(phi__run *run, bool *wait) {
 
 /* The words go into the log as the user's, outside any turn. */
 static phi__state phi__states_stop(phi__run *run, const char *reason) {
-    phi_content content;
-    phi_message message, *kept;
-    phi__texts_args args;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.name = phi_str_of(reason);
-    memset(&content, 0, sizeof content);
-    memset(&message, 0, sizeof message);
+    phi_content content = PHI_ZERO;
+    phi_message message = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     if (!phi__texts_make(&run->arena, run->agent->desc.texts, PHI_TEXT_STOPPED, &args,
                          &content.text))
@@ -1048,7 +992,7 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     message.content = &content;
     message.content_count = 1;
     phi__events_stamp(run, &message);
-    kept = phi__append_keep(run->agent->thread, &message);
+    phi_message *kept = phi__append_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__states_emit_prompts(run) || !phi__events_log(run, kept))
         return PHI__RUN_LOST;
     run->said.emitted_messages = run->agent->thread->messages.count;
@@ -1065,9 +1009,8 @@ static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *
 
 /* Filters the pending input in the state `here`. RUN_ON: all of it has passed. */
 static phi__state phi__states_filter_pending(phi__run *run, phi__state here, bool *wait) {
-    phi__hooked hooked;
     if (run->poll.pending.head == NULL) return PHI__RUN_ON;
-    hooked = phi__input_filter_pending(run);
+    phi__hooked hooked = phi__input_filter_pending(run);
     if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_ON;
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
     return phi__hooks_next(run, hooked, here, here, here, wait);
@@ -1075,14 +1018,13 @@ static phi__state phi__states_filter_pending(phi__run *run, phi__state here, boo
 
 static phi__state phi__states_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
-    phi__state next;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
     if (run->agent->sources != NULL && run->own.toolset == NULL &&
         run->agent->rt->features.sources->refresh(run->agent, false) != PHI_OK)
         return PHI__RUN_LOST;
     if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
-    next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
+    phi__state next = phi__states_filter_pending(run, PHI__RUN_TOP, wait);
     if (next != PHI__RUN_ON) return next;
     if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__reserve_call(run, 0, reason, sizeof reason))
@@ -1094,12 +1036,10 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
 }
 
 static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
-    phi_hook hook;
-    phi__hooked hooked;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
     if (!phi__states_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
-    hook = phi__hooks_make(run, PHI_HOOK_BEFORE_TURN);
-    hooked = phi__hooks_run(run, &hook);
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_TURN);
+    phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_DENIED);
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
@@ -1109,29 +1049,17 @@ static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
    may begin. */
 static phi__state phi__states_late_input(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
-    phi__state next;
     if (run->agent->queues.injected.head != NULL) {
         phi__input_take_injected(run);
         if (!phi__reserve_call(run, 0, reason, sizeof reason))
             return phi__states_at_limit(run, reason, wait);
     }
-    next = phi__states_filter_pending(run, PHI__RUN_TURN, wait);
+    phi__state next = phi__states_filter_pending(run, PHI__RUN_TURN, wait);
     if (*wait && phi__states_unwanted(run)) {
         *wait = false;
         return phi__states_leave(run, PHI_CANCELLED);
     }
     return next;
-}
-
-/* Resets the fields of one turn. */
-static void phi__states_turn_clear(phi__run *run) {
-    phi__attempt_clear(run);
-    phi__limits_charge_clear(run);
-    run->reply = NULL;
-    run->turn.steered = false;
-    phi__tools_round_clear(run);
-    phi__model_call_list_clear(run);
-    phi__projection_clear(run);
 }
 
 /* To the model call, unless a feature has something to do before it. */
@@ -1140,40 +1068,42 @@ static phi__state phi__states_turn_call(phi__run *run) {
     return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
 }
 
-/* A turn that had begun, of a run out of a snapshot, or for another model: out of a snapshot it has
-   reserved nothing yet. */
-static phi__state phi__states_turn_again(phi__run *run, bool *wait) {
-    char reason[PHI__REASON];
-    phi__state next = PHI__RUN_TURN_END;
-    if (!phi__states_unwanted(run)) {
-        if (!phi__limits_reached(run, reason, sizeof reason) &&
-            phi__reserve_call(run, 0, reason, sizeof reason)) {
-            phi__limits_pause_end(run);
-            return phi__states_turn_call(run);
-        }
-        next = phi__reserve_pause(run, reason, wait);
-        if (next == PHI__RUN_ON) return phi__reserve_refuse(run, reason);
-    }
-    if (!*wait) phi__limits_pause_end(run);
-    return next;
-}
-
 static phi__state phi__states_turn_begin(phi__run *run, bool *wait) {
-    phi_event event;
-    phi__entry entry;
-    phi__state next;
-    if (run->turn.open) return phi__states_turn_again(run, wait);
+    if (run->turn.open) {
+        /* A turn that had begun, of a run out of a snapshot, or for another model: out of a
+           snapshot it has reserved nothing yet. */
+        char reason[PHI__REASON];
+        phi__state next = PHI__RUN_TURN_END;
+        if (!phi__states_unwanted(run)) {
+            if (!phi__limits_reached(run, reason, sizeof reason) &&
+                phi__reserve_call(run, 0, reason, sizeof reason)) {
+                phi__limits_pause_end(run);
+                return phi__states_turn_call(run);
+            }
+            next = phi__reserve_pause(run, reason, wait);
+            if (next == PHI__RUN_ON) return phi__reserve_refuse(run, reason);
+        }
+        if (!*wait) phi__limits_pause_end(run);
+        return next;
+    }
     if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
-    next = phi__states_late_input(run, wait);
+    phi__state next = phi__states_late_input(run, wait);
     if (next != PHI__RUN_ON) return next;
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
-    memset(&entry, 0, sizeof entry);
+    phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_TURN_START;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
-    phi__states_turn_clear(run);
+    /* Resets the fields of one turn. */
+    phi__attempt_clear(run);
+    phi__limits_charge_clear(run);
+    run->reply = NULL;
+    run->turn.steered = false;
+    phi__tools_round_clear(run);
+    phi__model_call_list_clear(run);
+    phi__projection_clear(run);
     if (!phi__events_emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* its start was emitted, so its end will be */
     if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
@@ -1203,23 +1133,20 @@ static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
 }
 
 static phi__state phi__states_turn_end(phi__run *run) {
-    phi_event event;
-    phi__entry entry;
-    bool room;
     phi__attempt_drop(run);
     if (run->tools.calls != NULL) phi__tools_drop(run);
     phi__limits_budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
-    memset(&event, 0, sizeof event);
-    memset(&entry, 0, sizeof entry);
+    phi_event event = PHI_ZERO;
+    phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_TURN_END;
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = ((run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
-            phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON) &&
-           phi__states_turn_usage(run, &entry);
+    bool room = ((run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
+                 phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON) &&
+                phi__states_turn_usage(run, &entry);
     room = phi__events_emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
     if (run->agent->thread->journal != NULL) (void)phi__stored_run(run);
@@ -1245,9 +1172,8 @@ static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
 
 /* True if an answer is a pause with no block that can be sent back. */
 static bool phi__states_paused_empty(const phi_message *m) {
-    size_t i;
     if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_PAUSED) return false;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT ? phi__str_trim(c->text).len > 0
                                         : c->kind != PHI_CONTENT_THINKING && !c->incomplete)
@@ -1280,23 +1206,20 @@ static phi__state phi__states_answered(phi__run *run) {
 
 /* ---- another one? ---- */
 
-static phi__state phi__states_repeated(phi__run *run) {
-    char reason[PHI__REASON];
-    (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
-                   (unsigned)run->agent->desc.tool_options.repeat_stop_after,
-                   (unsigned)run->agent->desc.tool_options.repeat_stop_after);
-    return phi__states_stop(run, reason);
-}
-
 static phi__state phi__states_next(phi__run *run, bool *wait) {
-    phi__hooked hooked;
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run) || run->reply == NULL)
         return phi__states_leave(run, PHI_CANCELLED);
-    if (run->tools.repeated) return phi__states_repeated(run);
+    if (run->tools.repeated) {
+        char reason[PHI__REASON];
+        (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
+                       (unsigned)run->agent->desc.tool_options.repeat_stop_after,
+                       (unsigned)run->agent->desc.tool_options.repeat_stop_after);
+        return phi__states_stop(run, reason);
+    }
     if (run->poll.on || (run->poll.pending.head == NULL && !run->turn.steered)) {
-        hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+        phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__hooks_next(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
@@ -1322,9 +1245,8 @@ static bool phi__states_seal(phi__run *run) {
 }
 
 static phi__state phi__states_follow_up(phi__run *run, bool *wait) {
-    phi__hooked hooked;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
+    phi__hooked hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
@@ -1338,8 +1260,7 @@ static phi__state phi__states_follow_up(phi__run *run, bool *wait) {
 
 static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usage) {
     const phi_thread *thread = run->agent->thread;
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_AGENT_END;
     event.status = run->status;
     event.failure = run->failure;
@@ -1361,7 +1282,6 @@ static phi__state phi__states_close(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
-    phi_event event;
     phi__schedule_publish_state(agent, false);
     if (run->decision.point != 0) phi__hooks_decision_drop(&run->decision);
     phi__limits_budget_release(run);
@@ -1377,7 +1297,7 @@ static phi__state phi__states_close(phi__run *run) {
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__responses_close(run);
-    event = phi__states_end_event(run, usage); /* the next calls may switch lanes */
+    phi_event event = phi__states_end_event(run, usage); /* the next calls may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
@@ -1386,9 +1306,8 @@ static phi__state phi__states_close(phi__run *run) {
 }
 
 static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
-    phi_hook hook;
     if (!phi__states_wants_hook(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
-    hook = phi__hooks_make(run, PHI_HOOK_AFTER_LOOP);
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
     hook.usage = &phi__limits_charge_of(run)->usage;
     if (phi__hooks_run(run, &hook) == PHI__HOOK_WAIT && !phi__states_unwanted(run)) {
@@ -1436,14 +1355,6 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     return PHI__RUN_OVER;
 }
 
-/* An outcome may lead to another. They are those of the same state: nothing comes in between. */
-static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
-    if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
-    if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_end_give_up(run);
-    if (outcome == PHI__RUN_ANSWERED) outcome = phi__states_answered(run);
-    return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
-}
-
 /* Its watcher looks at the events so far. False: the agent was freed. */
 static bool phi__states_between(phi__agent *agent) {
     const phi__child_watch *watch = agent->tree.watch;
@@ -1458,7 +1369,13 @@ static void phi__states_advance(phi__run *run) {
     for (;;) {
         bool wait = false;
         phi__agent *agent = run->agent;
-        run->state = phi__states_follow(run, phi__states_enter(run, &wait));
+        /* An outcome may lead to another. They are those of the same state: nothing comes in
+           between. */
+        phi__state outcome = phi__states_enter(run, &wait);
+        if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
+        if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_end_give_up(run);
+        if (outcome == PHI__RUN_ANSWERED) outcome = phi__states_answered(run);
+        run->state = outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
         if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
         if (agent->tree.due && !phi__states_between(agent)) return;
         if (run->state == PHI__RUN_OVER) {

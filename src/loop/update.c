@@ -37,8 +37,7 @@ static phi_status phi__reply_now(phi_call handle, phi_str text, bool is_error) {
 }
 
 static phi__post phi__reply_post(phi_call handle, phi_str text, bool is_error) {
-    phi__post post;
-    memset(&post, 0, sizeof post);
+    phi__post post = PHI_ZERO;
     post.kind = PHI__POST_FINISH;
     post.index = handle.index;
     post.gen = handle.gen;
@@ -48,13 +47,11 @@ static phi__post phi__reply_post(phi_call handle, phi_str text, bool is_error) {
 }
 
 static phi_status phi__reply_text(phi_call handle, const char *text, bool is_error) {
-    phi__post post;
-    phi_status status;
     struct phi__inbox_record *record = NULL;
     if (handle.rt == NULL || text == NULL) return PHI_BAD_ARG;
     if (!phi__call_pending(handle)) return PHI_STALE;
-    post = phi__reply_post(handle, phi_str_of(text), is_error);
-    status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
+    phi__post post = phi__reply_post(handle, phi_str_of(text), is_error);
+    phi_status status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
     if (status == PHI_OK) return phi__reply_send(handle, record);
     return phi__reply_pumps(handle.rt) ? phi__reply_now(handle, post.text, is_error) : status;
 }
@@ -63,9 +60,8 @@ static phi_status phi__reply_format_now(phi_call handle, size_t size, bool is_er
                                         const char *format, va_list args) {
     phi_status status = PHI_NO_MEMORY;
     phi_arena scratch;
-    char *text;
     phi_arena_init(&scratch, &handle.rt->memory, 0);
-    text = (char *)phi_arena_alloc(&scratch, size);
+    char *text = (char *)phi_arena_alloc(&scratch, size);
     if (text != NULL) {
         (void)vsnprintf(text, size, format, args);
         status = phi__reply_now(handle, phi__str(text, size - 1), is_error);
@@ -78,21 +74,17 @@ static phi_status phi__reply_format_now(phi_call handle, size_t size, bool is_er
 static phi_status phi__reply_format(phi_call handle, bool is_error, const char *format,
                                     va_list args) {
     struct phi__inbox_record *record = NULL;
-    phi_status status;
-    phi__post post;
-    size_t size;
     va_list twice;
-    int len;
     if (handle.rt == NULL || format == NULL) return PHI_BAD_ARG;
     if (!phi__call_pending(handle)) return PHI_STALE;
     va_copy(twice, args);
-    len = vsnprintf(NULL, 0, format, twice);
+    int len = vsnprintf(NULL, 0, format, twice);
     va_end(twice);
     if (len < 0) return PHI_BAD_ARG;
-    size = (size_t)len + 1;
-    post = phi__reply_post(handle, phi__str(NULL, size), is_error);
+    size_t size = (size_t)len + 1;
+    phi__post post = phi__reply_post(handle, phi__str(NULL, size), is_error);
     post.flag |= (uint32_t)PHI__CALL_TERMINATED;
-    status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
+    phi_status status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
     if (status == PHI_OK) {
         (void)vsnprintf(phi__inbox_text(record), size, format, args);
         return phi__reply_send(handle, record);
@@ -112,19 +104,17 @@ PHI_API phi_status phi_call_fail(phi_call call, const char *text) {
 }
 
 PHI_API phi_status phi_call_replyf(phi_call call, const char *format, ...) {
-    phi_status status;
     va_list args;
     va_start(args, format);
-    status = phi__reply_format(call, false, format, args);
+    phi_status status = phi__reply_format(call, false, format, args);
     va_end(args);
     return status;
 }
 
 PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) {
-    phi_status status;
     va_list args;
     va_start(args, format);
-    status = phi__reply_format(call, true, format, args);
+    phi_status status = phi__reply_format(call, true, format, args);
     va_end(args);
     return status;
 }
@@ -143,10 +133,8 @@ typedef struct phi__update {
 static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
                                    const phi__update *update) {
     phi__toolcall *call = phi__call_find(handle);
-    phi_event event;
-    bool done;
     if (call == NULL) return PHI_STALE;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = kind;
     event.call = handle;
     event.tool_call_id = call->block->id;
@@ -154,8 +142,8 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     event.text = update->text;
     event.child_loop_id = update->child_loop_id;
     if (phi__events_backlog(call->run->agent)) return PHI_FULL;
-    done = update->part != NULL ? phi__events_emit_part(call->run->agent, &event, update->part)
-                                : phi__events_emit(call->run->agent, &event, NULL, 0);
+    bool done = update->part != NULL ? phi__events_emit_part(call->run->agent, &event, update->part)
+                                     : phi__events_emit(call->run->agent, &event, NULL, 0);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -163,14 +151,11 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
    emitted, or its call is gone. */
 static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
     phi__toolcall *call = phi__call_find(handle);
-    phi__agent *agent;
-    phi_hook hook;
-    phi_verdict verdict;
     bool inside = handle.rt->in_step;
     if (call == NULL) return false;
-    agent = call->run->agent;
+    phi__agent *agent = call->run->agent;
     if (!phi__hooks_wanted(agent, point)) return true;
-    hook = phi__hooks_make(call->run, point);
+    phi_hook hook = phi__hooks_make(call->run, point);
     hook.call = handle;
     hook.tool_name = call->block->name;
     hook.tool_call_id = call->block->id;
@@ -180,7 +165,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     call->updating = true;
     /* an update may come between two steps: hooks have the same rights */
     handle.rt->in_step = true;
-    verdict = agent->desc.hook_fn(phi__hooks_user_data(agent), &hook);
+    phi_verdict verdict = agent->desc.hook_fn(phi__hooks_user_data(agent), &hook);
     handle.rt->in_step = inside;
     call = phi__call_find(handle);
     if (call != NULL) call->updating = false;
@@ -188,17 +173,15 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
 }
 
 static phi_status phi__update_make(phi_call handle, const phi__update *update) {
-    phi_status status;
     if (!phi__update_hook(handle, PHI_HOOK_BEFORE_TOOL_UPDATE, update))
         return phi__call_find(handle) != NULL ? PHI_OK : PHI_STALE;
-    status = phi__update_emit(handle, PHI_EV_TOOL_UPDATE, update);
+    phi_status status = phi__update_emit(handle, PHI_EV_TOOL_UPDATE, update);
     if (status == PHI_OK) (void)phi__update_hook(handle, PHI_HOOK_AFTER_TOOL_UPDATE, update);
     return status;
 }
 
 static phi_message phi__update_part(const phi__toolcall *call, const phi_tool_result *partial) {
-    phi_message part;
-    memset(&part, 0, sizeof part);
+    phi_message part = PHI_ZERO;
     part.role = PHI_ROLE_TOOL_RESULT;
     part.content = partial->content;
     part.content_count = partial->content_count;
@@ -217,10 +200,9 @@ static void phi__update_tape(phi__toolcall *call, const phi__update *update,
 
 PHI__FN phi_status phi__update_text(phi_call handle, phi_str text) {
     phi__toolcall *call = phi__call_find(handle);
-    phi__update update;
     if (call == NULL) return PHI_STALE;
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
-    memset(&update, 0, sizeof update);
+    phi__update update = PHI_ZERO;
     update.text = text;
     phi__update_tape(call, &update, NULL, false);
     return phi__update_make(handle, &update);
@@ -228,8 +210,7 @@ PHI__FN phi_status phi__update_text(phi_call handle, phi_str text) {
 
 PHI__FN phi_status phi__update_progress(phi_call handle, phi_str text) {
     phi__toolcall *call = phi__call_find(handle);
-    phi__update update;
-    memset(&update, 0, sizeof update);
+    phi__update update = PHI_ZERO;
     update.text = text;
     if (call != NULL) phi__update_tape(call, &update, NULL, true);
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
@@ -246,10 +227,7 @@ static bool phi__update_is_text(const phi_tool_result *given) {
 PHI_API phi_status phi_call_update(phi_call handle, const phi_tool_result *given) {
     phi_status status = phi__call_check(handle, "phi_call_update", given);
     phi__toolcall *call = phi__call_find(handle);
-    phi_tool_result partial;
     phi_content one;
-    phi_message part;
-    phi__update update;
     phi_arena scratch;
     bool failed = false;
     if (status != PHI_OK) return status;
@@ -257,9 +235,9 @@ PHI_API phi_status phi_call_update(phi_call handle, const phi_tool_result *given
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
     if (phi__update_is_text(given)) return phi__update_text(handle, phi_str_of(given->text));
     phi_arena_init(&scratch, &handle.rt->memory, 0);
-    partial = phi__call_whole(given, &one);
-    part = phi__update_part(call, &partial);
-    memset(&update, 0, sizeof update);
+    phi_tool_result partial = phi__call_whole(given, &one);
+    phi_message part = phi__update_part(call, &partial);
+    phi__update update = PHI_ZERO;
     update.part = &part;
     update.child_loop_id = phi_str_of(partial.child_loop_id);
     update.text = phi_message_text(&part, "\n", &scratch, &failed);
@@ -286,16 +264,6 @@ PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
     return bytes <= call->state_bytes ? call->state : NULL;
 }
 
-static phi_str phi__update_context(const phi__toolcall *call) {
-    const phi__agent *agent = call->run->agent;
-    phi_str context = call->run->own.context;
-    while (agent != NULL && context.len == 0 && phi__find_hidden(agent)) {
-        agent = agent->tree.parent;
-        if (agent != NULL && agent->run != NULL) context = agent->run->own.context;
-    }
-    return context;
-}
-
 PHI_API phi_call_info phi_call_get_info(phi_call handle) {
     phi_call_info info = PHI_ZERO;
     if (handle.rt != NULL && !phi__reply_elsewhere(handle.rt)) return phi__update_info(handle);
@@ -312,7 +280,13 @@ PHI__FN phi_call_info phi__update_info(phi_call handle) {
     info.id = call->block->id;
     info.tool_name = call->block->name;
     info.arguments = call->arguments;
-    info.context = phi__update_context(call);
+    const phi__agent *agent = call->run->agent;
+    phi_str context = call->run->own.context;
+    while (agent != NULL && context.len == 0 && phi__find_hidden(agent)) {
+        agent = agent->tree.parent;
+        if (agent != NULL && agent->run != NULL) context = agent->run->own.context;
+    }
+    info.context = context;
     info.block_index = (uint32_t)(call->block - call->run->reply->content);
     info.timeout_ms = call->tool != NULL ? call->tool->timeout_ms : 0;
     return info;

@@ -63,11 +63,10 @@ static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
 
 /* One character of the pattern, no star: where the pattern continues, or 0: no match. */
 static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
-    size_t end;
     bool in;
     if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
     if (p.at[at] == '[') {
-        end = phi__glob_set(p, at, c, &in);
+        size_t end = phi__glob_set(p, at, c, &in);
         *work += (end != 0 ? end : p.len) - at;
         if (end != 0) return in && c != '/' ? end : 0;
     }
@@ -124,10 +123,9 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
 /* The end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: it does not close. */
 static size_t phi__glob_token(phi_str p, size_t at) {
     bool in;
-    size_t end;
     if (p.at[at] == '\\') return at + 1 < p.len ? at + 2 : SIZE_MAX;
     if (p.at[at] != '[') return at + 1;
-    end = phi__glob_set(p, at, '\0', &in);
+    size_t end = phi__glob_set(p, at, '\0', &in);
     return end != 0 ? end : SIZE_MAX;
 }
 
@@ -153,8 +151,7 @@ static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
    braces. */
 static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open, size_t close) {
     phi__buf whole;
-    phi_str p;
-    size_t at, begin = open + 1;
+    size_t begin = open + 1;
     int depth = 0;
     phi__buf_init(&whole, out->memory);
     phi__buf_add(&whole, out->at + from, len);
@@ -162,10 +159,10 @@ static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open,
         out->failed = true;
         return;
     }
-    p = phi__str(whole.at, whole.len); /* with its NUL */
+    phi_str p = phi__str(whole.at, whole.len); /* with its NUL */
     out->len -= len;
     memmove(out->at + from, out->at + from + len, out->len - from);
-    for (at = begin; at <= close; at = phi__glob_token(p, at)) {
+    for (size_t at = begin; at <= close; at = phi__glob_token(p, at)) {
         char c = p.at[at];
         if (c == '{') depth++;
         if (at == close || (c == ',' && depth == 0)) {
@@ -183,9 +180,8 @@ static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open,
 
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
     size_t begin = out->len, from = begin, open, close, choices = 0, splits = 0;
-    const char *wrong;
     if (pattern.len > PHI__GLOB_PATTERN) return "it is longer than 2,048 bytes";
-    wrong = phi__glob_find(pattern, &open, &close);
+    const char *wrong = phi__glob_find(pattern, &open, &close);
     if (wrong == NULL && pattern.len > 0 && memchr(pattern.at, '\0', pattern.len) != NULL)
         wrong = "a NUL";
     if (wrong != NULL) return wrong;
@@ -244,17 +240,6 @@ static bool phi__ignore_is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* Without the blanks at its end, but for one behind a backslash. */
-static phi_str phi__ignore_trim(phi_str line) {
-    while (line.len > 0 && phi__ignore_is_blank(line.at[line.len - 1])) {
-        size_t slashes = 0;
-        while (slashes + 1 < line.len && line.at[line.len - 2 - slashes] == '\\') slashes++;
-        if (slashes % 2 == 1) break;
-        line.len--;
-    }
-    return line;
-}
-
 PHI__FN void phi__ignore_init(phi__ignore *ignore, phi_memory *memory) {
     memset(ignore, 0, sizeof *ignore);
     ignore->memory = memory;
@@ -269,12 +254,18 @@ PHI__FN void phi__ignore_free(phi__ignore *ignore) {
 }
 
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong) {
-    phi__ignore_rule rule;
     phi__ignore_rule *rules;
-    memset(&rule, 0, sizeof rule);
+    phi__ignore_rule rule = PHI_ZERO;
     *wrong = NULL;
     if (line.len > 0 && line.at[0] == '#') return PHI_OK;
-    line = phi__ignore_trim(line);
+    /* Without the blanks at its end, but for one behind a backslash. */
+    while (line.len > 0 && phi__ignore_is_blank(line.at[line.len - 1])) {
+        size_t slashes = 0;
+        while (slashes + 1 < line.len && line.at[line.len - 2 - slashes] == '\\') slashes++;
+        if (slashes % 2 == 1) break;
+        line.len--;
+    }
+    line = line;
     rule.in = line.len > 0 && line.at[0] == '!';
     if (rule.in) line = phi__str(line.at + 1, line.len - 1);
     rule.name_alone = true;

@@ -70,8 +70,7 @@ static bool phi__keywords_fits(unsigned shape, const phi_json *value) {
 }
 
 PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__keywords_table); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__keywords_table); i++)
         if (phi__str_is(key, phi__keywords_table[i].name))
             return phi__keywords_fits(phi__keywords_table[i].shape, value)
                        ? (phi__keyword)phi__keywords_table[i].keyword
@@ -82,8 +81,7 @@ PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value) {
 PHI__FN bool phi__keywords_is_type(phi_str name) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(name, names[i])) return true;
     return false;
 }

@@ -145,14 +145,14 @@ static phi_status phi__regex_set_add(phi__regex_tree *tree, uint32_t first, uint
 
 /* of "dswDSW" */
 static phi_status phi__regex_set_add_class(phi__regex_tree *tree, char letter) {
-    size_t count, i;
+    size_t count;
     bool outside = letter < 'a';
     const phi__range *rows = letter == 'd' || letter == 'D'   ? phi__regex_tables_digit(&count)
                              : letter == 's' || letter == 'S' ? phi__regex_tables_space(&count)
                                                               : phi__regex_tables_word(&count);
     phi_status status = PHI_OK;
     uint32_t from = 0;
-    for (i = 0; i < count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < count && status == PHI_OK; i++) {
         if (!outside)
             status = phi__regex_set_add(tree, rows[i].first, rows[i].last);
         else if (rows[i].first > from)
@@ -195,9 +195,8 @@ static void phi__regex_set_sink(phi__range *rows, size_t at, size_t n) {
 }
 
 static void phi__regex_set_sort(phi__range *rows, size_t n) {
-    size_t i;
-    for (i = n / 2; i > 0; i--) phi__regex_set_sink(rows, i - 1, n);
-    for (i = n; i > 1; i--) {
+    for (size_t i = n / 2; i > 0; i--) phi__regex_set_sink(rows, i - 1, n);
+    for (size_t i = n; i > 1; i--) {
         phi__range first = rows[0];
         rows[0] = rows[i - 1];
         rows[i - 1] = first;
@@ -226,8 +225,7 @@ static void phi__regex_set_order(phi__regex_tree *tree) {
    s. */
 static phi_status phi__regex_set_fold_ascii(phi__regex_tree *tree, size_t end) {
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = tree->open; i < end && status == PHI_OK; i++) {
+    for (size_t i = tree->open; i < end && status == PHI_OK; i++) {
         uint32_t code = tree->ranges[i].first, last = tree->ranges[i].last;
         for (; code <= last && status == PHI_OK; code++) {
             uint32_t small = code | 0x20;
@@ -242,10 +240,10 @@ static phi_status phi__regex_set_fold_ascii(phi__regex_tree *tree, size_t end) {
 
 /* up: adds the characters whose representative is in the set; else the representatives. */
 static phi_status phi__regex_set_fold_way(phi__regex_tree *tree, bool up) {
-    size_t count, i, n = tree->range_count - tree->open;
+    size_t count, n = tree->range_count - tree->open;
     const phi__regex_fold *folds = phi__regex_tables_folds(&count);
     phi_status status = PHI_OK;
-    for (i = 0; i < count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < count && status == PHI_OK; i++) {
         uint32_t code = folds[i].first, shift = up ? folds[i].down : 0;
         if (!phi__regex_set_meets(tree->ranges + tree->open, n, code - shift,
                                   folds[i].last - shift))
@@ -276,11 +274,10 @@ static phi_status phi__regex_set_fold(phi__regex_tree *tree) {
 
 static phi_status phi__regex_set_negate(phi__regex_tree *tree) {
     phi_status status = PHI_OK;
-    size_t i, n;
     uint32_t from = 0;
     phi__regex_set_order(tree);
-    n = tree->range_count - tree->open;
-    for (i = 0; i < n && status == PHI_OK; i++) {
+    size_t n = tree->range_count - tree->open;
+    for (size_t i = 0; i < n && status == PHI_OK; i++) {
         phi__range row = tree->ranges[tree->open + i];
         if (row.first > from) status = phi__regex_set_add(tree, from, row.first - 1);
         from = row.last + 1;
@@ -296,9 +293,8 @@ static phi_status phi__regex_set_negate(phi__regex_tree *tree) {
 }
 
 static phi_status phi__regex_set_drop_newline(phi__regex_tree *tree) {
-    size_t i;
     phi__range *row;
-    for (i = tree->open; i < tree->range_count; i++) {
+    for (size_t i = tree->open; i < tree->range_count; i++) {
         row = &tree->ranges[i];
         if (row->first > '\n' || row->last < '\n') continue;
         if (row->first == '\n' && row->last == '\n') {
@@ -323,13 +319,11 @@ static phi_status phi__regex_set_drop_newline(phi__regex_tree *tree) {
 /* Without the newline; *out: its index. */
 static phi_status phi__regex_set_end(phi__regex_tree *tree, uint32_t *out) {
     phi__regex_set *sets;
-    size_t i, n;
-    phi_status status;
     phi__regex_set_order(tree);
-    status = phi__regex_set_drop_newline(tree);
+    phi_status status = phi__regex_set_drop_newline(tree);
     if (status != PHI_OK) return status;
-    n = tree->range_count - tree->open;
-    for (i = 0; i < tree->set_count; i++) {
+    size_t n = tree->range_count - tree->open;
+    for (size_t i = 0; i < tree->set_count; i++) {
         const phi__regex_set *set = &tree->sets[i];
         if (set->count != n || (n > 0 && memcmp(tree->ranges + set->at, tree->ranges + tree->open,
                                                 n * sizeof *tree->ranges) != 0))
@@ -353,14 +347,14 @@ static phi_status phi__regex_set_end(phi__regex_tree *tree, uint32_t *out) {
 /* A character as it stands. */
 static uint32_t phi__regex_letter_plain(phi__regex_parser *p) {
     const unsigned char *s = (const unsigned char *)p->text.at + p->at;
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4, i;
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
     uint32_t code = s[0];
     if (n > p->text.len - p->at || phi__utf8_valid(phi__str(p->text.at + p->at, n)) != n) {
         phi__regex_parse_fail(p, p->at, "the pattern is not UTF-8");
         return 0;
     }
     if (n > 1) code &= 0xFFu >> (n + 1);
-    for (i = 1; i < n; i++) code = code << 6 | (s[i] & 0x3Fu);
+    for (size_t i = 1; i < n; i++) code = code << 6 | (s[i] & 0x3Fu);
     p->at += n;
     return code;
 }
@@ -419,17 +413,15 @@ static bool phi__regex_letter_is_mark(char c) {
    in *code. */
 static bool phi__regex_letter_escape(phi__regex_parser *p, char *letter, uint32_t *code) {
     static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
-    const char *found;
-    char c;
     *code = 0;
     if (++p->at >= p->text.len) {
         phi__regex_parse_fail(p, p->at - 1, "a backslash at the end");
         return false;
     }
-    c = p->text.at[p->at++];
+    char c = p->text.at[p->at++];
     *letter = c;
     if (c != '\0' && strchr("dswDSW", c) != NULL) return true;
-    found = c != '\0' ? strchr(names, c) : NULL;
+    const char *found = c != '\0' ? strchr(names, c) : NULL;
     if (found != NULL)
         *code = (uint32_t)codes[found - names];
     else if (c == 'x' || c == 'u' || c == 'U')
@@ -461,8 +453,7 @@ static const char *phi__regex_letter_posix_rows(phi_str name) {
                    {"upper", "AZ"},
                    {"word", "09AZ__az"},
                    {"xdigit", "09AFaf"}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(classes); i++)
+    for (size_t i = 0; i < PHI__COUNT(classes); i++)
         if (phi__str_is(name, classes[i].name)) return classes[i].rows;
     return NULL;
 }
@@ -480,7 +471,6 @@ static void phi__regex_letter_posix(phi__regex_parser *p) {
     const char *rows = NULL;
     /* The strings of the table have no NUL: it is added to the two classes that begin with it. */
     uint32_t next = 0;
-    bool nul;
     if (end != SIZE_MAX && end >= from)
         rows = phi__regex_letter_posix_rows(phi__str(p->text.at + from, end - from));
     if (rows == NULL) {
@@ -489,7 +479,7 @@ static void phi__regex_letter_posix(phi__regex_parser *p) {
         return;
     }
     p->at = end + 2;
-    nul = rows[0] == '\1';
+    bool nul = rows[0] == '\1';
     for (; *rows != '\0'; rows += 2) {
         uint32_t first = nul && rows[0] == '\1' ? 0 : (unsigned char)rows[0];
         if (!outside)
@@ -516,7 +506,7 @@ static bool phi__regex_letter_end(phi__regex_parser *p, uint32_t *code) {
 static void phi__regex_letter_item(phi__regex_parser *p) {
     char c = phi__regex_parse_peek(p, 0), next = phi__regex_parse_peek(p, 1);
     size_t begin = p->at;
-    uint32_t first, last;
+    uint32_t first;
     if (c == '[' && next == ':') {
         phi__regex_letter_posix(p);
         return;
@@ -525,7 +515,7 @@ static void phi__regex_letter_item(phi__regex_parser *p) {
     if ((c == '&' || c == '-' || c == '~') && next == c)
         phi__regex_parse_fail(p, p->at, "operations on sets are not supported");
     if (p->status != PHI_OK || !phi__regex_letter_end(p, &first)) return;
-    last = first;
+    uint32_t last = first;
     next = phi__regex_parse_peek(p, 1);
     if (phi__regex_parse_is(p, '-') && next != ']' && next != '-' && p->at + 1 < p->text.len) {
         p->at++;
@@ -541,11 +531,11 @@ static void phi__regex_letter_item(phi__regex_parser *p) {
 
 /* A set in brackets, at p->at; its index. */
 static uint32_t phi__regex_letter_set(phi__regex_parser *p) {
-    size_t begin = p->at++, first;
+    size_t begin = p->at++;
     bool outside = phi__regex_parse_is(p, '^');
     uint32_t set = 0;
     if (outside) p->at++;
-    first = p->at;
+    size_t first = p->at;
     phi__regex_set_begin(p->tree);
     while (phi__regex_parse_more(p) && (p->at == first || !phi__regex_parse_is(p, ']'))) {
         if (p->at == first && phi__regex_parse_is(p, ']')) {
@@ -701,7 +691,6 @@ static bool phi__regex_parse_head(phi__regex_parser *p) {
 static uint32_t phi__regex_parse_group(phi__regex_parser *p, bool *alone) {
     size_t begin = p->at++;
     bool fold = p->fold;
-    uint32_t node;
     *alone = false;
     if (phi__regex_parse_is(p, '?')) {
         p->at++;
@@ -712,7 +701,7 @@ static uint32_t phi__regex_parse_group(phi__regex_parser *p, bool *alone) {
         phi__regex_parse_fail(p, begin, "the pattern is nested too deeply");
     if (p->status != PHI_OK) return 0;
     p->depth++;
-    node = phi__regex_parse_choice(p);
+    uint32_t node = phi__regex_parse_choice(p);
     p->depth--;
     p->fold = fold;
     if (p->status == PHI_OK && !phi__regex_parse_is(p, ')'))
@@ -822,8 +811,7 @@ static uint32_t phi__regex_parse_row(phi__regex_parser *p, const phi__regex_row 
 }
 
 static uint32_t phi__regex_parse_sequence(phi__regex_parser *p) {
-    phi__regex_row row;
-    memset(&row, 0, sizeof row);
+    phi__regex_row row = PHI_ZERO;
     while (phi__regex_parse_more(p) && !phi__regex_parse_is(p, '|') &&
            !phi__regex_parse_is(p, ')')) {
         bool alone;
@@ -838,8 +826,7 @@ static uint32_t phi__regex_parse_sequence(phi__regex_parser *p) {
 }
 
 static uint32_t phi__regex_parse_choice(phi__regex_parser *p) {
-    phi__regex_row row;
-    memset(&row, 0, sizeof row);
+    phi__regex_row row = PHI_ZERO;
     phi__regex_parse_append(p, &row, phi__regex_parse_sequence(p));
     while (phi__regex_parse_is(p, '|')) {
         p->at++;
@@ -853,10 +840,9 @@ static uint32_t phi__regex_parse_choice(phi__regex_parser *p) {
 /* PHI_BAD_ARG: error says why. The tree is to be freed in any case. */
 static phi_status phi__regex_parse(phi__regex_tree *tree, phi_memory *memory, phi_str pattern,
                                    bool ignore_case, phi__regex_error *error) {
-    phi__regex_parser p;
     memset(tree, 0, sizeof *tree);
     tree->memory = memory;
-    memset(&p, 0, sizeof p);
+    phi__regex_parser p = PHI_ZERO;
     p.tree = tree;
     p.text = pattern;
     p.fold = ignore_case;
@@ -869,13 +855,6 @@ static phi_status phi__regex_parse(phi__regex_tree *tree, phi_memory *memory, ph
     if (p.status == PHI_OK && p.at < pattern.len)
         phi__regex_parse_fail(&p, p.at, "a closing parenthesis without a group");
     return p.status;
-}
-
-static void phi__regex_parse_free(phi__regex_tree *tree) {
-    phi__free(tree->memory, tree->nodes, tree->node_cap * sizeof *tree->nodes);
-    phi__free(tree->memory, tree->ranges, tree->range_cap * sizeof *tree->ranges);
-    phi__free(tree->memory, tree->sets, tree->set_cap * sizeof *tree->sets);
-    memset(tree, 0, sizeof *tree);
 }
 
 /* ======== A pattern's program: instructions over symbols.
@@ -997,25 +976,10 @@ static void phi__regex_program_sink(uint32_t *rows, size_t at, size_t n) {
     rows[at] = row;
 }
 
-/* In order, each once. Returns how many are left. */
-static size_t phi__regex_program_sort(uint32_t *rows, size_t n) {
-    size_t i, kept = 0;
-    for (i = n / 2; i > 0; i--) phi__regex_program_sink(rows, i - 1, n);
-    for (i = n; i > 1; i--) {
-        uint32_t first = rows[0];
-        rows[0] = rows[i - 1];
-        rows[i - 1] = first;
-        phi__regex_program_sink(rows, 0, i - 1);
-    }
-    for (i = 1; i < n; i++)
-        if (rows[i] != rows[kept]) rows[++kept] = rows[i];
-    return n > 0 ? kept + 1 : 0;
-}
-
 /* Every place at which a set begins or ends; and 0x80, so that ASCII stands alone. */
 static phi_status phi__regex_program_cut(phi__regex_program *program, const phi__range *ranges,
                                          size_t count, const phi__range *words, size_t word_count) {
-    size_t i, n = 0, most = 2 * (count + word_count) + 2;
+    size_t n = 0, most = 2 * (count + word_count) + 2;
     program->starts = (uint32_t *)phi__alloc(program->memory, most * sizeof(uint32_t));
     program->symbols = (uint16_t *)phi__alloc(program->memory, most * sizeof(uint16_t));
     program->samples = (uint32_t *)phi__alloc(program->memory, most * sizeof(uint32_t));
@@ -1024,12 +988,24 @@ static phi_status phi__regex_program_cut(phi__regex_program *program, const phi_
         return PHI_NO_MEMORY;
     program->starts[n++] = 0;
     program->starts[n++] = 0x80;
-    for (i = 0; i < count + word_count; i++) {
+    for (size_t i = 0; i < count + word_count; i++) {
         const phi__range *row = i < count ? &ranges[i] : &words[i - count];
         program->starts[n++] = row->first;
         if (row->last < PHI__REGEX_LAST_CODE) program->starts[n++] = row->last + 1;
     }
-    program->run_count = phi__regex_program_sort(program->starts, n);
+    /* In order, each once. */
+    uint32_t *rows = program->starts;
+    size_t kept = 0;
+    for (size_t i = n / 2; i > 0; i--) phi__regex_program_sink(rows, i - 1, n);
+    for (size_t i = n; i > 1; i--) {
+        uint32_t first = rows[0];
+        rows[0] = rows[i - 1];
+        rows[i - 1] = first;
+        phi__regex_program_sink(rows, 0, i - 1);
+    }
+    for (size_t i = 1; i < n; i++)
+        if (rows[i] != rows[kept]) rows[++kept] = rows[i];
+    program->run_count = n > 0 ? kept + 1 : 0;
     return PHI_OK;
 }
 
@@ -1049,8 +1025,7 @@ static size_t phi__regex_program_run(const phi__regex_program *program, uint32_t
    renamed: what became of each symbol in this round, and in which round. */
 static void phi__regex_program_refine(phi__regex_program *program, const phi__range *rows, size_t n,
                                       uint32_t *renamed, uint32_t round, uint32_t *next) {
-    size_t i;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t run = phi__regex_program_run(program, rows[i].first);
         for (; run < program->run_count && program->starts[run] <= rows[i].last; run++) {
             uint32_t old = program->symbols[run];
@@ -1066,9 +1041,8 @@ static void phi__regex_program_refine(phi__regex_program *program, const phi__ra
 /* Numbers the symbols anew, from 0 on, in the order of the runs. */
 static void phi__regex_program_number(phi__regex_program *program, uint32_t *renamed,
                                       uint32_t round) {
-    size_t i;
     uint32_t n = 0;
-    for (i = 0; i < program->run_count; i++) {
+    for (size_t i = 0; i < program->run_count; i++) {
         uint32_t old = program->symbols[i];
         if (renamed[2 * old] != round) {
             renamed[2 * old] = round;
@@ -1082,19 +1056,19 @@ static void phi__regex_program_number(phi__regex_program *program, uint32_t *ren
 
 static phi_status phi__regex_program_alphabet(phi__regex_program *program,
                                               const phi__regex_tree *tree) {
-    size_t word_count = 0, i, most;
+    size_t word_count = 0;
     const phi__range *words = phi__regex_tables_word(&word_count);
-    uint32_t *renamed, next = 1, round = 1;
-    phi_status status;
+    uint32_t next = 1, round = 1;
     if (!tree->words) word_count = 0;
-    status = phi__regex_program_cut(program, tree->ranges, tree->range_count, words, word_count);
+    phi_status status =
+        phi__regex_program_cut(program, tree->ranges, tree->range_count, words, word_count);
     if (status != PHI_OK) return status;
     if (program->run_count > UINT16_MAX / 2) return PHI_FULL;
     /* A round makes at most as many symbols as there are runs, and then they are numbered anew. */
-    most = 2 * program->run_count + 2;
-    renamed = (uint32_t *)phi__alloc(program->memory, 2 * most * sizeof(uint32_t));
+    size_t most = 2 * program->run_count + 2;
+    uint32_t *renamed = (uint32_t *)phi__alloc(program->memory, 2 * most * sizeof(uint32_t));
     if (renamed == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i <= tree->set_count; i++) {
+    for (size_t i = 0; i <= tree->set_count; i++) {
         const phi__range *rows = i < tree->set_count ? tree->ranges + tree->sets[i].at : words;
         size_t n = i < tree->set_count ? tree->sets[i].count : word_count;
         phi__regex_program_refine(program, rows, n, renamed, round++, &next);
@@ -1105,17 +1079,6 @@ static phi_status phi__regex_program_alphabet(phi__regex_program *program,
     phi__regex_program_number(program, renamed, round);
     phi__free(program->memory, renamed, 2 * most * sizeof(uint32_t));
     return PHI_OK;
-}
-
-static void phi__regex_program_bytes(phi__regex_program *program) {
-    uint32_t c;
-    program->end = program->symbol_count;
-    program->bad = (uint16_t)(program->symbol_count + 1);
-    program->high = (uint16_t)(program->symbol_count + 2);
-    for (c = 0; c < 256; c++)
-        program->bytes[c] = c >= 0x80   ? program->high
-                            : c == '\n' ? program->end
-                                        : phi__regex_program_symbol(program, c);
 }
 
 /* ---- for other files ---- */
@@ -1141,11 +1104,10 @@ static bool phi__regex_program_is_word(const phi__regex_program *program, uint16
 /* Takes the tree's sets. PHI_BAD_ARG: the program would be too large. */
 static phi_status phi__regex_program_make(phi__regex_program *program, phi__regex_tree *tree,
                                           phi__regex_error *error) {
-    phi__regex_emitter e;
     memset(program, 0, sizeof *program);
     program->memory = tree->memory;
     program->words = tree->words;
-    memset(&e, 0, sizeof e);
+    phi__regex_emitter e = PHI_ZERO;
     e.program = program;
     e.tree = tree;
     phi__regex_program_emit(&e, tree->root);
@@ -1159,21 +1121,18 @@ static phi_status phi__regex_program_make(phi__regex_program *program, phi__rege
         tree->ranges = NULL;
         tree->sets = NULL;
         tree->range_cap = tree->set_cap = 0;
-        phi__regex_program_bytes(program);
+        program->end = program->symbol_count;
+        program->bad = (uint16_t)(program->symbol_count + 1);
+        program->high = (uint16_t)(program->symbol_count + 2);
+        for (uint32_t c = 0; c < 256; c++)
+            program->bytes[c] = c >= 0x80   ? program->high
+                                : c == '\n' ? program->end
+                                            : phi__regex_program_symbol(program, c);
     }
     if (e.status != PHI_FULL) return e.status;
     error->column = 1;
     (void)snprintf(error->message, sizeof error->message, "the pattern is too large");
     return PHI_BAD_ARG;
-}
-
-static void phi__regex_program_free(phi__regex_program *program) {
-    phi__free(program->memory, program->codes, program->cap * sizeof *program->codes);
-    phi__free(program->memory, program->ranges, program->range_cap * sizeof *program->ranges);
-    phi__free(program->memory, program->sets, program->set_cap * sizeof *program->sets);
-    phi__free(program->memory, program->starts, program->run_cap * sizeof *program->starts);
-    phi__free(program->memory, program->symbols, program->run_cap * sizeof *program->symbols);
-    phi__free(program->memory, program->samples, program->run_cap * sizeof *program->samples);
 }
 
 /* ======== Regular expressions over text in lines, in time linear in the text.
@@ -1261,19 +1220,18 @@ static void phi__regex_reach(phi__regex *regex, uint64_t *set, size_t pc) {
 
 static bool phi__regex_test(const phi__regex *regex, uint16_t kind, uint16_t before,
                             uint16_t symbol) {
-    bool edge;
     if (kind == PHI__REGEX_START) return before == PHI__REGEX_BEFORE_LINE;
     if (kind == PHI__REGEX_END) return symbol == regex->program.end;
-    edge =
+    bool edge =
         (before == PHI__REGEX_BEFORE_WORD) != phi__regex_program_is_word(&regex->program, symbol);
     return edge == (kind == PHI__REGEX_WORD);
 }
 
 /* Puts into `next` where a state's instructions lead with a symbol. */
 static void phi__regex_follow(phi__regex *regex, const phi__regex_state *state, uint16_t symbol) {
-    size_t i, depth = 0;
+    size_t depth = 0;
     memset(regex->seen, 0, regex->words * sizeof *regex->seen);
-    for (i = 0; i < state->count; i++)
+    for (size_t i = 0; i < state->count; i++)
         depth = phi__regex_push(regex, regex->seen, depth, regex->pool[state->at + i]);
     while (depth > 0) {
         size_t pc = regex->stack[--depth];
@@ -1293,19 +1251,6 @@ static void phi__regex_follow(phi__regex *regex, const phi__regex_state *state, 
     }
 }
 
-/* `next` has single instructions: those reached from them are added. */
-static void phi__regex_close(phi__regex *regex) {
-    size_t i;
-    memset(regex->seen, 0, regex->words * sizeof *regex->seen);
-    for (i = 0; i < regex->words; i++) {
-        uint64_t word = regex->next[i];
-        size_t pc = i * 64;
-        for (; word != 0; word >>= 1, pc++)
-            if (word & 1) phi__regex_reach(regex, regex->seen, pc);
-    }
-    memcpy(regex->next, regex->seen, regex->words * sizeof *regex->next);
-}
-
 /* ---- states ---- */
 
 static void phi__regex_flush(phi__regex *regex) {
@@ -1319,14 +1264,14 @@ static void phi__regex_flush(phi__regex *regex) {
 /* Appends the instructions in `next` that wait for something to the pool, in order. False: no
    memory. *tests: there are tests among them. */
 static bool phi__regex_list(phi__regex *regex, phi__regex_state *state, bool *tests) {
-    size_t i, n = 0;
+    size_t n = 0;
     uint16_t *pool;
     *tests = false;
     pool = (uint16_t *)phi__grow(regex->memory, regex->pool, &regex->pool_cap,
                                  regex->pool_count + regex->program.count, sizeof *pool);
     if (pool == NULL) return false;
     regex->pool = pool;
-    for (i = 0; i < regex->words; i++) {
+    for (size_t i = 0; i < regex->words; i++) {
         uint64_t word = regex->next[i];
         size_t pc = i * 64;
         for (; word != 0; word >>= 1, pc++) {
@@ -1348,43 +1293,32 @@ static bool phi__regex_same(const phi__regex *regex, const phi__regex_state *a,
            memcmp(regex->pool + a->at, regex->pool + b->at, a->count * sizeof *regex->pool) == 0;
 }
 
-static size_t phi__regex_hash(const phi__regex *regex, const phi__regex_state *state) {
-    uint32_t hash = 2166136261u + state->before;
-    size_t i;
-    for (i = 0; i < state->count; i++) hash = (hash ^ regex->pool[state->at + i]) * 16777619u;
-    return (hash ^ hash >> 15) & (regex->hash_size - 1);
-}
-
-/* A row of the table for a new state. */
-static bool phi__regex_room(phi__regex *regex) {
-    size_t row = (size_t)1 << regex->shift;
-    phi__regex_state *states = (phi__regex_state *)phi__grow(
-        regex->memory, regex->states, &regex->state_cap, regex->state_count + 1, sizeof *states);
-    uint16_t *table;
-    if (states == NULL) return false;
-    regex->states = states;
-    table = (uint16_t *)phi__grow(regex->memory, regex->table, &regex->table_cap,
-                                  (regex->state_count + 1) * row, sizeof *table);
-    if (table == NULL) return false;
-    regex->table = table;
-    memset(table + regex->state_count * row, 0, row * sizeof *table);
-    return true;
-}
-
 /* The state of the instructions in `next`; PHI__REGEX_UNKNOWN: no memory. */
 static uint16_t phi__regex_intern(phi__regex *regex, uint16_t before) {
     phi__regex_state state;
-    size_t at;
     bool tests;
     if (regex->state_count >= regex->most_states ||
         regex->pool_count + regex->program.count > PHI__REGEX_POOL)
         phi__regex_flush(regex);
     if (!phi__regex_list(regex, &state, &tests)) return PHI__REGEX_UNKNOWN;
     state.before = tests ? before : (uint16_t)PHI__REGEX_BEFORE_ANY;
-    at = phi__regex_hash(regex, &state);
+    uint32_t hash = 2166136261u + state.before;
+    for (size_t i = 0; i < state.count; i++) hash = (hash ^ regex->pool[state.at + i]) * 16777619u;
+    size_t at = (hash ^ hash >> 15) & (regex->hash_size - 1);
     for (; regex->hash[at] != 0; at = (at + 1) & (regex->hash_size - 1))
         if (phi__regex_same(regex, &state, &regex->states[regex->hash[at]])) return regex->hash[at];
-    if (!phi__regex_room(regex)) return PHI__REGEX_UNKNOWN;
+    /* A row of the table for a new state. */
+    size_t row = (size_t)1 << regex->shift;
+    phi__regex_state *states = (phi__regex_state *)phi__grow(
+        regex->memory, regex->states, &regex->state_cap, regex->state_count + 1, sizeof *states);
+    uint16_t *table;
+    if (states == NULL) return PHI__REGEX_UNKNOWN;
+    regex->states = states;
+    table = (uint16_t *)phi__grow(regex->memory, regex->table, &regex->table_cap,
+                                  (regex->state_count + 1) * row, sizeof *table);
+    if (table == NULL) return PHI__REGEX_UNKNOWN;
+    regex->table = table;
+    memset(table + regex->state_count * row, 0, row * sizeof *table);
     regex->hash[at] = (uint16_t)regex->state_count;
     regex->pool_count += state.count;
     regex->states[regex->state_count] = state;
@@ -1404,16 +1338,23 @@ static uint16_t phi__regex_starting(phi__regex *regex) {
 /* Where a symbol leads; PHI__REGEX_UNKNOWN: no memory. */
 static uint16_t phi__regex_step(phi__regex *regex, uint16_t symbol) {
     phi__regex_state state = regex->states[regex->state];
-    bool word;
     regex->matched = false;
     memset(regex->next, 0, regex->words * sizeof *regex->next);
     phi__regex_follow(regex, &state, symbol);
     if (regex->matched) return PHI__REGEX_MATCHED;
     if (symbol == regex->program.end) return phi__regex_starting(regex);
     (void)phi__regex_mark(regex->next, 0); /* a match may begin here, too */
-    phi__regex_close(regex);
+    /* `next` has single instructions: those reached from them are added. */
+    memset(regex->seen, 0, regex->words * sizeof *regex->seen);
+    for (size_t i = 0; i < regex->words; i++) {
+        uint64_t word = regex->next[i];
+        size_t pc = i * 64;
+        for (; word != 0; word >>= 1, pc++)
+            if (word & 1) phi__regex_reach(regex, regex->seen, pc);
+    }
+    memcpy(regex->next, regex->seen, regex->words * sizeof *regex->next);
     if (regex->matched) return PHI__REGEX_MATCHED;
-    word = regex->program.words && phi__regex_program_is_word(&regex->program, symbol);
+    bool word = regex->program.words && phi__regex_program_is_word(&regex->program, symbol);
     return phi__regex_intern(regex,
                              (uint16_t)(word ? PHI__REGEX_BEFORE_WORD : PHI__REGEX_BEFORE_OTHER));
 }
@@ -1436,10 +1377,10 @@ static uint16_t phi__regex_go(phi__regex *regex, uint16_t symbol, size_t *units)
 /* The symbol of a character above ASCII; *n its bytes, 0: more are needed. */
 static uint16_t phi__regex_decode(const phi__regex *regex, phi_str text, bool last, size_t *n) {
     const unsigned char *s = (const unsigned char *)text.at;
-    size_t want = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4, have = phi__min(want, text.len), i;
+    size_t want = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4, have = phi__min(want, text.len);
     uint32_t code = s[0] & (0xFFu >> (want + 1));
     if (phi__utf8_valid(phi__str(text.at, have)) == want) {
-        for (i = 1; i < want; i++) code = code << 6 | (s[i] & 0x3Fu);
+        for (size_t i = 1; i < want; i++) code = code << 6 | (s[i] & 0x3Fu);
         *n = want;
         return phi__regex_program_symbol(&regex->program, code);
     }
@@ -1452,8 +1393,8 @@ static uint16_t phi__regex_decode(const phi__regex *regex, phi_str text, bool la
 /* Where one of the leading bytes stands, from `at` on. next: where each was seen last. */
 static size_t phi__regex_skip(const phi__regex *regex, const char *text, size_t at, size_t end,
                               size_t *next) {
-    size_t first = end, i;
-    for (i = 0; i < regex->lead_count; i++) {
+    size_t first = end;
+    for (size_t i = 0; i < regex->lead_count; i++) {
         if (next[i] < at) {
             const void *found = memchr(text + at, regex->leads[i], end - at);
             next[i] = found != NULL ? (size_t)((const char *)found - text) : end;
@@ -1487,11 +1428,11 @@ static size_t phi__regex_run(phi__regex *regex, const char *text, size_t at, siz
 /* Whether the start state has no tests, and at most two ASCII bytes lead on from it. */
 static void phi__regex_find_leads(phi__regex *regex) {
     const phi__regex_program *program = &regex->program;
-    uint16_t symbol, c;
+    uint16_t c;
     size_t pc, run, n = 0;
     memset(regex->next, 0, regex->words * sizeof *regex->next);
     phi__regex_reach(regex, regex->next, 0);
-    for (symbol = 0; symbol < program->symbol_count; symbol++) {
+    for (uint16_t symbol = 0; symbol < program->symbol_count; symbol++) {
         bool leads = regex->matched;
         for (pc = 0; pc < program->count && !leads; pc++)
             if ((regex->next[pc >> 6] >> (pc & 63) & 1) != 0)
@@ -1545,15 +1486,17 @@ PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool igno
                                   phi__regex **out, phi__regex_error *error) {
     phi__regex *regex = (phi__regex *)phi__alloc(memory, sizeof *regex);
     phi__regex_tree tree;
-    phi_status status;
     *out = NULL;
     memset(error, 0, sizeof *error);
     if (regex == NULL) return PHI_NO_MEMORY;
     regex->memory = memory;
     regex->program.memory = memory;
-    status = phi__regex_parse(&tree, memory, pattern, ignore_case, error);
+    phi_status status = phi__regex_parse(&tree, memory, pattern, ignore_case, error);
     if (status == PHI_OK) status = phi__regex_program_make(&regex->program, &tree, error);
-    phi__regex_parse_free(&tree);
+    phi__free(tree.memory, tree.nodes, tree.node_cap * sizeof *tree.nodes);
+    phi__free(tree.memory, tree.ranges, tree.range_cap * sizeof *tree.ranges);
+    phi__free(tree.memory, tree.sets, tree.set_cap * sizeof *tree.sets);
+    memset(&tree, 0, sizeof tree);
     if (status == PHI_OK && !phi__regex_prepare(regex)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         *out = regex;
@@ -1563,9 +1506,8 @@ PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool igno
 }
 
 PHI__FN void phi__regex_free(phi__regex *regex) {
-    phi_memory *memory;
     if (regex == NULL) return;
-    memory = regex->memory;
+    phi_memory *memory = regex->memory;
     phi__free(memory, regex->table, regex->table_cap * sizeof *regex->table);
     phi__free(memory, regex->states, regex->state_cap * sizeof *regex->states);
     phi__free(memory, regex->pool, regex->pool_cap * sizeof *regex->pool);
@@ -1573,7 +1515,13 @@ PHI__FN void phi__regex_free(phi__regex *regex) {
     phi__free(memory, regex->next, regex->words * sizeof *regex->next);
     phi__free(memory, regex->seen, regex->words * sizeof *regex->seen);
     phi__free(memory, regex->stack, regex->program.count * sizeof *regex->stack);
-    phi__regex_program_free(&regex->program);
+    phi__regex_program *program = &regex->program;
+    phi__free(program->memory, program->codes, program->cap * sizeof *program->codes);
+    phi__free(program->memory, program->ranges, program->range_cap * sizeof *program->ranges);
+    phi__free(program->memory, program->sets, program->set_cap * sizeof *program->sets);
+    phi__free(program->memory, program->starts, program->run_cap * sizeof *program->starts);
+    phi__free(program->memory, program->symbols, program->run_cap * sizeof *program->symbols);
+    phi__free(program->memory, program->samples, program->run_cap * sizeof *program->samples);
     phi__free(memory, regex, sizeof *regex);
 }
 
@@ -1583,18 +1531,17 @@ PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool l
                                          size_t *units) {
     while (*at < text.len) {
         size_t begin = *at, n = 1;
-        uint16_t symbol, to;
         if (*units == 0) return PHI__REGEX_BUSY;
         if (!phi__regex_ready(regex)) return PHI__REGEX_NO_MEMORY;
         *at = phi__regex_run(regex, text.at, begin, begin + phi__min(text.len - begin, *units));
         *units -= *at - begin;
         regex->work += *at - begin;
         if (*units == 0 || *at == text.len) continue;
-        symbol = regex->program.bytes[(unsigned char)text.at[*at]];
+        uint16_t symbol = regex->program.bytes[(unsigned char)text.at[*at]];
         if (symbol == regex->program.high)
             symbol = phi__regex_decode(regex, phi__str(text.at + *at, text.len - *at), last, &n);
         if (n == 0) return PHI__REGEX_NONE;
-        to = phi__regex_go(regex, symbol, units);
+        uint16_t to = phi__regex_go(regex, symbol, units);
         if (to == PHI__REGEX_UNKNOWN) return PHI__REGEX_NO_MEMORY;
         if (to == PHI__REGEX_MATCHED) return PHI__REGEX_MATCH;
         regex->state = to;
@@ -1606,9 +1553,8 @@ PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool l
 
 PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex) {
     size_t units = SIZE_MAX;
-    uint16_t to;
     if (!phi__regex_ready(regex)) return PHI__REGEX_NO_MEMORY;
-    to = phi__regex_go(regex, regex->program.end, &units);
+    uint16_t to = phi__regex_go(regex, regex->program.end, &units);
     if (to == PHI__REGEX_UNKNOWN) return PHI__REGEX_NO_MEMORY;
     return to == PHI__REGEX_MATCHED ? PHI__REGEX_MATCH : PHI__REGEX_NONE;
 }

@@ -30,8 +30,7 @@ PHI__FN void phi__tool_name_put(phi__tool_name *name, char c) {
 }
 
 PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text) {
-    size_t i;
-    for (i = 0; i < text.len; i++) phi__tool_name_put(name, text.at[i]);
+    for (size_t i = 0; i < text.len; i++) phi__tool_name_put(name, text.at[i]);
 }
 
 PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first) {
@@ -48,14 +47,6 @@ PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char
         name->at[0] = '_';
         name->exact = false;
     }
-}
-
-/* Cuts a name so that the tail fits, and adds it. */
-static void phi__tool_name_tail(phi__tool_name *name, const char *hex, size_t window) {
-    name->len = phi__min(name->len, (size_t)PHI__TOOL_NAME_MOST - (size_t)PHI__TOOL_NAME_TAIL - 1);
-    name->at[name->len++] = '_';
-    memcpy(name->at + name->len, hex + window * PHI__TOOL_NAME_TAIL, PHI__TOOL_NAME_TAIL);
-    name->len += PHI__TOOL_NAME_TAIL;
 }
 
 static phi__tool_name_group *phi__tool_name_find(const phi__map *map, phi_str name) {
@@ -77,9 +68,8 @@ static phi__tool_name_group *phi__tool_name_group_of(phi__tool_names *names, phi
 }
 
 PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *name) {
-    phi__tool_name_group *group;
     if (name->cut) return true;
-    group = phi__tool_name_group_of(names, phi__str(name->at, name->len));
+    phi__tool_name_group *group = phi__tool_name_group_of(names, phi__str(name->at, name->len));
     if (group == NULL) return false;
     group->count++;
     group->exact += name->exact;
@@ -92,12 +82,17 @@ PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *
     phi__tool_name_group *group =
         plain.cut ? NULL : phi__tool_name_find(&names->map, phi__str(plain.at, plain.len));
     char hex[PHI__SHA256_HEX];
-    size_t window;
     if (group != NULL && (group->count == 1 || (group->exact == 1 && plain.exact))) return PHI_OK;
     phi__sha256_hex(hash, hex);
-    for (window = 0; window < (size_t)PHI__SHA256_HEX / (size_t)PHI__TOOL_NAME_TAIL; window++) {
+    for (size_t window = 0; window < (size_t)PHI__SHA256_HEX / (size_t)PHI__TOOL_NAME_TAIL;
+         window++) {
         *name = plain;
-        phi__tool_name_tail(name, hex, window);
+        /* Cuts a name so that the tail fits, and adds it. */
+        name->len =
+            phi__min(name->len, (size_t)PHI__TOOL_NAME_MOST - (size_t)PHI__TOOL_NAME_TAIL - 1);
+        name->at[name->len++] = '_';
+        memcpy(name->at + name->len, hex + window * PHI__TOOL_NAME_TAIL, PHI__TOOL_NAME_TAIL);
+        name->len += PHI__TOOL_NAME_TAIL;
         group = phi__tool_name_group_of(names, phi__str(name->at, name->len));
         if (group == NULL) return PHI_NO_MEMORY;
         if (group->count++ == 0) return PHI_OK;

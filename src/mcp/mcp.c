@@ -44,11 +44,10 @@ static bool phi__mcp_settings_is_prefix(const char *prefix) {
 
 static const char *phi__mcp_settings_refuse_url(const phi_mcp_desc *desc) {
     phi_str url = phi_str_of(desc->url);
-    size_t i;
     if (!phi__str_starts(url, "http://") && !phi__str_starts(url, "https://"))
         return "url: expected http:// or https://";
     if (desc->header_count > 0 && desc->headers == NULL) return "headers are missing";
-    for (i = 0; i < desc->header_count; i++) {
+    for (size_t i = 0; i < desc->header_count; i++) {
         const phi_mcp_pair *p = &desc->headers[i];
         if (p->name == NULL || p->value == NULL) return "headers: a name or a value is missing";
         if (!phi__fetch_name_fits(phi_str_of(p->name))) return "headers: a name is no token";
@@ -95,12 +94,12 @@ static bool phi__mcp_settings_text(phi_arena *arena, const char **text) {
 
 static bool phi__mcp_settings_list(phi_arena *arena, const char *const **list) {
     const char **copy;
-    size_t i, count = 0;
+    size_t count = 0;
     if (*list == NULL) return true;
     while ((*list)[count] != NULL) count++;
     copy = (const char **)phi__arena_zero(arena, (count + 1) * sizeof *copy);
     if (copy == NULL) return false;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         copy[i] = (*list)[i];
         if (!phi__mcp_settings_text(arena, &copy[i])) return false;
     }
@@ -109,12 +108,11 @@ static bool phi__mcp_settings_list(phi_arena *arena, const char *const **list) {
 }
 
 static bool phi__mcp_settings_headers(phi_arena *arena, phi_mcp_desc *desc) {
-    size_t i, bytes = phi__mul(desc->header_count, sizeof(phi_mcp_pair));
-    phi_mcp_pair *copy;
+    size_t bytes = phi__mul(desc->header_count, sizeof(phi_mcp_pair));
     if (desc->header_count == 0) return true;
-    copy = (phi_mcp_pair *)phi_arena_alloc(arena, bytes);
+    phi_mcp_pair *copy = (phi_mcp_pair *)phi_arena_alloc(arena, bytes);
     if (copy == NULL) return false;
-    for (i = 0; i < desc->header_count; i++) {
+    for (size_t i = 0; i < desc->header_count; i++) {
         copy[i] = desc->headers[i];
         if (!phi__mcp_settings_text(arena, &copy[i].name) ||
             !phi__mcp_settings_text(arena, &copy[i].value))
@@ -125,12 +123,11 @@ static bool phi__mcp_settings_headers(phi_arena *arena, phi_mcp_desc *desc) {
 }
 
 static bool phi__mcp_settings_roots(phi_arena *arena, phi_mcp_desc *desc) {
-    size_t i, bytes = phi__mul(desc->root_count, sizeof(phi_mcp_root));
-    phi_mcp_root *copy;
+    size_t bytes = phi__mul(desc->root_count, sizeof(phi_mcp_root));
     if (desc->root_count == 0) return true;
-    copy = (phi_mcp_root *)phi_arena_alloc(arena, bytes);
+    phi_mcp_root *copy = (phi_mcp_root *)phi_arena_alloc(arena, bytes);
     if (copy == NULL) return false;
-    for (i = 0; i < desc->root_count; i++) {
+    for (size_t i = 0; i < desc->root_count; i++) {
         copy[i] = desc->roots[i];
         if (!phi__mcp_settings_text(arena, &copy[i].uri) ||
             !phi__mcp_settings_text(arena, &copy[i].name))
@@ -144,24 +141,20 @@ static void phi__mcp_settings_default(uint32_t *value, uint32_t by_default) {
     if (*value == 0) *value = by_default;
 }
 
-static void phi__mcp_settings_defaults(phi_mcp_desc *desc) {
-    phi__mcp_settings_default(&desc->max_restarts, PHI__MCP_SETTINGS_RESTARTS);
-    phi__mcp_settings_default(&desc->restart_delay_ms, PHI__MCP_SETTINGS_RESTART_MS);
-    phi__mcp_settings_default(&desc->close_ms, PHI__MCP_SETTINGS_CLOSE_MS);
-    phi__mcp_settings_default(&desc->connect_timeout_ms, PHI__MCP_SETTINGS_CONNECT_MS);
-    phi__mcp_settings_default(&desc->timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MS);
-    phi__mcp_settings_default(&desc->max_timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MOST_MS);
-    phi__mcp_settings_default(&desc->max_list, PHI__MCP_SETTINGS_LIST);
-    if (desc->max_timeout_ms < desc->timeout_ms) desc->max_timeout_ms = desc->timeout_ms;
-    if (desc->max_message_bytes == 0) desc->max_message_bytes = PHI__MCP_SETTINGS_MESSAGE;
-    if (desc->client_name == NULL) desc->client_name = "phi";
-    if (desc->client_version == NULL) desc->client_version = PHI_VERSION;
-}
-
 /* A deep copy with defaults. False: no memory. */
 static bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
     *out = *from;
-    phi__mcp_settings_defaults(out);
+    phi__mcp_settings_default(&out->max_restarts, PHI__MCP_SETTINGS_RESTARTS);
+    phi__mcp_settings_default(&out->restart_delay_ms, PHI__MCP_SETTINGS_RESTART_MS);
+    phi__mcp_settings_default(&out->close_ms, PHI__MCP_SETTINGS_CLOSE_MS);
+    phi__mcp_settings_default(&out->connect_timeout_ms, PHI__MCP_SETTINGS_CONNECT_MS);
+    phi__mcp_settings_default(&out->timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MS);
+    phi__mcp_settings_default(&out->max_timeout_ms, PHI__MCP_SETTINGS_TIMEOUT_MOST_MS);
+    phi__mcp_settings_default(&out->max_list, PHI__MCP_SETTINGS_LIST);
+    if (out->max_timeout_ms < out->timeout_ms) out->max_timeout_ms = out->timeout_ms;
+    if (out->max_message_bytes == 0) out->max_message_bytes = PHI__MCP_SETTINGS_MESSAGE;
+    if (out->client_name == NULL) out->client_name = "phi";
+    if (out->client_version == NULL) out->client_version = PHI_VERSION;
     return phi__mcp_settings_text(arena, &out->name) && phi__mcp_settings_text(arena, &out->url) &&
            phi__mcp_settings_text(arena, &out->cwd) && phi__mcp_settings_text(arena, &out->era) &&
            phi__mcp_settings_text(arena, &out->name_prefix) &&
@@ -180,9 +173,8 @@ static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count) {
     phi_status status = PHI_OK;
-    size_t i;
     if (!phi__mcp_settings_copy(&mcp->arena, desc, &mcp->desc)) return PHI_NO_MEMORY;
-    for (i = 0; i < count && status == PHI_OK; i++) status = joins[i](mcp);
+    for (size_t i = 0; i < count && status == PHI_OK; i++) status = joins[i](mcp);
     if (status == PHI_OK) status = link(mcp, &mcp->link);
     return status == PHI_OK ? phi__mcp_life_open(mcp) : status;
 }
@@ -191,7 +183,6 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out) {
     const char *fault = phi__mcp_settings_refuse(desc);
-    phi_status status;
     phi_mcp *mcp;
     *out = NULL;
     if (fault == NULL && desc->agent.rt != NULL && desc->agent.rt != rt)
@@ -209,7 +200,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     phi__mcp_asked_init(mcp);
     phi__mcp_tasks_init(mcp);
     phi__mcp_incoming_init(mcp);
-    status = phi__mcp_open_fill(mcp, desc, link, joins, count);
+    phi_status status = phi__mcp_open_fill(mcp, desc, link, joins, count);
     if (status == PHI_OK) {
         *out = mcp;
         return PHI_OK;
@@ -254,22 +245,18 @@ PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
 
 /* NULL: the connection has none. */
 static phi__mcp_oauth *phi__mcp_authorized_of(phi_mcp *mcp) {
-    phi__mcp_link *link;
     if (phi__mcp_session_desc(mcp)->url == NULL) return NULL;
-    link = phi__mcp_session_link(mcp);
+    phi__mcp_link *link = phi__mcp_session_link(mcp);
     return link != NULL ? phi__mcp_http_oauth(link) : NULL;
 }
 
-static phi_status phi__mcp_authorized_none(phi_mcp *mcp, const char *function) {
-    return phi__error(phi__mcp_session_runtime(mcp), PHI_MISUSE, "%s: the connection has no oauth",
-                      function);
-}
-
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
-    phi__mcp_oauth *oauth;
     if (mcp == NULL) return PHI_BAD_ARG;
-    oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorize");
+    phi__mcp_oauth *oauth = phi__mcp_authorized_of(mcp);
+    if (oauth == NULL) {
+        return phi__error(phi__mcp_session_runtime(mcp), PHI_MISUSE,
+                          "%s: the connection has no oauth", "phi_mcp_authorize");
+    }
     if (given == NULL) {
         phi__mcp_oauth_sign_out(oauth);
         return PHI_OK;
@@ -312,8 +299,7 @@ PHI_API void phi_mcp_free(phi_mcp *mcp) {
 }
 
 PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
-    phi_mcp_info info;
-    memset(&info, 0, sizeof info);
+    phi_mcp_info info = PHI_ZERO;
     info.state = PHI_MCP_CLOSED;
     info.message = "";
     if (mcp == NULL) return info;
@@ -365,14 +351,13 @@ static phi_str phi__mcp_asking_name(const char *method, const phi_json *params) 
 /* Takes _meta out of the params, which then are text again. */
 static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
                                          phi__mcp_request_desc *desc) {
-    phi_json *root, *meta;
-    phi_status status;
+    phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;
-    status = phi_json_parse(arena, text, 0, &root, NULL);
+    phi_status status = phi_json_parse(arena, text, 0, &root, NULL);
     if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
     if (!phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     desc->name = phi__mcp_asking_name(desc->method, root);
-    meta = phi_json_remove(root, "_meta");
+    phi_json *meta = phi_json_remove(root, "_meta");
     if (meta != NULL && phi_json_is(meta, PHI_JSON_OBJECT)) {
         (void)phi_json_remove(meta, "progressToken"); /* ours */
         status = phi_json_write(arena, meta, 0, &desc->meta);
@@ -383,12 +368,10 @@ static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
 
 static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_send_desc *request,
                                        phi_arena *arena, phi__mcp_request **out) {
-    phi__mcp_request_desc desc;
     phi__mcp_asking *a;
-    phi_status status;
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = request->method;
-    status = phi__mcp_asking_params(arena, request->params, &desc);
+    phi_status status = phi__mcp_asking_params(arena, request->params, &desc);
     if (status != PHI_OK) return status;
     a = (phi__mcp_asking *)phi__alloc(&mcp->memory, sizeof *a);
     if (a == NULL) return PHI_NO_MEMORY;
@@ -405,7 +388,6 @@ static phi_status phi__mcp_asking_send(phi_mcp *mcp, const phi_mcp_send_desc *re
 
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id) {
     phi__mcp_request *r = NULL;
-    phi_status status;
     phi_arena arena;
     if (mcp == NULL) return PHI_BAD_ARG;
     if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
@@ -414,7 +396,7 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, 
     if (mcp->phase != PHI__MCP_LIVE)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_send: the connection is not ready");
     phi_arena_init(&arena, &mcp->memory, 0);
-    status = phi__mcp_asking_send(mcp, request, &arena, &r);
+    phi_status status = phi__mcp_asking_send(mcp, request, &arena, &r);
     phi_arena_free(&arena);
     if (status == PHI_BAD_ARG)
         return phi__error(mcp->rt, status, "phi_mcp_send: params: expected a JSON object");
@@ -426,9 +408,8 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, 
 
 PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id) {
     phi__mcp_request *r = phi__mcp_requests_first(mcp, id);
-    phi__mcp_asking *a;
     if (r == NULL || r->desc.done != phi__mcp_asking_done) return;
-    a = (phi__mcp_asking *)r->desc.ctx;
+    phi__mcp_asking *a = (phi__mcp_asking *)r->desc.ctx;
     phi__mcp_requests_cancel(r, "cancelled by the host");
     phi__free(&mcp->memory, a, sizeof *a);
 }

@@ -25,9 +25,8 @@ static phi_status phi__mcp_forms_defaults(phi_arena *arena, const phi_json *sche
     phi_status status = PHI_OK;
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value = phi_json_get(property, "default");
-        phi_json *copy;
         if (value == NULL || phi__json_get_n(values, it.key) != NULL) continue;
-        copy = phi_json_copy(arena, value);
+        phi_json *copy = phi_json_copy(arena, value);
         status = copy != NULL ? phi__json_edit_set(arena, values, it.key, copy) : PHI_NO_MEMORY;
     }
     return status;
@@ -40,9 +39,8 @@ static phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, 
                                       phi__buf *out, phi_schema_error *error) {
     phi_parse_error parse;
     phi_json *root = NULL;
-    phi_status status;
     if (values.len == 0) values = PHI__LIT("{}");
-    status = phi_json_parse(arena, values, 0, &root, &parse);
+    phi_status status = phi_json_parse(arena, values, 0, &root, &parse);
     if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) {
         (void)snprintf(error->message, sizeof error->message, "%s",
                        status == PHI_PARSE ? parse.message : "expected a JSON object");
@@ -83,9 +81,8 @@ typedef struct phi__mcp_sampling_list {
 } phi__mcp_sampling_list;
 
 static phi_message *phi__mcp_sampling_add(phi__mcp_sampling_list *list, phi_role role) {
-    phi_message *message;
     if (list->count == list->most) return NULL;
-    message = &list->messages[list->count++];
+    phi_message *message = &list->messages[list->count++];
     memset(message, 0, sizeof *message);
     message->role = role;
     return message;
@@ -136,12 +133,11 @@ static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi
 static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_json *node) {
     const phi_json *content = phi_json_get(node, "content"), *block;
     bool assistant = phi__str_is(phi_json_str(phi_json_get(node, "role"), ""), "assistant");
-    size_t most = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1, n = 0, i;
+    size_t most = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1, n = 0;
     phi_content *out =
         (phi_content *)phi_arena_alloc(list->arena, phi__mul(phi__max(most, 1), sizeof *out));
-    phi_message *m;
     if (out == NULL) return false;
-    for (i = 0; i < most; i++) {
+    for (size_t i = 0; i < most; i++) {
         block = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_at(content, i) : content;
         if (!phi_json_is(block, PHI_JSON_OBJECT)) {
             list->fault = "messages: a block of content is no object";
@@ -153,7 +149,7 @@ static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_js
             return false;
     }
     if (n == 0) return true;
-    m = phi__mcp_sampling_add(list, assistant ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
+    phi_message *m = phi__mcp_sampling_add(list, assistant ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
     if (m == NULL) return false;
     m->content = out;
     m->content_count = n;
@@ -249,8 +245,7 @@ static uint32_t phi__mcp_sampling_least(uint32_t a, uint32_t b) {
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
 static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
-    phi_agent_desc d;
-    memset(&d, 0, sizeof d);
+    phi_agent_desc d = PHI_ZERO;
     d.model = agent->desc.model;
     d.provider = agent->desc.provider;
     d.max_tokens = phi__mcp_sampling_least(
@@ -297,16 +292,6 @@ static void phi__mcp_sampling_end(phi__buf *out, phi_str model, const char *stop
     phi__buf_char(out, '}');
 }
 
-static void phi__mcp_sampling_put_call(phi__buf *out, const phi_content *block) {
-    phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-    phi__json_write_str(out, block->id);
-    phi__json_write_key(out, PHI__LIT("name"));
-    phi__json_write_str(out, block->name);
-    phi__json_write_key(out, PHI__LIT("input"));
-    phi__buf_add_str(out, block->arguments.len > 0 ? block->arguments : PHI__LIT("{}"));
-    phi__buf_char(out, '}');
-}
-
 static void phi__mcp_sampling_put_text(phi__buf *out, phi_str text) {
     phi__buf_text(out, "{\"type\":\"text\",\"text\":");
     phi__json_write_str(out, text);
@@ -316,9 +301,9 @@ static void phi__mcp_sampling_put_text(phi__buf *out, phi_str text) {
 /* A list of blocks where the request has tools and there is more than one; else one block. */
 static void phi__mcp_sampling_content(phi__buf *out, const phi_message *m, bool lists,
                                       phi_arena *arena) {
-    size_t i, shown = 0;
+    size_t shown = 0;
     bool failed = false;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         shown +=
             m->content[i].kind == PHI_CONTENT_TEXT || m->content[i].kind == PHI_CONTENT_TOOL_CALL;
     if (!lists || (shown <= 1 && m->stop_reason != PHI_STOP_REASON_TOOL_USE)) {
@@ -327,13 +312,19 @@ static void phi__mcp_sampling_content(phi__buf *out, const phi_message *m, bool 
         return;
     }
     phi__buf_char(out, '[');
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *block = &m->content[i];
         if (block->kind != PHI_CONTENT_TEXT && block->kind != PHI_CONTENT_TOOL_CALL) continue;
         phi__json_write_comma(out);
-        if (block->kind == PHI_CONTENT_TOOL_CALL)
-            phi__mcp_sampling_put_call(out, block);
-        else
+        if (block->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
+            phi__json_write_str(out, block->id);
+            phi__json_write_key(out, PHI__LIT("name"));
+            phi__json_write_str(out, block->name);
+            phi__json_write_key(out, PHI__LIT("input"));
+            phi__buf_add_str(out, block->arguments.len > 0 ? block->arguments : PHI__LIT("{}"));
+            phi__buf_char(out, '}');
+        } else
             phi__mcp_sampling_put_text(out, block->text);
     }
     phi__buf_char(out, ']');
@@ -342,10 +333,9 @@ static void phi__mcp_sampling_content(phi__buf *out, const phi_message *m, bool 
 /* The answer of the one turn; NULL: there is none. */
 static const phi_message *phi__mcp_sampling_reply(const phi__agent *child) {
     const phi_thread *thread = child->thread;
-    const phi_message *m;
     size_t i = thread->messages.count;
     while (i-- > 0) {
-        m = phi__lane_message(thread, i)->message;
+        const phi_message *m = phi__lane_message(thread, i)->message;
         if (m->role == PHI_ROLE_ASSISTANT && m->loop_id.len > 0)
             return m->stop_reason != PHI_STOP_REASON_ERROR &&
                            m->stop_reason != PHI_STOP_REASON_ABORTED
@@ -407,14 +397,13 @@ static const phi__child_watch phi__mcp_sampling_watch = {
 /* ---- starting ---- */
 
 static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampling_list *list) {
-    phi__run_order order;
     phi_status status = PHI_OK;
-    size_t before = list->count, i;
+    size_t before = list->count;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
-    for (i = 0; i < before && status == PHI_OK; i++)
+    for (size_t i = 0; i < before && status == PHI_OK; i++)
         status = phi_thread_append(child->thread, &list->messages[i], 1, NULL);
     if (status != PHI_OK) return status;
-    memset(&order, 0, sizeof order);
+    phi__run_order order = PHI_ZERO;
     order.prompts = &list->messages[before];
     order.prompt_count = list->count - before;
     if (order.prompt_count == 0) order.continuation = PHI_CONTINUATION_DEFAULT;
@@ -426,17 +415,15 @@ static phi_status phi__mcp_sampling_begin(phi__mcp_sampling *s, phi__agent *agen
                                           const phi__mcp_sampling_list *list) {
     phi_agent_desc d = phi__mcp_sampling_desc(agent, params);
     const phi_json *system = phi_json_get(params, "systemPrompt");
-    phi__agent *child;
-    phi_status status;
     if (system != NULL &&
         !phi__mcp_sampling_text(list->arena, phi_json_str(system, ""), &d.system_prompt))
         return PHI_NO_MEMORY;
     if (s->tools && !phi__mcp_sampling_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
-    child = phi__agent_make(agent->rt, &d, NULL);
+    phi__agent *child = phi__agent_make(agent->rt, &d, NULL);
     if (child == NULL) return phi__error_last(agent->rt, NULL);
     child->tree.watch = &phi__mcp_sampling_watch;
     child->tree.watched = s;
-    status = phi__mcp_sampling_run(child, list);
+    phi_status status = phi__mcp_sampling_run(child, list);
     if (status == PHI_OK)
         s->child = child->handle;
     else
@@ -448,13 +435,11 @@ static phi_status phi__mcp_sampling_begin(phi__mcp_sampling *s, phi__agent *agen
    be called; else it will not, and *words says why: static, or phi_last_error's. */
 static phi_status phi__mcp_sampling_start(phi__mcp_sampling *s, phi__agent *agent,
                                           const phi_json *params, const char **words) {
-    phi__mcp_sampling_list list;
-    phi_status status;
-    memset(&list, 0, sizeof list);
+    phi__mcp_sampling_list list = PHI_ZERO;
     phi_arena_init(&s->arena, s->memory, 0);
     list.arena = &s->arena;
     *words = "no memory";
-    status = phi__mcp_sampling_read(&list, params);
+    phi_status status = phi__mcp_sampling_read(&list, params);
     if (list.fault != NULL)
         *words = list.fault;
     else if (status == PHI_OK) {
@@ -463,13 +448,6 @@ static phi_status phi__mcp_sampling_start(phi__mcp_sampling *s, phi__agent *agen
     }
     if (status != PHI_OK) phi_arena_free(&s->arena);
     return status;
-}
-
-/* without `done` */
-static void phi__mcp_sampling_drop(phi__mcp_sampling *s) {
-    phi__agent *child = s->child.rt != NULL ? phi__find_agent(s->child) : NULL;
-    s->child.rt = NULL;
-    if (child != NULL) phi__mcp_sampling_free(s, child);
 }
 
 /* The result that a host has written itself: a text, or {"content":..}. False: no memory. */
@@ -535,7 +513,10 @@ typedef struct phi__mcp_asks_one {
 static void phi__mcp_asks_free(phi__mcp_asks_one *one) {
     phi_memory *memory = &one->of->mcp->memory;
     phi__question_close(one->question);
-    phi__mcp_sampling_drop(&one->sampling);
+    phi__mcp_sampling *s = &one->sampling;
+    phi__agent *child = s->child.rt != NULL ? phi__find_agent(s->child) : NULL;
+    s->child.rt = NULL;
+    if (child != NULL) phi__mcp_sampling_free(s, child);
     phi__list_take(&one->of->open, &one->link);
     one->of->bytes -= one->bytes;
     phi_arena_free(&one->arena);
@@ -577,13 +558,12 @@ static void phi__mcp_asks_deny(phi__mcp_asks_one *one) {
 static void phi__mcp_asks_filled(phi__mcp_asks_one *one, phi_str values) {
     phi_mcp *mcp = one->of->mcp;
     phi_schema_error error;
-    phi_status status;
     phi__buf out;
     error.message[0] = '\0';
     phi__buf_init(&out, &mcp->memory);
     phi__buf_text(&out, "{\"action\":\"accept\",\"content\":");
-    status = phi__mcp_forms_fill(&one->arena, phi_json_get(one->params, "requestedSchema"), values,
-                                 &out, &error);
+    phi_status status = phi__mcp_forms_fill(
+        &one->arena, phi_json_get(one->params, "requestedSchema"), values, &out, &error);
     phi__buf_char(&out, '}');
     if (status == PHI_OK && !out.failed) {
         phi__mcp_asks_end(one, phi__buf_str(&out), 0, NULL);
@@ -661,13 +641,12 @@ static void phi__mcp_asks_decided(void *ctx, phi_verdict verdict, phi_str reply)
 
 /* What a person is shown of a request to a model: its last message. */
 static phi_str phi__mcp_asks_prompt(const phi_json *params) {
-    const phi_json *messages = phi_json_get(params, "messages"), *content;
+    const phi_json *messages = phi_json_get(params, "messages");
     size_t n = phi_json_is(messages, PHI_JSON_ARRAY) ? phi_json_count(messages) : 0;
-    phi_str text;
     if (n == 0) return phi__str("", 0);
-    content = phi_json_get(phi_json_at(messages, n - 1), "content");
+    const phi_json *content = phi_json_get(phi_json_at(messages, n - 1), "content");
     if (phi_json_is(content, PHI_JSON_ARRAY)) content = phi_json_at(content, 0);
-    text = phi_json_str(phi_json_get(content, "text"), "");
+    phi_str text = phi_json_str(phi_json_get(content, "text"), "");
     return phi__str(text.at, phi__utf8_cut(text, PHI__MCP_ASKS_SHOWN));
 }
 
@@ -679,10 +658,9 @@ static phi_status phi__mcp_asks_arguments(phi__mcp_asks_one *one, phi_str *out) 
     if (one->kind == PHI__MCP_ASKS_FORM) shown = phi_json_get(one->params, "requestedSchema");
     if (one->kind == PHI__MCP_ASKS_URL) {
         static const char *const keys[] = {"url", "elicitationId"};
-        size_t i;
         shown = page = phi_json_new_object(&one->arena);
         if (page == NULL) return PHI_NO_MEMORY;
-        for (i = 0; i < PHI__COUNT(keys) && status == PHI_OK; i++)
+        for (size_t i = 0; i < PHI__COUNT(keys) && status == PHI_OK; i++)
             status = phi_json_set(
                 &one->arena, page, keys[i],
                 phi_json_new_str(&one->arena,
@@ -693,16 +671,14 @@ static phi_status phi__mcp_asks_arguments(phi__mcp_asks_one *one, phi_str *out) 
 
 static phi_status phi__mcp_asks_question(phi__mcp_asks_one *one, phi_call call) {
     static const char *const kinds[] = {"", "elicitation", "elicitation_url", "sampling"};
-    phi__question_desc desc;
-    phi_status status;
-    memset(&desc, 0, sizeof desc);
+    phi__question_desc desc = PHI_ZERO;
     desc.call = call;
     desc.source = phi__mcp_session_name(one->of->mcp);
     desc.kind = phi_str_of(kinds[one->kind]);
     desc.text = one->kind == PHI__MCP_ASKS_SAMPLING
                     ? phi__mcp_asks_prompt(one->params)
                     : phi_json_str(phi_json_get(one->params, "message"), "");
-    status = phi__mcp_asks_arguments(one, &desc.arguments);
+    phi_status status = phi__mcp_asks_arguments(one, &desc.arguments);
     if (status != PHI_OK) return status;
     desc.decided = phi__mcp_asks_decided;
     desc.ctx = one;
@@ -713,18 +689,9 @@ static phi_status phi__mcp_asks_question(phi__mcp_asks_one *one, phi_call call) 
 
 /* A page that a browser may open: http or https, without blanks and controls. */
 static bool phi__mcp_asks_is_page(phi_str url) {
-    size_t i;
-    for (i = 0; i < url.len; i++)
+    for (size_t i = 0; i < url.len; i++)
         if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
     return phi__str_starts(url, "https://") || phi__str_starts(url, "http://");
-}
-
-static const char *phi__mcp_asks_form_fault(const phi_json *schema) {
-    const phi_json *fields = phi_json_get(schema, "properties");
-    if (!phi_json_is(schema, PHI_JSON_OBJECT)) return "requestedSchema: expected an object";
-    return phi_json_is(fields, PHI_JSON_OBJECT) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
-               ? "requestedSchema: expected at most 1,000 properties"
-               : NULL;
 }
 
 /* The fault of a request, or NULL; one that was not offered is at fault. */
@@ -735,7 +702,12 @@ static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *param
     const phi_json *tools = phi_json_get(params, "tools");
     if (kind == PHI__MCP_ASKS_FORM) {
         if ((answers & PHI_MCP_FORMS) == 0) return "forms are not offered";
-        return phi__mcp_asks_form_fault(phi_json_get(params, "requestedSchema"));
+        const phi_json *schema = phi_json_get(params, "requestedSchema");
+        const phi_json *fields = phi_json_get(schema, "properties");
+        if (!phi_json_is(schema, PHI_JSON_OBJECT)) return "requestedSchema: expected an object";
+        return phi_json_is(fields, PHI_JSON_OBJECT) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
+                   ? "requestedSchema: expected at most 1,000 properties"
+                   : NULL;
     }
     if (kind == PHI__MCP_ASKS_URL) {
         if ((answers & PHI_MCP_URLS) == 0 || (era != NULL && !era->urls))
@@ -783,13 +755,11 @@ static void phi__mcp_asks_begin(phi__mcp_asks_all *all, const phi_json *params,
                                 uint64_t ask) {
     phi_str none = phi__str("", 0);
     const char *fault = phi__mcp_asks_fault(all->mcp, params, kind);
-    phi__mcp_asks_one *one;
-    phi_status status;
     if (fault != NULL) {
         phi__mcp_session_answer(all->mcp, ask, none, PHI__MCP_RPC_BAD_PARAMS, fault);
         return;
     }
-    one = phi__mcp_asks_new(all, params, kind, agent, ask);
+    phi__mcp_asks_one *one = phi__mcp_asks_new(all, params, kind, agent, ask);
     if (one == NULL) {
         phi__mcp_session_answer(all->mcp, ask, none, PHI__MCP_RPC_INTERNAL, "no memory");
         return;
@@ -798,7 +768,7 @@ static void phi__mcp_asks_begin(phi__mcp_asks_all *all, const phi_json *params,
         phi__mcp_asks_fail(one, PHI__MCP_RPC_INTERNAL, "too much is asked at once");
         return;
     }
-    status = agent.rt != NULL ? phi__mcp_asks_question(one, call) : PHI_UNSUPPORTED;
+    phi_status status = agent.rt != NULL ? phi__mcp_asks_question(one, call) : PHI_UNSUPPORTED;
     if (status == PHI_UNSUPPORTED)
         phi__mcp_asks_deny(one); /* there is nobody to ask */
     else if (status != PHI_OK)
@@ -809,10 +779,9 @@ static void phi__mcp_asks_begin(phi__mcp_asks_all *all, const phi_json *params,
 
 static void phi__mcp_asks_roots(phi__mcp_asks_all *all, uint64_t ask) {
     phi__buf out;
-    size_t i;
     phi__buf_init(&out, &all->mcp->memory);
     phi__buf_text(&out, "{\"roots\":[");
-    for (i = 0; i < all->root_count; i++) {
+    for (size_t i = 0; i < all->root_count; i++) {
         phi__json_write_comma(&out);
         phi__buf_text(&out, "{\"uri\":");
         phi__json_write_str(&out, phi_str_of(all->roots[i].uri));
@@ -892,7 +861,6 @@ static phi_status phi__mcp_asks_capabilities(phi_mcp *mcp, void *part, phi_json 
     bool forms = (answers & PHI_MCP_FORMS) != 0;
     bool pages = (answers & PHI_MCP_URLS) != 0 && (era == NULL || era->urls);
     phi_status status = PHI_OK;
-    phi_json *roots;
     (void)part;
     if ((answers & PHI_MCP_SAMPLING) != 0)
         status = phi_json_set(
@@ -903,7 +871,7 @@ static phi_status phi__mcp_asks_capabilities(phi_mcp *mcp, void *part, phi_json 
             arena, into, "elicitation",
             phi__mcp_asks_object(arena, "form", forms && (era == NULL || era->urls), "url", pages));
     if (status != PHI_OK || mcp->desc.root_count == 0) return status;
-    roots = phi_json_new_object(arena);
+    phi_json *roots = phi_json_new_object(arena);
     if (roots != NULL && (era == NULL || era->handshake))
         status = phi_json_set(arena, roots, "listChanged", phi_json_new_bool(arena, true));
     return status == PHI_OK ? phi_json_set(arena, into, "roots", roots) : status;
@@ -947,10 +915,9 @@ static phi_status phi__mcp_asks_copy(phi__mcp_asks_all *all, const phi_mcp_root 
     phi_arena arena;
     phi_mcp_root *copy;
     phi_str uri, name;
-    size_t i;
     phi_arena_init(&arena, &all->mcp->memory, 0);
     copy = (phi_mcp_root *)phi__arena_zero(&arena, phi__mul(phi__max(count, 1), sizeof *copy));
-    for (i = 0; copy != NULL && i < count; i++) {
+    for (size_t i = 0; copy != NULL && i < count; i++) {
         if (!phi__arena_str(&arena, phi_str_of(roots[i].uri), &uri) ||
             !phi__arena_str(&arena, phi_str_of(roots[i].name), &name)) {
             copy = NULL;
@@ -971,19 +938,16 @@ static phi_status phi__mcp_asks_copy(phi__mcp_asks_all *all, const phi_mcp_root 
 }
 
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count) {
-    phi__mcp_asks_all *all;
-    phi_status status;
-    size_t i;
     if (mcp == NULL) return PHI_BAD_ARG;
     if (mcp->desc.root_count == 0)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_set_roots: the connection offers none");
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (roots == NULL || roots[i].uri == NULL ||
             !phi__str_starts(phi_str_of(roots[i].uri), "file:"))
             return phi__error(mcp->rt, PHI_BAD_ARG,
                               "phi_mcp_set_roots: roots[%u].uri: expected file:", (unsigned)i);
-    all = (phi__mcp_asks_all *)phi__mcp_session_part(mcp, phi__mcp_asks_table());
-    status = phi__mcp_asks_copy(all, roots, count);
+    phi__mcp_asks_all *all = (phi__mcp_asks_all *)phi__mcp_session_part(mcp, phi__mcp_asks_table());
+    phi_status status = phi__mcp_asks_copy(all, roots, count);
     if (status != PHI_OK) return phi__error(mcp->rt, status, "phi_mcp_set_roots: out of memory");
     if (mcp->agreed.era != NULL && mcp->agreed.era->handshake)
         (void)phi__mcp_session_notify(mcp, "notifications/roots/list_changed", phi__str("", 0));

@@ -3,22 +3,6 @@
 
 enum { PHI__MCP_CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
 
-/* Of [A-Za-z0-9+/] with padding, nothing else: one bad image in the history would fail every later
-   model call. */
-static bool phi__mcp_content_is_base64(phi_str data) {
-    size_t len = data.len, i;
-    if (len == 0 || len % 4 != 0) return false;
-    if (data.at[len - 1] == '=') len--;
-    if (data.at[len - 1] == '=') len--;
-    for (i = 0; i < len; i++) {
-        char c = data.at[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '+' || c == '/';
-        if (!fine) return false;
-    }
-    return true;
-}
-
 /* Bytes that base64 text stands for. */
 static uint64_t phi__mcp_content_size(phi_str data) {
     uint64_t bytes = (uint64_t)data.len / 4 * 3;
@@ -51,8 +35,7 @@ static const struct phi__mcp_content_type {
 /* NULL: another type. kind 0: any. */
 static const struct phi__mcp_content_type *phi__mcp_content_type_of(phi_str mime,
                                                                     phi_content_kind kind) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__mcp_content_types); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__mcp_content_types); i++) {
         const struct phi__mcp_content_type *type = &phi__mcp_content_types[i];
         if ((kind == (phi_content_kind)0 || kind == type->kind) &&
             phi__str_is_nocase(mime, type->mime))
@@ -86,7 +69,6 @@ static void phi__mcp_content_put_facts(phi__buf *words, phi_str mime, phi_str da
 static bool phi__mcp_content_note(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
                                   phi_str data, const char *fault, phi_content *out) {
     phi__buf words;
-    bool fine;
     phi__buf_init(&words, arena->memory);
     phi__buf_char(&words, '[');
     phi__buf_text(&words, what);
@@ -97,7 +79,7 @@ static bool phi__mcp_content_note(phi_arena *arena, const char *what, phi_str ur
     phi__mcp_content_put_facts(&words, mime, data, true);
     phi__buf_text(&words, fault);
     phi__buf_char(&words, ']');
-    fine = phi__mcp_content_set_text(arena, &words, out);
+    bool fine = phi__mcp_content_set_text(arena, &words, out);
     phi__buf_free(&words);
     return fine;
 }
@@ -114,8 +96,20 @@ static bool phi__mcp_content_data(phi_arena *arena, const char *what, phi_conten
                                   phi_str uri, phi_str mime, phi_str data, phi_content *out) {
     const struct phi__mcp_content_type *type = phi__mcp_content_type_of(mime, kind);
     if (type == NULL) return phi__mcp_content_note(arena, what, uri, mime, data, "", out);
-    if (!phi__mcp_content_is_base64(data))
+    /* Of [A-Za-z0-9+/] with padding, nothing else: one bad image in the history would fail
+       every later model call. */
+    size_t len = data.len;
+    if (len == 0 || len % 4 != 0)
         return phi__mcp_content_note(arena, what, uri, mime, data, ": it is no base64", out);
+    if (data.at[len - 1] == '=') len--;
+    if (data.at[len - 1] == '=') len--;
+    for (size_t i = 0; i < len; i++) {
+        char c = data.at[i];
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '+' || c == '/';
+        if (!fine)
+            return phi__mcp_content_note(arena, what, uri, mime, data, ": it is no base64", out);
+    }
     out->kind = type->kind;
     out->data = data;
     out->mime_type = phi_str_of(type->as);
@@ -130,7 +124,6 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
     phi_str about = phi__mcp_content_member(block, "description");
     uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
     phi__buf words;
-    bool fine;
     if (name.len == 0) name = phi__mcp_content_member(block, "name");
     phi__buf_init(&words, arena->memory);
     phi__buf_text(&words, "[resource ");
@@ -151,28 +144,9 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
         phi__buf_add_str(&words, about);
     }
     phi__buf_char(&words, ']');
-    fine = phi__mcp_content_set_text(arena, &words, out);
+    bool fine = phi__mcp_content_set_text(arena, &words, out);
     phi__buf_free(&words);
     return fine;
-}
-
-static bool phi__mcp_content_resource(const phi_json *resource, phi_arena *arena,
-                                      phi_content *out) {
-    const phi_json *text = phi_json_get(resource, "text");
-    if (phi_json_is(text, PHI_JSON_STRING)) {
-        out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__json_text_of(text);
-        return true;
-    }
-    return phi__mcp_content_data(arena, "resource", (phi_content_kind)0,
-                                 phi__mcp_content_member(resource, "uri"),
-                                 phi__mcp_content_member(resource, "mimeType"),
-                                 phi__mcp_content_member(resource, "blob"), out);
-}
-
-static bool phi__mcp_content_json(const phi_json *block, phi_arena *arena, phi_content *out) {
-    out->kind = PHI_CONTENT_TEXT;
-    return phi_json_write(arena, block, 0, &out->text) == PHI_OK;
 }
 
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out) {
@@ -195,17 +169,28 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
         phi_json_is(phi_json_get(block, "uri"), PHI_JSON_STRING))
         return phi__mcp_content_link(block, arena, out);
     if (phi__str_is(type, "resource") &&
-        phi_json_is(phi_json_get(block, "resource"), PHI_JSON_OBJECT))
-        return phi__mcp_content_resource(phi_json_get(block, "resource"), arena, out);
-    return phi__mcp_content_json(block, arena, out);
+        phi_json_is(phi_json_get(block, "resource"), PHI_JSON_OBJECT)) {
+        const phi_json *resource = phi_json_get(block, "resource");
+        const phi_json *text = phi_json_get(resource, "text");
+        if (phi_json_is(text, PHI_JSON_STRING)) {
+            out->kind = PHI_CONTENT_TEXT;
+            out->text = phi__json_text_of(text);
+            return true;
+        }
+        return phi__mcp_content_data(arena, "resource", (phi_content_kind)0,
+                                     phi__mcp_content_member(resource, "uri"),
+                                     phi__mcp_content_member(resource, "mimeType"),
+                                     phi__mcp_content_member(resource, "blob"), out);
+    }
+    out->kind = PHI_CONTENT_TEXT;
+    return phi_json_write(arena, block, 0, &out->text) == PHI_OK;
 }
 
 static bool phi__mcp_content_rest(phi_arena *arena, size_t count, phi_content *out) {
     phi__buf words;
-    bool fine;
     phi__buf_init(&words, arena->memory);
     phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)count);
-    fine = phi__mcp_content_set_text(arena, &words, out);
+    bool fine = phi__mcp_content_set_text(arena, &words, out);
     phi__buf_free(&words);
     return fine;
 }
@@ -232,8 +217,7 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
 }
 
 PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         phi_content_kind kind = content[i].kind;
         if (kind != PHI_CONTENT_IMAGE && kind != PHI_CONTENT_DOCUMENT && kind != PHI_CONTENT_AUDIO)
             continue;

@@ -55,7 +55,6 @@ static bool phi__mcp_headers_type(const phi_json *type) {
 static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *schema,
                                   const phi_json *mark, bool reachable) {
     phi_str name = phi__json_text_of(mark);
-    size_t i;
     if (!phi_json_is(mark, PHI_JSON_STRING))
         return phi__mcp_headers_refuse(c, name, "it is no string");
     if (!phi__fetch_name_fits(name))
@@ -65,7 +64,7 @@ static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *sch
         return phi__mcp_headers_refuse(c, name, "its parameter is not reached by properties alone");
     if (!phi__mcp_headers_type(phi_json_get(schema, "type")))
         return phi__mcp_headers_refuse(c, name, "expected a string, an integer or a boolean");
-    for (i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++)
         if (phi__str_equal_nocase(c->seen[i], name))
             return phi__mcp_headers_refuse(c, name, "two parameters have it");
     if (c->count == PHI__MCP_HEADERS_MOST)
@@ -94,8 +93,7 @@ static bool phi__mcp_headers_is_schema(phi_str key) {
                                         "propertyNames",
                                         "unevaluatedProperties",
                                         "contentSchema"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(key, names[i])) return true;
     return false;
 }
@@ -104,8 +102,7 @@ static bool phi__mcp_headers_is_map(phi_str key) {
     static const char *const names[] = {"properties",       "$defs",
                                         "definitions",      "patternProperties",
                                         "dependentSchemas", "dependencies"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(key, names[i])) return true;
     return false;
 }
@@ -146,8 +143,7 @@ static bool phi__mcp_headers_schema(phi__mcp_headers_check *c, const phi_json *s
 }
 
 PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size) {
-    phi__mcp_headers_check check;
-    memset(&check, 0, sizeof check);
+    phi__mcp_headers_check check = PHI_ZERO;
     check.message = message;
     check.size = size;
     if (size > 0) message[0] = '\0';
@@ -158,10 +154,10 @@ PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_
 /* ---- the headers of a call ---- */
 
 PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out) {
-    size_t i;
     phi__buf buf;
     bool plain = value.len == 0 || (value.at[0] != ' ' && value.at[value.len - 1] != ' ');
-    for (i = 0; i < value.len && plain; i++) plain = value.at[i] >= 0x20 && value.at[i] <= 0x7e;
+    for (size_t i = 0; i < value.len && plain; i++)
+        plain = value.at[i] >= 0x20 && value.at[i] <= 0x7e;
     if (plain && phi__str_starts(value, "=?base64?") &&
         memcmp(value.at + value.len - 2, "?=", 2) == 0)
         plain = false;
@@ -200,19 +196,17 @@ static phi_status phi__mcp_headers_text(phi_arena *arena, const phi_json *value,
 static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark,
                                        const phi_json *value) {
     static const char prefix[] = "Mcp-Param-";
-    char *name;
     phi_str text;
-    phi_status status;
     if (phi_json_is(value, PHI_JSON_NULL) || phi_json_is(value, PHI_JSON_OBJECT) ||
         phi_json_is(value, PHI_JSON_ARRAY))
         return PHI_OK;
     if (list->count == PHI__MCP_HEADERS_MOST || !phi__fetch_name_fits(mark)) return PHI_OK;
-    status = phi__mcp_headers_text(list->arena, value, &text);
+    phi_status status = phi__mcp_headers_text(list->arena, value, &text);
     if (status != PHI_OK) return status;
     if (list->pairs == NULL)
         list->pairs = (phi_mcp_pair *)phi__arena_zero(list->arena,
                                                       PHI__MCP_HEADERS_MOST * sizeof *list->pairs);
-    name = phi__arena_bytes(list->arena, phi__add(mark.len, sizeof prefix));
+    char *name = phi__arena_bytes(list->arena, phi__add(mark.len, sizeof prefix));
     if (list->pairs == NULL || name == NULL) return PHI_NO_MEMORY;
     memcpy(name, prefix, sizeof prefix - 1);
     memcpy(name + sizeof prefix - 1, mark.at, mark.len);
@@ -230,10 +224,10 @@ static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const ph
     phi_status status = PHI_OK;
     if (depth > PHI__MCP_HEADERS_DEEP) return PHI_OK;
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
-        const phi_json *value, *mark = phi_json_get(property, "x-mcp-header");
+        const phi_json *mark = phi_json_get(property, "x-mcp-header");
         bool nested = phi_json_is(phi_json_get(property, "properties"), PHI_JSON_OBJECT);
         if (mark == NULL && !nested) continue;
-        value = phi__json_get_n(arguments, it.key);
+        const phi_json *value = phi__json_get_n(arguments, it.key);
         if (value != NULL && phi_json_is(mark, PHI_JSON_STRING))
             status = phi__mcp_headers_add(list, phi__json_text_of(mark), value);
         if (status == PHI_OK && nested && phi_json_is(value, PHI_JSON_OBJECT))
@@ -244,11 +238,9 @@ static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const ph
 
 PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *arguments,
                                        phi_arena *arena, phi_mcp_pair **out, size_t *count) {
-    phi__mcp_headers_list list;
-    phi_status status;
-    memset(&list, 0, sizeof list);
+    phi__mcp_headers_list list = PHI_ZERO;
     list.arena = arena;
-    status = phi__mcp_headers_collect(&list, schema, arguments, 0);
+    phi_status status = phi__mcp_headers_collect(&list, schema, arguments, 0);
     *out = status == PHI_OK ? list.pairs : NULL;
     *count = status == PHI_OK ? list.count : 0;
     return status;

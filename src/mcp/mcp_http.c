@@ -127,17 +127,16 @@ static phi_str phi__mcp_place_upto(phi_str s, const char *ends) {
 
 /* "http://host:port/path"; a user in front of the host is refused. */
 static bool phi__mcp_place_read(phi_str url, phi__mcp_place *out) {
-    size_t at = phi__str_find(url, 0, "://"), end;
-    phi_str rest;
+    size_t at = phi__str_find(url, 0, "://");
     if (at == SIZE_MAX) return false;
     out->scheme = phi__str(url.at, at);
     if (!phi__str_is_nocase(out->scheme, "http") && !phi__str_is_nocase(out->scheme, "https"))
         return false;
-    rest = phi__str(url.at + at + 3, url.len - at - 3);
+    phi_str rest = phi__str(url.at + at + 3, url.len - at - 3);
     out->authority = phi__mcp_place_upto(rest, "/?#");
     out->path = at + 3 + out->authority.len;
     out->port = phi__str_is_nocase(out->scheme, "https") ? PHI__LIT("443") : PHI__LIT("80");
-    end = out->authority.len;
+    size_t end = out->authority.len;
     while (end > 0 && out->authority.at[end - 1] >= '0' && out->authority.at[end - 1] <= '9') end--;
     out->host = out->authority;
     if (end > 0 && out->authority.at[end - 1] == ':') {
@@ -155,15 +154,6 @@ static phi_str phi__mcp_place_without_user(phi__mcp_place *own) {
     return phi__str(own->host.at + skip, own->host.len - skip);
 }
 
-static bool phi__mcp_place_plain(phi_str text) {
-    size_t i;
-    for (i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (c <= 32 || c == 127 || c == '\\') return false;
-    }
-    return text.len > 0 && text.len <= PHI__MCP_PLACE_MOST;
-}
-
 /* Whether it begins as "name:" does. */
 static bool phi__mcp_place_has_scheme(phi_str to) {
     phi_str name = phi__mcp_place_upto(to, ":/?#");
@@ -173,11 +163,11 @@ static bool phi__mcp_place_has_scheme(phi_str to) {
 static void phi__mcp_place_relative(phi__buf *out, phi_str from, size_t path, phi_str to) {
     phi_str own = phi__str(from.at + path, from.len - path);
     phi_str until = phi__mcp_place_upto(own, to.at[0] == '?' ? "?#" : "/?#");
-    size_t keep = path + until.len, i;
+    size_t keep = path + until.len;
     if (to.at[0] != '?' && to.at[0] != '/') { /* beside the last part of the path */
         phi_str whole = phi__mcp_place_upto(own, "?#");
         keep = path;
-        for (i = 0; i < whole.len; i++)
+        for (size_t i = 0; i < whole.len; i++)
             if (whole.at[i] == '/') keep = path + i + 1;
     }
     phi__buf_add(out, from.at, keep);
@@ -188,7 +178,11 @@ static void phi__mcp_place_relative(phi__buf *out, phi_str from, size_t path, ph
 PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
     phi__mcp_place own, other;
     phi__buf_clear(out);
-    if (!phi__mcp_place_plain(to)) return false;
+    for (size_t i = 0; i < to.len; i++) {
+        unsigned char c = (unsigned char)to.at[i];
+        if (c <= 32 || c == 127 || c == '\\') return false;
+    }
+    if (!(to.len > 0 && to.len <= PHI__MCP_PLACE_MOST)) return false;
     to = phi__mcp_place_upto(to, "#");
     if (phi__str_find(from, 0, "://") == SIZE_MAX || to.len == 0) return false;
     (void)phi__mcp_place_read(from, &own); /* true but for a user, which the host may give */
@@ -225,29 +219,16 @@ static void phi__mcp_head_add(phi__mcp_head_list *list, const char *name, phi_st
     list->at[list->count++].value = value;
 }
 
-/* Those of the host's desc, but for names that are in the list already. */
-static void phi__mcp_head_add_host(phi__mcp_head_list *list, const phi_mcp_desc *desc) {
-    size_t i, j, own = list->count;
-    for (i = 0; i < desc->header_count; i++) {
-        bool taken = false;
-        for (j = 0; j < own && !taken; j++)
-            taken = phi__str_is_nocase(list->at[j].name, desc->headers[i].name);
-        if (!taken)
-            phi__mcp_head_add(list, desc->headers[i].name, phi_str_of(desc->headers[i].value));
-    }
-}
-
 /* The era of 2026-07-28: what the message says is said in headers, too. */
 static bool phi__mcp_head_add_message(phi__mcp_head_list *list, const phi__mcp_out *out,
                                       phi_arena *arena) {
     phi_str name;
-    size_t i;
     if (out->method.len > 0) phi__mcp_head_add(list, "Mcp-Method", out->method);
     if (out->name.len > 0) {
         if (!phi__mcp_headers_encode(arena, out->name, &name)) return false;
         phi__mcp_head_add(list, "Mcp-Name", name);
     }
-    for (i = 0; i < out->header_count; i++)
+    for (size_t i = 0; i < out->header_count; i++)
         phi__mcp_head_add(list, out->headers[i].name, phi_str_of(out->headers[i].value));
     return true;
 }
@@ -259,8 +240,7 @@ static bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_ar
     const phi__mcp_wire *wire = e->wire;
     const phi__mcp_era *era = wire->era;
     size_t more = phi__add(wire->desc->header_count, e->out != NULL ? e->out->header_count : 0);
-    phi__mcp_head_list list;
-    memset(&list, 0, sizeof list);
+    phi__mcp_head_list list = PHI_ZERO;
     list.at = (phi__header *)phi__arena_zero(
         arena, phi__mul(phi__add(more, PHI__MCP_HEAD_OWN), sizeof *list.at));
     if (list.at == NULL) return false;
@@ -278,7 +258,16 @@ static bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_ar
     if (era != NULL && era->message_headers && e->out != NULL &&
         !phi__mcp_head_add_message(&list, e->out, arena))
         return false;
-    phi__mcp_head_add_host(&list, wire->desc);
+    /* Those of the host's desc, but for names that are in the list already. */
+    const phi_mcp_desc *desc = wire->desc;
+    size_t j, own = list.count;
+    for (size_t i = 0; i < desc->header_count; i++) {
+        bool taken = false;
+        for (j = 0; j < own && !taken; j++)
+            taken = phi__str_is_nocase(list.at[j].name, desc->headers[i].name);
+        if (!taken)
+            phi__mcp_head_add(&list, desc->headers[i].name, phi_str_of(desc->headers[i].value));
+    }
     *out = list.at;
     *count = list.count;
     return true;
@@ -294,13 +283,6 @@ static phi__mcp_shape phi__mcp_head_refuse(phi__mcp_exchange *e, const char *why
     return PHI__MCP_SHAPE_FAULT;
 }
 
-/* "text/html; charset=utf-8" > "text/html" */
-static phi_str phi__mcp_head_type(phi_str headers) {
-    phi_str value = phi__headers_value(headers, "content-type");
-    size_t end = phi__str_find(value, 0, ";");
-    return phi__str_trim(phi__str(value.at, end == SIZE_MAX ? value.len : end));
-}
-
 static bool phi__mcp_head_is_json(phi_str type) {
     size_t n = type.len;
     return phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
@@ -309,22 +291,10 @@ static bool phi__mcp_head_is_json(phi_str type) {
 
 /* Bytes that a message can show. */
 static void phi__mcp_head_show(char *out, size_t size, phi_str text) {
-    size_t i, n = 0;
-    for (i = 0; i < text.len && n + 1 < size; i++)
+    size_t n = 0;
+    for (size_t i = 0; i < text.len && n + 1 < size; i++)
         out[n++] = text.at[i] >= 0x20 && text.at[i] <= 0x7e ? text.at[i] : '?';
     out[n] = '\0';
-}
-
-static phi__mcp_shape phi__mcp_head_typed(phi__mcp_exchange *e, phi_str headers) {
-    phi_str type = phi__mcp_head_type(headers);
-    bool get = strcmp(e->kind->method, "GET") == 0;
-    char shown[100], why[240];
-    if (phi__str_is_nocase(type, "text/event-stream")) return PHI__MCP_SHAPE_SSE;
-    if (!get && (type.len == 0 || phi__mcp_head_is_json(type))) return PHI__MCP_SHAPE_JSON;
-    phi__mcp_head_show(shown, sizeof shown, type);
-    (void)snprintf(why, sizeof why, "content type \"%s\", expected %stext/event-stream", shown,
-                   get ? "" : "application/json or ");
-    return phi__mcp_head_refuse(e, why);
 }
 
 /* How the body is to be read; of a refusal, e->words are set. */
@@ -343,7 +313,18 @@ static phi__mcp_shape phi__mcp_head_shape(phi__mcp_exchange *e, phi_str headers)
     if (e->out == NULL && strcmp(e->kind->method, "POST") == 0) return PHI__MCP_SHAPE_SKIP;
     if (e->http_status == 202 || e->http_status == 204)
         return phi__mcp_head_refuse(e, "no answer to a request");
-    return phi__mcp_head_typed(e, headers);
+    /* "text/html; charset=utf-8" > "text/html" */
+    phi_str value = phi__headers_value(headers, "content-type");
+    size_t end = phi__str_find(value, 0, ";");
+    phi_str type = phi__str_trim(phi__str(value.at, end == SIZE_MAX ? value.len : end));
+    bool get = strcmp(e->kind->method, "GET") == 0;
+    char shown[100], why[240];
+    if (phi__str_is_nocase(type, "text/event-stream")) return PHI__MCP_SHAPE_SSE;
+    if (!get && (type.len == 0 || phi__mcp_head_is_json(type))) return PHI__MCP_SHAPE_JSON;
+    phi__mcp_head_show(shown, sizeof shown, type);
+    (void)snprintf(why, sizeof why, "content type \"%s\", expected %stext/event-stream", shown,
+                   get ? "" : "application/json or ");
+    return phi__mcp_head_refuse(e, why);
 }
 
 /* Takes the session id out of the answer to initialize. False: it is none that can be sent back;
@@ -351,8 +332,7 @@ static phi__mcp_shape phi__mcp_head_shape(phi__mcp_exchange *e, phi_str headers)
 static bool phi__mcp_head_session(phi__mcp_exchange *e, phi_str headers) {
     phi_str id = phi__headers_value(headers, "mcp-session-id");
     phi__buf *own = &e->wire->session;
-    size_t i;
-    for (i = 0; i < id.len; i++)
+    for (size_t i = 0; i < id.len; i++)
         if (id.at[i] < 0x21 || id.at[i] > 0x7e) {
             (void)phi__mcp_head_refuse(e, "a session id with characters that are not visible "
                                           "ASCII");
@@ -368,30 +348,24 @@ static bool phi__mcp_head_session(phi__mcp_exchange *e, phi_str headers) {
 
 /* ---- messages ---- */
 
-static void phi__mcp_head_secrets(const phi__mcp_exchange *e, phi__secrets *set) {
-    const phi_mcp_desc *desc = e->wire->desc;
-    size_t i;
-    for (i = 0; i < desc->header_count; i++)
-        phi__secret_add_key(set, phi_str_of(desc->headers[i].value));
-    if (e->sent.len > 0)
-        (void)phi__secret_add_header(set, PHI__LIT("Authorization"), phi__buf_str(&e->sent));
-    for (i = 0; i < desc->header_count; i++)
-        (void)phi__secret_add_header(set, phi_str_of(desc->headers[i].name),
-                                     phi_str_of(desc->headers[i].value));
-    phi__secret_add_url(set, e->wire->url);
-    if (e->wire->session.len > 0) phi__secret_add(set, phi__buf_str(&e->wire->session));
-}
-
 /* Hides secrets of the request in a text. False: no memory, they may still be there. */
 static bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
                                   phi__secret_text kind) {
     phi_arena arena;
     phi__secrets set;
-    bool fine;
     phi_arena_init(&arena, e->wire->memory, 0);
     phi__secret_init(&set, &arena);
-    phi__mcp_head_secrets(e, &set);
-    fine = !set.failed;
+    const phi_mcp_desc *desc = e->wire->desc;
+    for (size_t i = 0; i < desc->header_count; i++)
+        phi__secret_add_key(&set, phi_str_of(desc->headers[i].value));
+    if (e->sent.len > 0)
+        (void)phi__secret_add_header(&set, PHI__LIT("Authorization"), phi__buf_str(&e->sent));
+    for (size_t i = 0; i < desc->header_count; i++)
+        (void)phi__secret_add_header(&set, phi_str_of(desc->headers[i].name),
+                                     phi_str_of(desc->headers[i].value));
+    phi__secret_add_url(&set, e->wire->url);
+    if (e->wire->session.len > 0) phi__secret_add(&set, phi__buf_str(&e->wire->session));
+    bool fine = !set.failed;
     if (fine && len > 0) (void)phi__secret_hide(&set, at, len, kind);
     phi_arena_free(&arena);
     return fine;
@@ -470,11 +444,6 @@ static phi__mcp_exchange *phi__mcp_exchange_new(phi__mcp_wire *wire,
     return e;
 }
 
-static void phi__mcp_exchange_wipe(phi__buf *secret) {
-    if (secret->len > 0) memset(secret->at, 0, secret->len);
-    phi__buf_free(secret);
-}
-
 /* Ends the fetch and the timer; the exchange can be sent again. */
 static void phi__mcp_exchange_stop(phi__mcp_exchange *e) {
     phi__fetch_close(e->fetch);
@@ -493,7 +462,9 @@ static void phi__mcp_exchange_destroy(phi__mcp_exchange *e) {
     phi__list_take(&wire->exchanges, &e->link);
     phi__buf_free(&e->json);
     phi__buf_free(&e->url);
-    phi__mcp_exchange_wipe(&e->sent);
+    phi__buf *secret = &e->sent;
+    if (secret->len > 0) memset(secret->at, 0, secret->len);
+    phi__buf_free(secret);
     phi__buf_free(&e->body);
     phi__sse_free(&e->sse);
     phi__sse_resume_free(&e->resume);
@@ -514,12 +485,6 @@ static void phi__mcp_exchange_open_gate(phi__mcp_exchange *e) {
     if (wire->gate != e) return;
     wire->gate = NULL;
     (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
-}
-
-/* It is a notification or an answer of ours, of which few are under way. */
-static void phi__mcp_exchange_count(phi__mcp_exchange *e) {
-    e->note = true;
-    e->wire->notes++;
 }
 
 static void phi__mcp_exchange_discount(phi__mcp_exchange *e) {
@@ -561,11 +526,10 @@ static phi_str phi__mcp_exchange_quiet(phi__mcp_exchange *e, phi_str json, phi__
 /* False: the exchange is gone. */
 static bool phi__mcp_exchange_give(phi__mcp_exchange *e, phi_str event, phi_str json) {
     phi__buf copy;
-    bool stays;
     if (json.len > 0) e->tries = 0;
     phi__buf_init(&copy, &e->wire->rt->memory); /* the message may free mcp */
     e->busy = true;
-    stays = e->kind->message(e, event, phi__mcp_exchange_quiet(e, json, &copy));
+    bool stays = e->kind->message(e, event, phi__mcp_exchange_quiet(e, json, &copy));
     phi__buf_free(&copy);
     if (!stays) return false;
     e->busy = false;
@@ -583,9 +547,8 @@ static bool phi__mcp_exchange_fail(phi__mcp_exchange *e, phi_status status, cons
 }
 
 static bool phi__mcp_exchange_repeat(phi__mcp_exchange *e) {
-    phi_status status;
     phi__mcp_exchange_stop(e);
-    status = phi__mcp_exchange_send(e);
+    phi_status status = phi__mcp_exchange_send(e);
     return status == PHI_OK || phi__mcp_exchange_fail(e, status, NULL);
 }
 
@@ -727,24 +690,6 @@ static void phi__mcp_exchange_end(void *user_data, phi_status status, const char
 
 /* ---- sending ---- */
 
-static void phi__mcp_exchange_begin(phi__mcp_exchange *e) {
-    e->http_status = 0;
-    e->shape = PHI__MCP_SHAPE_NONE;
-    e->words[0] = '\0';
-    e->in_session = e->wire->session.len > 0;
-    e->epoch = e->wire->epoch;
-    e->opened_us = phi__io_now_us(e->wire->rt->io);
-    phi__buf_clear(&e->body);
-    phi__sse_free(&e->sse);
-    phi__sse_resume_with(&e->sse, &e->resume);
-}
-
-/* The session's deadline counts for a request, the connection's timeout for a notification. */
-static void phi__mcp_exchange_deadlines(const phi__mcp_exchange *e, phi_deadlines *d) {
-    bool waits = e->out != NULL || strcmp(e->kind->method, "GET") == 0;
-    d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
-}
-
 static void phi__mcp_exchange_timer(phi__timer *timer) {
     phi__mcp_exchange *e = PHI__OWNER(timer, phi__mcp_exchange, timer);
     if (e->kind->late != NULL)
@@ -762,13 +707,12 @@ static phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
 }
 
 static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
-    phi__fetch_desc desc;
     phi_arena arena;
     phi__header *headers = NULL;
     phi_status status = PHI_OK;
     const char *words = "";
     phi__buf proof;
-    memset(&desc, 0, sizeof desc);
+    phi__fetch_desc desc = PHI_ZERO;
     phi_arena_init(&arena, e->wire->memory, 1024);
     phi__buf_init(&proof, e->wire->memory);
     /* the runtime's memory: a fetch is freed behind its last callback, which may free mcp */
@@ -783,7 +727,10 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     desc.on_body = phi__mcp_exchange_body;
     desc.on_end = phi__mcp_exchange_end;
     desc.user_data = e;
-    phi__mcp_exchange_deadlines(e, &desc.deadlines);
+    /* The session's deadline counts for a request, the connection's timeout for a notification. */
+    phi_deadlines *d = &desc.deadlines;
+    bool waits = e->out != NULL || strcmp(e->kind->method, "GET") == 0;
+    d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
     if (e->sent.len > 0)
         status = phi__mcp_oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
     if (status != PHI_OK)
@@ -809,11 +756,10 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
 static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
     const char *words = "";
     phi_str value;
-    phi_status status;
     if (e->sent.len > 0) memset(e->sent.at, 0, e->sent.len);
     phi__buf_clear(&e->sent);
     if (e->wire->oauth == NULL) return PHI_OK;
-    status = phi__mcp_oauth_header(e->wire->oauth, &value);
+    phi_status status = phi__mcp_oauth_header(e->wire->oauth, &value);
     if (status == PHI_NOT_FOUND) return PHI_OK;
     if (status == PHI_OK) {
         phi__buf_add_str(&e->sent, value);
@@ -827,11 +773,18 @@ static phi_status phi__mcp_exchange_authorize(phi__mcp_exchange *e) {
 /* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent;
    e->words says why. Calls no function of kind's. */
 static phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
-    phi_status status;
     e->held = e->wire->gate != NULL && e->wire->gate != e;
     if (e->held) return PHI_OK;
-    phi__mcp_exchange_begin(e);
-    status = phi__mcp_exchange_authorize(e);
+    e->http_status = 0;
+    e->shape = PHI__MCP_SHAPE_NONE;
+    e->words[0] = '\0';
+    e->in_session = e->wire->session.len > 0;
+    e->epoch = e->wire->epoch;
+    e->opened_us = phi__io_now_us(e->wire->rt->io);
+    phi__buf_clear(&e->body);
+    phi__sse_free(&e->sse);
+    phi__sse_resume_with(&e->sse, &e->resume);
+    phi_status status = phi__mcp_exchange_authorize(e);
     if (status == PHI_BUSY) {
         phi__mcp_exchange_waits(e, true);
         return PHI_OK;
@@ -841,8 +794,7 @@ static phi_status phi__mcp_exchange_send(phi__mcp_exchange *e) {
 
 /* The first that is to be sent again, or that was held. */
 static phi__mcp_exchange *phi__mcp_exchange_first(phi__mcp_wire *wire, bool held) {
-    phi__link *link;
-    for (link = wire->exchanges.first; link != NULL; link = link->next) {
+    for (phi__link *link = wire->exchanges.first; link != NULL; link = link->next) {
         phi__mcp_exchange *e = PHI__OWNER(link, phi__mcp_exchange, link);
         if (held ? e->held : e->again) return e;
     }
@@ -860,22 +812,11 @@ static void phi__mcp_exchange_opened(phi__timer *timer) {
     phi__mcp_session_drained(wire->mcp);
 }
 
-/* Before the first exchange: PHI_NO_MEMORY. And behind the last. */
-static phi_status phi__mcp_exchange_begin_wire(phi__mcp_wire *wire) {
-    wire->opened.fire = phi__mcp_exchange_opened;
-    return phi__io_timer_set(wire->rt->io, &wire->opened, UINT64_MAX);
-}
-
-static void phi__mcp_exchange_end_wire(phi__mcp_wire *wire) {
-    phi__io_timer_clear(wire->rt->io, &wire->opened);
-}
-
 /* For phi__mcp_oauth_listener. */
 static void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
                                          const char *message) {
-    phi__link *link;
     phi__mcp_exchange *e;
-    for (link = wire->exchanges.first; link != NULL; link = link->next) {
+    for (phi__link *link = wire->exchanges.first; link != NULL; link = link->next) {
         e = PHI__OWNER(link, phi__mcp_exchange, link);
         e->again = e->waits;
     }
@@ -911,9 +852,9 @@ enum {
 static uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e) {
     uint64_t now = phi__io_now_us(e->wire->rt->io);
     uint64_t named = e->resume.has_retry ? e->resume.retry_ms : (uint64_t)PHI__MCP_STREAM_RETRY_MS;
-    uint64_t grown;
     if (now - e->opened_us >= PHI__MCP_STREAM_LASTED_US) e->tries = 0;
-    grown = e->tries == 0 ? 0 : (uint64_t)PHI__MCP_STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
+    uint64_t grown =
+        e->tries == 0 ? 0 : (uint64_t)PHI__MCP_STREAM_RETRY_MS << phi__min(e->tries - 1, 5);
     if (grown > (uint64_t)PHI__MCP_STREAM_MOST_MS) grown = PHI__MCP_STREAM_MOST_MS;
     if (named > PHI__MCP_STREAM_NAMED_MS) named = PHI__MCP_STREAM_NAMED_MS;
     if (named < PHI__MCP_STREAM_LEAST_MS) named = PHI__MCP_STREAM_LEAST_MS;
@@ -974,14 +915,12 @@ static void phi__mcp_stream_listen(phi__mcp_http *http) {
     static const phi__mcp_exchange_kind kind = {
         "GET", "text/event-stream", true, false, phi__mcp_stream_heard, phi__mcp_stream_unheard,
         NULL};
-    phi__mcp_exchange *e;
-    phi_status status;
     if (http->listening != NULL || http->stream != NULL) return;
-    e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    phi__mcp_exchange *e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
     e->owner = http;
     http->listening = e;
-    status = phi__mcp_exchange_send(e);
+    phi_status status = phi__mcp_exchange_send(e);
     if (status != PHI_OK) (void)phi__mcp_stream_unheard(e, status); /* not sent: nothing expired */
 }
 
@@ -1011,7 +950,6 @@ static bool phi__mcp_stream_fail(phi__mcp_http *http, phi_status status, const c
 
 static bool phi__mcp_stream_endpoint(phi__mcp_http *http, phi_str data) {
     phi__mcp_exchange *first = http->first;
-    phi_status status;
     if (http->endpoint.len > 0) return true; /* it names it once */
     if (!phi__mcp_place_join(&http->endpoint, http->wire.url, phi__str_trim(data)))
         return phi__mcp_stream_fail(http, PHI_REFUSED,
@@ -1024,7 +962,7 @@ static bool phi__mcp_stream_endpoint(phi__mcp_http *http, phi_str data) {
     first->kind = http->posts;
     phi__buf_clear(&first->url);
     phi__buf_add_str(&first->url, phi__buf_str(&http->endpoint));
-    status = first->url.failed ? PHI_NO_MEMORY : phi__mcp_exchange_send(first);
+    phi_status status = first->url.failed ? PHI_NO_MEMORY : phi__mcp_exchange_send(first);
     return status == PHI_OK || first->kind->ended(first, status);
 }
 
@@ -1066,15 +1004,13 @@ static phi_status phi__mcp_stream_again(phi__mcp_http *http, phi__mcp_exchange *
                                                 phi__mcp_stream_message,
                                                 phi__mcp_stream_ended,
                                                 phi__mcp_stream_late};
-    phi__mcp_exchange *e;
-    phi_status status;
     phi__mcp_stream_close(http);
-    e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    phi__mcp_exchange *e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
     http->stream = e;
     http->first = first;
-    status = phi__mcp_exchange_later(e, PHI__MCP_STREAM_ENDPOINT_MS);
+    phi_status status = phi__mcp_exchange_later(e, PHI__MCP_STREAM_ENDPOINT_MS);
     if (status == PHI_OK) status = phi__mcp_exchange_send(e);
     if (status == PHI_OK) return status;
     http->first = NULL;
@@ -1146,12 +1082,11 @@ static bool phi__mcp_http_ended(phi__mcp_exchange *e, phi_status status);
 
 /* Nobody waits any more, or a broken stream is to be resumed. */
 static void phi__mcp_http_late(phi__mcp_exchange *e) {
-    phi_status status;
     if (e->out == NULL) {
         phi__mcp_exchange_close(e);
         return;
     }
-    status = phi__mcp_exchange_send(e);
+    phi_status status = phi__mcp_exchange_send(e);
     if (status != PHI_OK) (void)phi__mcp_http_ended(e, status);
 }
 
@@ -1246,18 +1181,21 @@ static const phi__mcp_exchange_kind *phi__mcp_http_old(void) {
 
 static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__mcp_out *out) {
     phi__mcp_http *http = phi__mcp_http_of(link);
-    phi__mcp_exchange *e;
     phi_status status = PHI_OK;
     if (http->closing && out->request) return PHI_MISUSE;
     if (!out->request && http->wire.notes >= PHI__MCP_EXCHANGE_NOTES) {
         http->wire.full = true; /* a server can ask faster than it takes our answers */
         return PHI_FULL;
     }
-    e = phi__mcp_exchange_new(&http->wire, phi__mcp_http_kind(http, out), out->request ? out : NULL,
-                              out->json);
+    phi__mcp_exchange *e = phi__mcp_exchange_new(&http->wire, phi__mcp_http_kind(http, out),
+                                                 out->request ? out : NULL, out->json);
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
-    if (!out->request) phi__mcp_exchange_count(e);
+    if (!out->request) {
+        /* It is a notification or an answer of ours, of which few are under way. */
+        e->note = true;
+        e->wire->notes++;
+    }
     if (phi__str_is(out->method, "notifications/initialized")) http->wire.gate = e;
     if (http->old && http->endpoint.len == 0 && e->initialize) {
         status = phi__mcp_stream_again(http, e);
@@ -1301,11 +1239,11 @@ static void phi__mcp_http_listen(phi__mcp_link *link) {
 /* ---- the connection ---- */
 
 static void phi__mcp_http_close_all(phi__mcp_http *http) {
-    phi__link *link, *next;
+    phi__link *next;
     phi__mcp_stream_deafen(http);
     phi__mcp_stream_close(http);
     http->first = NULL;
-    for (link = http->wire.exchanges.first; link != NULL; link = next) {
+    for (phi__link *link = http->wire.exchanges.first; link != NULL; link = next) {
         next = link->next;
         phi__mcp_exchange_close(PHI__OWNER(link, phi__mcp_exchange, link));
     }
@@ -1328,9 +1266,8 @@ static bool phi__mcp_http_no_message(phi__mcp_exchange *e, phi_str event, phi_st
 static void phi__mcp_http_leave(phi__mcp_http *http) {
     static const phi__mcp_exchange_kind kind = {
         "DELETE", NULL, false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
-    phi__mcp_exchange *e;
     http->ended = true;
-    e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    phi__mcp_exchange *e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e != NULL && phi__mcp_exchange_send(e) != PHI_OK) phi__mcp_exchange_close(e);
 }
 
@@ -1389,14 +1326,14 @@ static void phi__mcp_http_close(phi__mcp_link *link) {
 static void phi__mcp_http_free(phi__mcp_link *link) {
     phi__mcp_http *http = phi__mcp_http_of(link);
     phi_memory *memory = http->wire.memory;
-    phi__link *at;
-    for (at = http->wire.exchanges.first; at != NULL; at = at->next) {
+    for (phi__link *at = http->wire.exchanges.first; at != NULL; at = at->next) {
         phi__mcp_exchange *e = PHI__OWNER(at, phi__mcp_exchange, link);
         e->waits = e->busy = false; /* no call of the session's any more */
     }
     phi__mcp_http_close_all(http);
     phi__mcp_oauth_free(http->wire.oauth);
-    phi__mcp_exchange_end_wire(&http->wire);
+    phi__mcp_wire *wire = &http->wire;
+    phi__io_timer_clear(wire->rt->io, &wire->opened);
     phi__io_timer_clear(http->wire.rt->io, &http->timer);
     if (http->wire.session.len > 0) memset(http->wire.session.at, 0, http->wire.session.len);
     phi__buf_free(&http->wire.session);
@@ -1434,7 +1371,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
     phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
     phi__mcp_oauth_listener listener;
-    phi_status status;
     *out = NULL;
     if (http == NULL) return PHI_NO_MEMORY;
     http->link.table = phi__mcp_http_table();
@@ -1446,7 +1382,9 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     http->wire.url = phi_str_of(http->wire.desc->url);
     phi__buf_init(&http->wire.session, memory);
     phi__buf_init(&http->endpoint, memory);
-    status = phi__mcp_exchange_begin_wire(&http->wire);
+    phi__mcp_wire *wire = &http->wire;
+    wire->opened.fire = phi__mcp_exchange_opened;
+    phi_status status = phi__io_timer_set(wire->rt->io, &wire->opened, UINT64_MAX);
     if (status == PHI_OK && http->wire.desc->oauth != NULL) {
         listener.changed = phi__mcp_http_authorized;
         listener.ctx = http;

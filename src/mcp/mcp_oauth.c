@@ -30,8 +30,7 @@ struct phi__mcp_redirect {
 static bool phi__mcp_redirect_is_ours(const phi__mcp_redirect *r, phi_str host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     char want[32];
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++) {
+    for (size_t i = 0; i < PHI__COUNT(names); i++) {
         (void)snprintf(want, sizeof want, "%s:%u", names[i], (unsigned)phi__serve_port(r->serve));
         if (phi__str_is_nocase(host, want)) return true;
     }
@@ -48,12 +47,11 @@ static void phi__mcp_redirect_page(phi__serve_exchange *exchange, int http_statu
         {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"}};
     phi__header headers[PHI__COUNT(lines)];
     char page[256];
-    size_t i;
     int n = snprintf(page, sizeof page,
                      "<!DOCTYPE html><html><head><title>Authorization</title></head>"
                      "<body><p>%s</p></body></html>\n",
                      text);
-    for (i = 0; i < PHI__COUNT(lines); i++) {
+    for (size_t i = 0; i < PHI__COUNT(lines); i++) {
         headers[i].name = phi_str_of(lines[i][0]);
         headers[i].value = phi_str_of(lines[i][1]);
     }
@@ -85,8 +83,6 @@ PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char 
                                          phi__mcp_redirect **out, char *message,
                                          size_t message_size) {
     phi__mcp_redirect *r = (phi__mcp_redirect *)phi__alloc(phi__io_memory(io), sizeof *r);
-    phi__serve_desc desc;
-    phi_status status;
     *out = NULL;
     if (message_size > 0) message[0] = '\0';
     if (r == NULL) return PHI_NO_MEMORY;
@@ -94,13 +90,13 @@ PHI__FN phi_status phi__mcp_redirect_new(phi__io *io, uint16_t port, const char 
     r->path = path;
     r->got = got;
     r->ctx = ctx;
-    memset(&desc, 0, sizeof desc);
+    phi__serve_desc desc = PHI_ZERO;
     desc.port = port;
     desc.max_connections = PHI__MCP_REDIRECT_CONNECTIONS;
     desc.max_body_bytes = 1; /* none is wanted */
     desc.request = phi__mcp_redirect_on_request;
     desc.ctx = r;
-    status = phi__serve_new(io, &desc, &r->serve, message, message_size);
+    phi_status status = phi__serve_new(io, &desc, &r->serve, message, message_size);
     if (status == PHI_OK)
         *out = r;
     else
@@ -148,11 +144,10 @@ static phi_status phi__mcp_oauth_find_defaults(phi__mcp_oauth *o) {
     phi_str *const out[] = {&o->found.server.authorize, &o->found.server.token,
                             &o->found.server.registration};
     phi_str origin = o->url.origin;
-    size_t i;
     memset(&o->found.server, 0, sizeof o->found.server);
     o->found.server.issuer = origin;
     o->found.server.s256 = true;
-    for (i = 0; i < PHI__COUNT(paths); i++) {
+    for (size_t i = 0; i < PHI__COUNT(paths); i++) {
         size_t n = strlen(paths[i]);
         char *at = phi__arena_bytes(&o->arena, origin.len + n);
         if (at == NULL) return PHI_NO_MEMORY;
@@ -184,19 +179,15 @@ static phi_status phi__mcp_oauth_find_issuer(phi__mcp_oauth *o, phi_str issuer) 
     return phi__mcp_oauth_find_try(o, "the authorization server's metadata");
 }
 
-/* RFC 8414, 3.3: the very issuer that was asked for. Servers of 2025-03-26 are asked at the MCP
-   server's origin, whose last slash is a matter of taste. */
-static bool phi__mcp_oauth_find_same_issuer(const phi__mcp_oauth *o) {
-    phi_str got = o->found.server.issuer, asked = o->found.resource.issuer;
-    if (o->found.legacy && got.len > 0 && got.at[got.len - 1] == '/') got.len--;
-    return phi_str_equal(got, asked);
-}
-
 static phi_status phi__mcp_oauth_find_check_server(phi__mcp_oauth *o) {
     const phi__mcp_oauth_server *server = &o->found.server;
     bool person = phi__mcp_oauth_state_person(o);
     phi_status status = PHI_OK;
-    if (!phi__mcp_oauth_find_same_issuer(o))
+    /* RFC 8414, 3.3: the very issuer that was asked for. Servers of 2025-03-26 are asked at the
+       MCP server's origin, whose last slash is a matter of taste. */
+    phi_str got = o->found.server.issuer, asked = o->found.resource.issuer;
+    if (o->found.legacy && got.len > 0 && got.at[got.len - 1] == '/') got.len--;
+    if (!phi_str_equal(got, asked))
         return phi__mcp_oauth_state_fail(
             o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
             phi__mcp_oauth_find_shown(o->found.resource.issuer), o->found.resource.issuer.at,
@@ -293,7 +284,7 @@ PHI__FN phi_status phi__mcp_oauth_find_resource(phi__mcp_oauth *o) {
 
 PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
     phi_str named = o->found.dare.resource_metadata, known[PHI__MCP_OAUTH_KNOWN];
-    size_t i, n = phi__mcp_oauth_url_resources(&o->arena, &o->url, known);
+    size_t n = phi__mcp_oauth_url_resources(&o->arena, &o->url, known);
     phi__mcp_oauth_url url;
     if (n == 0) return PHI_NO_MEMORY;
     o->found.tries = o->found.tried = 0;
@@ -307,7 +298,7 @@ PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
                                              phi__mcp_oauth_find_shown(named), named.at);
         o->found.try_at[o->found.tries++] = named;
     }
-    for (i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (!phi_str_equal(known[i], named)) o->found.try_at[o->found.tries++] = known[i];
     o->step = PHI__MCP_OAUTH_RESOURCE;
     return phi__mcp_oauth_find_try(o, "the server's metadata");
@@ -333,11 +324,10 @@ PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
 static bool phi__mcp_oauth_token_scopes(phi__mcp_oauth *o, phi_arena *arena, phi_str asked,
                                         phi_str granted, phi_str *out) {
     phi__buf set;
-    bool fine;
     phi__buf_init(&set, &o->memory);
     phi__mcp_oauth_words_join(&set, asked);
     phi__mcp_oauth_words_join(&set, granted);
-    fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
+    bool fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
     phi__buf_free(&set);
     return fine;
 }
@@ -365,12 +355,11 @@ static void phi__mcp_oauth_token_rest(phi__mcp_oauth *o, uint32_t ms) {
 
 static void phi__mcp_oauth_token_times(phi__mcp_oauth *o, phi__mcp_oauth_grant *g,
                                        int64_t lifetime_s) {
-    int64_t ms, early;
     g->since_ms = phi__io_wall_ms(o->rt->io);
     g->until_ms = g->renew_ms = INT64_MAX;
     if (lifetime_s > INT64_MAX / 4000) return;
-    ms = lifetime_s * 1000;
-    early = ms / 2 < PHI__MCP_OAUTH_EARLY_MS ? ms / 2 : (int64_t)PHI__MCP_OAUTH_EARLY_MS;
+    int64_t ms = lifetime_s * 1000;
+    int64_t early = ms / 2 < PHI__MCP_OAUTH_EARLY_MS ? ms / 2 : (int64_t)PHI__MCP_OAUTH_EARLY_MS;
     g->until_ms = g->since_ms + ms;
     g->renew_ms = g->until_ms - early;
 }
@@ -382,10 +371,9 @@ static phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oa
     const phi__mcp_oauth_grant *old = &o->grant;
     phi_arena *arena = &next.arena;
     phi_str refresh = reply->refresh;
-    bool fine;
     phi__mcp_oauth_keep_init(&next, &o->memory);
     if (refresh.len == 0 && refreshed) refresh = old->refresh;
-    fine =
+    bool fine =
         phi__mcp_oauth_token_bearer(arena, reply->dpop, reply->token, &next.bearer) &&
         phi__arena_str(arena, refresh, &next.refresh) &&
         phi__mcp_oauth_token_scopes(o, arena, refreshed ? old->scope : o->ask.scope, reply->scope,
@@ -438,13 +426,12 @@ PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o) {
 /* A stored grant whose token, or refresh token, is another one. */
 static bool phi__mcp_oauth_token_newer(phi__mcp_oauth *o, bool refresh) {
     phi__mcp_oauth_grant next;
-    bool fine;
     if (o->desc->store == NULL) return false;
     phi__mcp_oauth_keep_init(&next, &o->memory);
-    fine = phi__mcp_oauth_token_stored(o, &next) && next.bearer.len > 0 &&
-           !phi_str_equal(refresh ? next.refresh : next.bearer,
-                          refresh ? o->grant.refresh : o->grant.bearer) &&
-           next.renew_ms > phi__io_wall_ms(o->rt->io);
+    bool fine = phi__mcp_oauth_token_stored(o, &next) && next.bearer.len > 0 &&
+                !phi_str_equal(refresh ? next.refresh : next.bearer,
+                               refresh ? o->grant.refresh : o->grant.bearer) &&
+                next.renew_ms > phi__io_wall_ms(o->rt->io);
     if (fine)
         phi__mcp_oauth_keep_move(&o->grant, &next);
     else
@@ -514,7 +501,6 @@ static bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_o
 
 PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o) {
     phi_str token = phi__str("", 0);
-    phi_status status;
     phi__buf body;
     phi__buf_init(&body, &o->memory);
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) token = phi__buf_str(&o->redirected);
@@ -523,7 +509,7 @@ PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o) {
     else
         phi__mcp_oauth_form_machine(&body, &o->client, &o->ask, token);
     o->step = PHI__MCP_OAUTH_EXCHANGE;
-    status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
+    phi_status status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
     phi__buf_free(&body);
     return status;
 }
@@ -542,7 +528,6 @@ PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oa
 /* ---- refresh ---- */
 
 PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o) {
-    phi_status status;
     phi__buf body;
     if (!o->renewing && phi__mcp_oauth_token_reload(o)) return PHI_OK;
     if (!phi__mcp_oauth_client_recall(o)) {
@@ -553,7 +538,7 @@ PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o) {
     phi__buf_init(&body, &o->memory);
     phi__mcp_oauth_form_refresh(&body, &o->client, o->grant.refresh, o->grant.resource);
     o->step = PHI__MCP_OAUTH_REFRESH;
-    status = phi__mcp_oauth_token_ask(o, o->grant.endpoint, &body);
+    phi_status status = phi__mcp_oauth_token_ask(o, o->grant.endpoint, &body);
     phi__buf_free(&body);
     return status;
 }
@@ -586,24 +571,21 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
 /* ======== Authorizations without a person: the program's own credentials, or a signed
    token of the host's. */
 
-static phi_status phi__mcp_oauth_machine_want(phi__mcp_oauth *o) {
-    phi_mcp_assertion wanted;
-    phi_status status;
-    if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||
-        !phi__arena_str(&o->arena, o->ask.resource, &wanted.resource) ||
-        !phi__arena_str(&o->arena, o->ask.scope, &wanted.scope))
-        return PHI_NO_MEMORY;
-    o->step = PHI__MCP_OAUTH_ASSERT;
-    phi__buf_free(&o->redirected);
-    o->calling = true;
-    status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
-    o->calling = false;
-    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
-    return phi__mcp_oauth_state_fail(o, status, "the assertion: %s", phi_status_text(status));
-}
-
 PHI__FN phi_status phi__mcp_oauth_machine_go(phi__mcp_oauth *o) {
-    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) return phi__mcp_oauth_machine_want(o);
+    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) {
+        phi_mcp_assertion wanted;
+        if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||
+            !phi__arena_str(&o->arena, o->ask.resource, &wanted.resource) ||
+            !phi__arena_str(&o->arena, o->ask.scope, &wanted.scope))
+            return PHI_NO_MEMORY;
+        o->step = PHI__MCP_OAUTH_ASSERT;
+        phi__buf_free(&o->redirected);
+        o->calling = true;
+        phi_status status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
+        o->calling = false;
+        if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
+        return phi__mcp_oauth_state_fail(o, status, "the assertion: %s", phi_status_text(status));
+    }
     return phi__mcp_oauth_token_exchange(o);
 }
 
@@ -637,9 +619,7 @@ static const char phi__mcp_oauth_person_path[] = "/callback";
 PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str url) {
     size_t from = 0, to;
     phi_arena_mark mark = phi_arena_save(&o->arena);
-    phi_status status;
     phi_str state;
-    bool ours;
     if (o->step != PHI__MCP_OAUTH_PERSON || o->redirected.len > 0)
         return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for a redirect");
     while (from < url.len && url.at[from] != '?') from++;
@@ -647,8 +627,8 @@ PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str u
     if (to - from < 2 || to - from > PHI__MCP_OAUTH_ANSWER)
         return phi__error(o->rt, PHI_BAD_ARG, "authorization: the URL of a redirect has a query");
     url = phi__str(url.at + from + 1, to - from - 1);
-    status = phi__mcp_oauth_url_get(&o->arena, url, "state", &state);
-    ours = status == PHI_OK && phi__str_equal_secret(state, o->ask.state);
+    phi_status status = phi__mcp_oauth_url_get(&o->arena, url, "state", &state);
+    bool ours = status == PHI_OK && phi__str_equal_secret(state, o->ask.state);
     phi_arena_reset(&o->arena, mark); /* any page can send the browser here, again and again */
     if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
     if (!ours)
@@ -672,12 +652,12 @@ PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o) {
 #ifndef PHI_NO_LISTEN
 static phi_status phi__mcp_oauth_person_got(void *ctx, phi_str query) {
     phi__mcp_oauth *o = (phi__mcp_oauth *)ctx;
-    phi_status status;
     phi__buf url;
     phi__buf_init(&url, &o->memory);
     phi__buf_char(&url, '?');
     phi__buf_add_str(&url, query);
-    status = url.failed ? PHI_NO_MEMORY : phi__mcp_oauth_person_redirected(o, phi__buf_str(&url));
+    phi_status status =
+        url.failed ? PHI_NO_MEMORY : phi__mcp_oauth_person_redirected(o, phi__buf_str(&url));
     phi__buf_free(&url);
     return status;
 }
@@ -756,9 +736,8 @@ PHI__FN phi_status phi__mcp_oauth_person_open(phi__mcp_oauth *o) {
 
 /* The metadata are known. */
 PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o) {
-    phi_status status;
     o->ask.resource = o->found.resource.resource;
-    status = phi__mcp_oauth_person_scope(o);
+    phi_status status = phi__mcp_oauth_person_scope(o);
     if (status == PHI_OK && phi__mcp_oauth_state_person(o))
         status = phi__mcp_oauth_person_redirect(o);
     if (status == PHI_OK) status = phi__mcp_oauth_client_choose(o);
@@ -847,11 +826,11 @@ enum {
 static bool phi__mcp_oauth_redirect_fits(const char *uri) {
     phi_str text = phi_str_of(uri);
     phi__mcp_oauth_url url;
-    size_t i, colon = phi__str_find(text, 0, ":");
+    size_t colon = phi__str_find(text, 0, ":");
     if (phi__mcp_oauth_url_read(text, &url))
         return url.https || url.reach == PHI__MCP_OAUTH_LOOPBACK;
     if (colon == SIZE_MAX || memchr(text.at, '.', colon) == NULL) return false;
-    for (i = 0; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++)
         if (text.at[i] <= ' ' || text.at[i] > '~' || text.at[i] == '#') return false;
     return text.len <= PHI__MCP_OAUTH_URL;
 }
@@ -1116,7 +1095,6 @@ static phi_status phi__mcp_oauth_advance(phi__mcp_oauth *o) {
 static void phi__mcp_oauth_fire(phi__timer *timer) {
     phi__mcp_oauth *o = PHI__OWNER(timer, phi__mcp_oauth, timer);
     phi_status status = PHI_BUSY;
-    uint64_t now_us;
     /* first of all, its place for the next time: later it may find no memory */
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
     phi__mcp_oauth_leave(o);
@@ -1126,7 +1104,7 @@ static void phi__mcp_oauth_fire(phi__timer *timer) {
     else if (o->step != PHI__MCP_OAUTH_IDLE)
         status = phi__mcp_oauth_advance(o);
     if (!phi__mcp_oauth_still(o)) return;
-    now_us = phi__io_counted_us(o->rt->io);
+    uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
         /* a server that does not know the client any more shows the person an error, and us none */
         if (o->step == PHI__MCP_OAUTH_PERSON) phi__mcp_oauth_client_forget(o);
@@ -1158,10 +1136,9 @@ static phi_status phi__mcp_oauth_wait(phi__mcp_oauth *o) {
 PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *o, phi_str *value) {
     phi__mcp_oauth_grant *g = &o->grant;
     int64_t now = phi__io_wall_ms(o->rt->io);
-    bool may_renew;
     phi__mcp_oauth_token_load(o);
     *value = g->bearer;
-    may_renew = g->refresh.len > 0 && phi__io_now_us(o->rt->io) >= o->retry_us;
+    bool may_renew = g->refresh.len > 0 && phi__io_now_us(o->rt->io) >= o->retry_us;
     if (g->bearer.len > 0 && (now < g->renew_ms || !may_renew)) return PHI_OK;
     if (o->step != PHI__MCP_OAUTH_IDLE)
         return g->bearer.len > 0 && now < g->until_ms ? PHI_OK : phi__mcp_oauth_wait(o);
@@ -1187,15 +1164,15 @@ static phi_status phi__mcp_oauth_refused(phi__mcp_oauth *o) {
     phi__mcp_oauth_grant *g = &o->grant;
     bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
     bool had = g->bearer.len > 0, vain = phi__mcp_oauth_vain(o);
-    phi_status status;
     phi__mcp_oauth_keep_spend_bearer(g);
     o->renewing = true;
     if (had && g->refresh.len > 0 && !young) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
     phi__mcp_oauth_keep_spend_refresh(g);
     if (had) phi__mcp_oauth_token_save(o);
     if (phi__mcp_oauth_able(o) && !vain) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
-    status = vain ? phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server refuses a new token")
-                  : phi__mcp_oauth_may_ask(o);
+    phi_status status =
+        vain ? phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server refuses a new token")
+             : phi__mcp_oauth_may_ask(o);
     phi__mcp_oauth_rest(o);
     return phi__error(o->rt, status, "%s", o->message);
 }
@@ -1263,7 +1240,6 @@ static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
     phi_allocator wiping;
     phi_str copy;
     phi__buf resource;
-    bool fine;
     wiping.realloc_fn = phi__mcp_oauth_realloc;
     wiping.user_data = o->parent;
     phi_memory_init(&o->memory, &wiping, 0);
@@ -1282,7 +1258,7 @@ static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
         return PHI_BAD_ARG;
     phi__buf_init(&resource, &o->memory);
     phi__mcp_oauth_url_put_resource(&resource, &o->url);
-    fine = !resource.failed && phi__arena_str(&o->base, phi__buf_str(&resource), &o->resource);
+    bool fine = !resource.failed && phi__arena_str(&o->base, phi__buf_str(&resource), &o->resource);
     phi__buf_free(&resource);
     o->timer.fire = phi__mcp_oauth_fire;
     return fine ? phi__io_timer_set(o->rt->io, &o->timer, UINT64_MAX) : PHI_NO_MEMORY;
@@ -1294,7 +1270,6 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
                                       const phi__mcp_oauth_listener *listener,
                                       phi__mcp_oauth **out) {
     phi__mcp_oauth *o = (phi__mcp_oauth *)phi__alloc(memory, sizeof *o);
-    phi_status status;
     *out = NULL;
     if (o == NULL) return phi__error(rt, PHI_NO_MEMORY, "authorization: no memory");
     o->rt = rt;
@@ -1302,7 +1277,7 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
     o->desc = desc;
     o->client_name = desc->client_name != NULL ? desc->client_name : client_name;
     o->listener = *listener;
-    status = phi__mcp_oauth_make(o, url);
+    phi_status status = phi__mcp_oauth_make(o, url);
     if (status == PHI_OK) {
         *out = o;
         return PHI_OK;

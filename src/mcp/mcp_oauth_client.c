@@ -34,7 +34,6 @@ static void phi__mcp_oauth_state_add_bearer(phi__secrets *set, phi_str bearer) {
 static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len) {
     phi__secrets set;
     phi_arena arena;
-    bool fine;
     phi_arena_init(&arena, &o->memory, 1024);
     phi__secret_init(&set, &arena);
     phi__mcp_oauth_state_add_bearer(&set, o->grant.bearer);
@@ -49,7 +48,7 @@ static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len
     phi__secret_add(&set, o->ask.assertion);
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION)
         phi__secret_add(&set, phi__buf_str(&o->redirected));
-    fine = !set.failed;
+    bool fine = !set.failed;
     if (fine) (void)phi__secret_hide(&set, words, len, PHI__SECRET_WORDS);
     phi_arena_free(&arena);
     return fine;
@@ -59,11 +58,10 @@ PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status statu
                                              const char *format, ...) {
     char words[PHI__MCP_OAUTH_MESSAGE];
     va_list args;
-    size_t n;
     va_start(args, format);
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);
-    n = phi__words_clean_line(words, strlen(words));
+    size_t n = phi__words_clean_line(words, strlen(words));
     words[n] = '\0';
     if (!phi__mcp_oauth_state_hide(o, words, n))
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
@@ -128,7 +126,6 @@ static void phi__mcp_oauth_state_end(void *user_data, phi_status status, const c
 
 static phi_status phi__mcp_oauth_state_send(phi__mcp_oauth *o, phi__fetch_desc *desc,
                                             const char *what) {
-    phi_status status;
     const char *words = NULL;
     phi__buf_free(&o->sent.answer);
     o->sent.what = what;
@@ -140,7 +137,7 @@ static phi_status phi__mcp_oauth_state_send(phi__mcp_oauth *o, phi__fetch_desc *
     desc->on_body = phi__mcp_oauth_state_body;
     desc->on_end = phi__mcp_oauth_state_end;
     desc->user_data = o;
-    status = phi__fetch_open(o->rt, desc, &o->sent.fetch);
+    phi_status status = phi__fetch_open(o->rt, desc, &o->sent.fetch);
     if (status == PHI_OK) return PHI_BUSY;
     (void)phi__error_last(o->rt, &words);
     return phi__mcp_oauth_state_fail(o, status, "%s: %s", what, words != NULL ? words : "");
@@ -148,10 +145,9 @@ static phi_status phi__mcp_oauth_state_send(phi__mcp_oauth *o, phi__fetch_desc *
 
 PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what) {
     phi__header header;
-    phi__fetch_desc desc;
     header.name = PHI__LIT("Accept");
     header.value = PHI__LIT("application/json");
-    memset(&desc, 0, sizeof desc);
+    phi__fetch_desc desc = PHI_ZERO;
     desc.method = PHI__LIT("GET");
     desc.url = url;
     desc.headers = &header;
@@ -164,12 +160,11 @@ PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, con
                                              phi_str basic, phi_str proof, phi_str body,
                                              const char *what) {
     phi__header headers[4];
-    phi__fetch_desc desc;
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json");
     headers[1].name = PHI__LIT("Content-Type");
     headers[1].value = phi_str_of(type);
-    memset(&desc, 0, sizeof desc);
+    phi__fetch_desc desc = PHI_ZERO;
     desc.header_count = 2;
     if (basic.len > 0) {
         headers[desc.header_count].name = PHI__LIT("Authorization");
@@ -199,10 +194,10 @@ PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o) {
 
 /* Base64 for URLs, without padding (RFC 4648, 5). */
 static void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
-    size_t i, from = out->len;
+    size_t from = out->len;
     phi__base64_encode(out, (const char *)bytes, n);
     if (out->failed) return;
-    for (i = from; i < out->len; i++) {
+    for (size_t i = from; i < out->len; i++) {
         if (out->at[i] == '+') out->at[i] = '-';
         if (out->at[i] == '/') out->at[i] = '_';
     }
@@ -222,10 +217,9 @@ static void phi__mcp_oauth_form_random(phi__buf *out, phi__io *io) {
 
 static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
     phi__buf text;
-    bool fine;
     phi__buf_init(&text, arena->memory);
     phi__mcp_oauth_form_random(&text, io);
-    fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    bool fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return fine;
 }
@@ -237,17 +231,6 @@ PHI__FN bool phi__mcp_oauth_form_secrets(phi__io *io, phi_arena *arena, phi__mcp
 
 /* ---- requests ---- */
 
-/* An endpoint, safe in the quotes of a shell: the host may hand the URL to one. */
-static void phi__mcp_oauth_form_endpoint(phi__buf *out, phi_str endpoint) {
-    size_t i;
-    for (i = 0; i < endpoint.len; i++)
-        if (strchr("'$;!*()", endpoint.at[i]) != NULL)
-            phi__mcp_oauth_url_escape(out, phi__str(endpoint.at + i, 1));
-        else
-            phi__buf_char(out, endpoint.at[i]);
-    if (memchr(endpoint.at, '?', endpoint.len) == NULL) phi__buf_char(out, '?');
-}
-
 PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
                                            const phi__mcp_oauth_client *client,
                                            const phi__mcp_oauth_ask *ask) {
@@ -256,7 +239,13 @@ PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
     phi__sha256_of(ask->verifier, hash);
     phi__buf_init(&challenge, out->memory);
     phi__mcp_oauth_form_base64(&challenge, hash, sizeof hash);
-    phi__mcp_oauth_form_endpoint(out, endpoint);
+    /* An endpoint, safe in the quotes of a shell: the host may hand the URL to one. */
+    for (size_t i = 0; i < endpoint.len; i++)
+        if (strchr("'$;!*()", endpoint.at[i]) != NULL)
+            phi__mcp_oauth_url_escape(out, phi__str(endpoint.at + i, 1));
+        else
+            phi__buf_char(out, endpoint.at[i]);
+    if (memchr(endpoint.at, '?', endpoint.len) == NULL) phi__buf_char(out, '?');
     phi__mcp_oauth_url_put(out, "response_type", PHI__LIT("code"));
     phi__mcp_oauth_url_put(out, "client_id", client->id);
     phi__mcp_oauth_url_put(out, "redirect_uri", ask->redirect);
@@ -440,7 +429,6 @@ PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_
 PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
                                         phi__mcp_oauth_client *client) {
     phi_str method;
-    int64_t until_s;
     bool memory;
     client->id = client->secret = phi__str("", 0);
     if (!phi__mcp_oauth_form_is_object(arena, text, &memory)) return memory;
@@ -452,7 +440,7 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
     if (phi__str_is(method, "client_secret_basic")) client->method = PHI__MCP_OAUTH_BASIC;
     if (phi__str_is(method, "client_secret_post")) client->method = PHI__MCP_OAUTH_POST;
     if (client->secret.len == 0) client->method = PHI__MCP_OAUTH_NONE;
-    until_s = phi__mcp_oauth_form_number(text, "client_secret_expires_at", 0);
+    int64_t until_s = phi__mcp_oauth_form_number(text, "client_secret_expires_at", 0);
     client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
     return true;
 }
@@ -523,9 +511,8 @@ static phi_status phi__mcp_oauth_keep_read(const phi_store *store, phi_arena *ar
                                            phi_json **root) {
     char words[PHI__MCP_OAUTH_KEEP_WORDS];
     phi_str text;
-    phi_status status;
     if (store == NULL || store->load == NULL) return PHI_NOT_FOUND;
-    status = store->load(store->user_data, id, arena, &text, words, sizeof words);
+    phi_status status = store->load(store->user_data, id, arena, &text, words, sizeof words);
     if (status == PHI_OK) status = phi_json_parse(arena, text, 0, root, NULL);
     if (status == PHI_OK && phi_json_int(phi_json_get(*root, "v"), 0) != 1) status = PHI_NOT_FOUND;
     if (status == PHI_PARSE || status == PHI_TOO_BIG) status = PHI_NOT_FOUND;
@@ -577,10 +564,9 @@ PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str serv
                                             phi__mcp_oauth_grant *out) {
     char id[PHI__MCP_OAUTH_KEEP_ID];
     phi_json *root = NULL;
-    phi_status status;
     phi__mcp_oauth_keep_clear(out);
     phi__mcp_oauth_keep_token_id(server, id);
-    status = phi__mcp_oauth_keep_read(store, &out->arena, id, &root);
+    phi_status status = phi__mcp_oauth_keep_read(store, &out->arena, id, &root);
     if (status == PHI_OK && !phi_str_equal(phi__mcp_oauth_keep_get(root, "server"), server))
         status = PHI_NOT_FOUND;
     if (status != PHI_OK) {
@@ -638,10 +624,9 @@ static phi_status phi__mcp_oauth_keep_load_client(const phi_store *store, phi_ar
                                                   phi_str issuer, phi__mcp_oauth_client *out) {
     char id[PHI__MCP_OAUTH_KEEP_ID];
     phi_json *root = NULL;
-    phi_status status;
     memset(out, 0, sizeof *out);
     phi__mcp_oauth_keep_client_id(issuer, id);
-    status = phi__mcp_oauth_keep_read(store, arena, id, &root);
+    phi_status status = phi__mcp_oauth_keep_read(store, arena, id, &root);
     if (status != PHI_OK) return status;
     if (!phi_str_equal(phi__mcp_oauth_keep_get(root, "issuer"), issuer)) return PHI_NOT_FOUND;
     out->id = phi__mcp_oauth_keep_get(root, "client_id");
@@ -671,12 +656,6 @@ static phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_me
     phi__mcp_oauth_keep_put_time(&doc, "method", (int64_t)client->method);
     phi__mcp_oauth_keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
     return phi__mcp_oauth_keep_write(store, id, &doc);
-}
-
-static void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str issuer) {
-    char id[PHI__MCP_OAUTH_KEEP_ID];
-    phi__mcp_oauth_keep_client_id(issuer, id);
-    phi__mcp_oauth_keep_remove(store, id);
 }
 
 /* ======== JSON Web Tokens that the host's keys sign: who the client is (RFC 7523), and
@@ -712,12 +691,11 @@ static phi_status phi__mcp_oauth_sign(phi__mcp_oauth *o, const phi_mcp_key *key,
                                       phi__buf *claims, phi__buf *out) {
     unsigned char signature[PHI_MCP_SIGNATURE];
     size_t from = out->len, len = 0;
-    phi_status status;
     phi__mcp_oauth_sign_part(out, head);
     phi__mcp_oauth_sign_part(out, claims);
     if (out->failed) return PHI_NO_MEMORY;
     o->signing = true;
-    status =
+    phi_status status =
         key->sign(key->user_data, phi__str(out->at + from, out->len - from - 1), signature, &len);
     o->signing = false;
     if (o->signs_out) return phi__mcp_oauth_state_fail(o, PHI_CANCELLED, "signed out");
@@ -745,7 +723,6 @@ static void phi__mcp_oauth_sign_begin(phi__mcp_oauth *o, const phi_mcp_key *key,
 static phi_status phi__mcp_oauth_sign_assertion(phi__mcp_oauth *o, phi__buf *out) {
     int64_t now_s = phi__mcp_oauth_sign_now_s(o);
     phi__buf head, claims;
-    phi_status status;
     phi__mcp_oauth_sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
     phi__records_str(&claims, "iss", o->client.id);
     phi__records_str(&claims, "sub", o->client.id);
@@ -753,7 +730,7 @@ static phi_status phi__mcp_oauth_sign_assertion(phi__mcp_oauth *o, phi__buf *out
     phi__records_i64(&claims, "iat", now_s);
     phi__records_i64(&claims, "exp", now_s + PHI__MCP_OAUTH_SIGN_S);
     phi__mcp_oauth_sign_name(o, &claims);
-    status = phi__mcp_oauth_sign(o, o->desc->client_key, &head, &claims, out);
+    phi_status status = phi__mcp_oauth_sign(o, o->desc->client_key, &head, &claims, out);
     phi__buf_free(&head);
     phi__buf_free(&claims);
     return status;
@@ -761,9 +738,8 @@ static phi_status phi__mcp_oauth_sign_assertion(phi__mcp_oauth *o, phi__buf *out
 
 PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form) {
     phi__buf token;
-    phi_status status;
     phi__buf_init(&token, &o->memory);
-    status = phi__mcp_oauth_sign_assertion(o, &token);
+    phi_status status = phi__mcp_oauth_sign_assertion(o, &token);
     if (status == PHI_OK && !phi__arena_str(&o->arena, phi__buf_str(&token), &o->ask.assertion))
         status = PHI_NO_MEMORY;
     phi__buf_free(&token);
@@ -798,7 +774,6 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
     const phi_mcp_key *key = o->desc->dpop_key;
     const phi__buf *nonce = &o->nonces[token.len > 0 ? 1 : 0];
     phi__buf head, claims;
-    phi_status status;
     phi__mcp_oauth_sign_begin(o, key, "dpop+jwt", &head, &claims);
     phi__json_write_key(&head, PHI__LIT("jwk"));
     phi__buf_text(&head, key->jwk);
@@ -808,7 +783,7 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
     phi__records_i64(&claims, "iat", phi__mcp_oauth_sign_now_s(o));
     phi__mcp_oauth_sign_token(&claims, token);
     if (nonce->len > 0) phi__records_str(&claims, "nonce", phi__buf_str(nonce));
-    status = phi__mcp_oauth_sign(o, key, &head, &claims, out);
+    phi_status status = phi__mcp_oauth_sign(o, key, &head, &claims, out);
     phi__buf_free(&head);
     phi__buf_free(&claims);
     return status;
@@ -866,31 +841,6 @@ static phi_status phi__mcp_oauth_client_bound(phi__mcp_oauth *o) {
         o, PHI_REFUSED, "%s to another issuer than %.*s: %.*s",
         desc->client_id != NULL ? "client_id belongs" : "the assertion goes",
         (int)phi__min(issuer.len, 100), issuer.at, (int)phi__min(bound.len, 100), bound.at);
-}
-
-/* The client of the desc. */
-static phi_status phi__mcp_oauth_client_given(phi__mcp_oauth *o) {
-    const phi__mcp_oauth_server *server = &o->found.server;
-    const phi_mcp_oauth_desc *desc = o->desc;
-    uint32_t has = phi__mcp_oauth_client_has(desc);
-    phi__mcp_oauth_client_clear(o);
-    if (!phi__mcp_oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
-    o->client.id = phi_str_of(desc->client_id);
-    o->client.secret = phi_str_of(desc->client_secret);
-    o->client.method = phi__mcp_oauth_form_method(server, has, desc->client_auth);
-    if (o->client.method == 0 && has == 0) o->client.method = PHI__MCP_OAUTH_NONE;
-    if (o->client.method != 0) return PHI_OK;
-    return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s", phi__mcp_oauth_client_methods(desc));
-}
-
-/* A client id metadata document. */
-static phi_status phi__mcp_oauth_client_document(phi__mcp_oauth *o) {
-    phi__mcp_oauth_client_clear(o);
-    if (!phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer))
-        return PHI_NO_MEMORY;
-    o->client.id = phi_str_of(o->desc->client_metadata_url);
-    o->client.method = PHI__MCP_OAUTH_NONE;
-    return PHI_OK;
 }
 
 /* ---- registration ---- */
@@ -966,21 +916,40 @@ static bool phi__mcp_oauth_client_fits(const phi__mcp_oauth *o) {
            (client->scope.len == 0 || phi__mcp_oauth_words_has_all(client->scope, o->ask.scope));
 }
 
-/* An assertion alone: RFC 7523, 3.1. */
-static phi_status phi__mcp_oauth_client_none(phi__mcp_oauth *o) {
-    phi__mcp_oauth_client_clear(o);
-    o->client.method = PHI__MCP_OAUTH_NONE;
-    return phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer) ? PHI_OK
-                                                                                    : PHI_NO_MEMORY;
-}
-
 PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o) {
     phi_status status = phi__mcp_oauth_client_bound(o);
     if (status != PHI_OK) return status;
-    if (o->desc->client_id != NULL) return phi__mcp_oauth_client_given(o);
-    if (o->desc->client_metadata_url != NULL && o->found.server.documents)
-        return phi__mcp_oauth_client_document(o);
-    if (!phi__mcp_oauth_state_person(o)) return phi__mcp_oauth_client_none(o);
+    if (o->desc->client_id != NULL) {
+        /* The client of the desc. */
+        const phi__mcp_oauth_server *server = &o->found.server;
+        const phi_mcp_oauth_desc *desc = o->desc;
+        uint32_t has = phi__mcp_oauth_client_has(desc);
+        phi__mcp_oauth_client_clear(o);
+        if (!phi__mcp_oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
+        o->client.id = phi_str_of(desc->client_id);
+        o->client.secret = phi_str_of(desc->client_secret);
+        o->client.method = phi__mcp_oauth_form_method(server, has, desc->client_auth);
+        if (o->client.method == 0 && has == 0) o->client.method = PHI__MCP_OAUTH_NONE;
+        if (o->client.method != 0) return PHI_OK;
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s", phi__mcp_oauth_client_methods(desc));
+    }
+    if (o->desc->client_metadata_url != NULL && o->found.server.documents) {
+        /* A client id metadata document. */
+        phi__mcp_oauth_client_clear(o);
+        if (!phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer))
+            return PHI_NO_MEMORY;
+        o->client.id = phi_str_of(o->desc->client_metadata_url);
+        o->client.method = PHI__MCP_OAUTH_NONE;
+        return PHI_OK;
+    }
+    if (!phi__mcp_oauth_state_person(o)) {
+        /* An assertion alone: RFC 7523, 3.1. */
+        phi__mcp_oauth_client_clear(o);
+        o->client.method = PHI__MCP_OAUTH_NONE;
+        return phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer)
+                   ? PHI_OK
+                   : PHI_NO_MEMORY;
+    }
     if (phi__mcp_oauth_client_find(o, o->found.server.issuer) && phi__mcp_oauth_client_fits(o))
         return PHI_OK;
     return phi__mcp_oauth_client_register(o);
@@ -1017,17 +986,20 @@ PHI__FN bool phi__mcp_oauth_client_recall(phi__mcp_oauth *o) {
 
 PHI__FN void phi__mcp_oauth_client_forget(phi__mcp_oauth *o) {
     if (!o->client.registered) return;
-    phi__mcp_oauth_keep_drop_client(o->desc->store, o->client.issuer);
+    const phi_store *store = o->desc->store;
+    phi_str issuer = o->client.issuer;
+    char id[PHI__MCP_OAUTH_KEEP_ID];
+    phi__mcp_oauth_keep_client_id(issuer, id);
+    phi__mcp_oauth_keep_remove(store, id);
     phi__mcp_oauth_client_clear(o);
 }
 
 PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o) {
     static const char head[] = "http://127.0.0.1:";
-    phi_str at;
     uint64_t port;
     size_t n = 0;
     if (!phi__mcp_oauth_client_find(o, o->found.server.issuer)) return 0;
-    at = o->client.redirect;
+    phi_str at = o->client.redirect;
     if (!phi__str_starts(at, head)) return 0;
     at = phi__str(at.at + sizeof head - 1, at.len - (sizeof head - 1));
     while (n < at.len && at.at[n] != '/') n++;

@@ -52,9 +52,8 @@ static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v4(uint32_t a) {
         uint32_t bits;
     } reserved[] = {{0x0a000000u, 8},  {0xac100000u, 12}, {0xc0a80000u, 16}, {0xa9fe0000u, 16},
                     {0x64400000u, 10}, {0xc0000000u, 24}, {0xc6120000u, 15}, {0xe0000000u, 3}};
-    size_t i;
     if (a >> 24 == 127 || a >> 24 == 0) return PHI__MCP_OAUTH_LOOPBACK;
-    for (i = 0; i < PHI__COUNT(reserved); i++)
+    for (size_t i = 0; i < PHI__COUNT(reserved); i++)
         if ((a ^ reserved[i].net) >> (32 - reserved[i].bits) == 0) return PHI__MCP_OAUTH_PRIVATE;
     return PHI__MCP_OAUTH_PUBLIC;
 }
@@ -63,15 +62,15 @@ static phi__mcp_oauth_reach phi__mcp_oauth_url_reach_v4(uint32_t a) {
    the rest. False: it is none. */
 static bool phi__mcp_oauth_url_v4(phi_str host, uint32_t *out) {
     uint64_t parts[4], a = 0;
-    size_t n = 0, i, at = 0;
-    for (i = 0; i <= host.len; i++) {
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i <= host.len; i++) {
         if (i < host.len && host.at[i] != '.') continue;
         if (n == 4 || !phi__mcp_oauth_url_number(phi__str(host.at + at, i - at), &parts[n]))
             return false;
         n++;
         at = i + 1;
     }
-    for (i = 0; i + 1 < n; i++) {
+    for (size_t i = 0; i + 1 < n; i++) {
         if (parts[i] > 255) return false;
         a |= parts[i] << (24 - 8 * i);
     }
@@ -144,7 +143,7 @@ static bool phi__mcp_oauth_url_reach_of(phi_str host, phi__mcp_oauth_reach *out)
     static const char *const inner[] = {".local", ".internal", ".home.arpa", ".lan", ".intranet"};
     unsigned char v6[16];
     uint32_t v4;
-    size_t i, last;
+    size_t last;
     if (host.at[0] == '[') {
         if (!phi__mcp_oauth_url_v6(phi__str(host.at + 1, host.len - 2), v6)) return false;
         *out = phi__mcp_oauth_url_reach_v6(v6);
@@ -160,7 +159,7 @@ static bool phi__mcp_oauth_url_reach_of(phi_str host, phi__mcp_oauth_reach *out)
     }
     *out = PHI__MCP_OAUTH_PUBLIC;
     if (last == 0) *out = PHI__MCP_OAUTH_PRIVATE;
-    for (i = 0; i < PHI__COUNT(inner); i++)
+    for (size_t i = 0; i < PHI__COUNT(inner); i++)
         if (phi__mcp_oauth_url_ends(host, inner[i])) *out = PHI__MCP_OAUTH_PRIVATE;
     if (phi__str_is_nocase(host, "localhost") || phi__mcp_oauth_url_ends(host, ".localhost"))
         *out = PHI__MCP_OAUTH_LOOPBACK;
@@ -200,8 +199,7 @@ static bool phi__mcp_oauth_url_authority(phi_str at, phi__mcp_oauth_url *out) {
 /* Characters of RFC 3986 without "#"; a "%" needs its two digits. */
 static bool phi__mcp_oauth_url_plain(phi_str text) {
     static const char others[] = "-._~:/?[]@!$&'()*+,;=%";
-    size_t i;
-    for (i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
         if (c == '\0' || (!phi__mcp_oauth_url_letter(c) && strchr(others, c) == NULL)) return false;
         if (c == '%' && (i + 2 >= text.len || phi__mcp_oauth_url_digit(text.at[i + 1]) > 15 ||
@@ -212,12 +210,12 @@ static bool phi__mcp_oauth_url_plain(phi_str text) {
 }
 
 PHI__FN bool phi__mcp_oauth_url_read(phi_str text, phi__mcp_oauth_url *out) {
-    size_t start, end;
+    size_t end;
     memset(out, 0, sizeof *out);
     if (text.len > PHI__MCP_OAUTH_URL || !phi__mcp_oauth_url_plain(text)) return false;
     out->https = phi__str_find_nocase(text, 0, "https://") == 0;
     if (!out->https && phi__str_find_nocase(text, 0, "http://") != 0) return false;
-    start = out->https ? 8 : 7;
+    size_t start = out->https ? 8 : 7;
     for (end = start; end < text.len && text.at[end] != '/' && text.at[end] != '?';) end++;
     out->text = text;
     out->origin = phi__str(text.at, end);
@@ -252,12 +250,11 @@ static bool phi__mcp_oauth_url_same_origin(const phi__mcp_oauth_url *a,
 
 PHI__FN bool phi__mcp_oauth_url_covers(phi_str resource, const phi__mcp_oauth_url *server) {
     phi__mcp_oauth_url of;
-    size_t n;
     if (!phi__mcp_oauth_url_read(resource, &of) || !phi__mcp_oauth_url_same_origin(&of, server))
         return false;
     if (of.query.len > 0)
         return phi_str_equal(of.query, server->query) && phi_str_equal(of.path, server->path);
-    n = of.path.len;
+    size_t n = of.path.len;
     while (n > 0 && of.path.at[n - 1] == '/') n--;
     if (n > server->path.len || (n > 0 && memcmp(of.path.at, server->path.at, n) != 0))
         return false;
@@ -265,9 +262,8 @@ PHI__FN bool phi__mcp_oauth_url_covers(phi_str resource, const phi__mcp_oauth_ur
 }
 
 PHI__FN void phi__mcp_oauth_url_put_resource(phi__buf *out, const phi__mcp_oauth_url *url) {
-    size_t i;
     phi_str path = url->path;
-    for (i = 0; i < url->origin.len; i++)
+    for (size_t i = 0; i < url->origin.len; i++)
         phi__buf_char(out, phi__mcp_oauth_url_lower(url->origin.at[i]));
     if (path.len > 0 && path.at[path.len - 1] == '/' && url->query.len == 0) path.len--;
     phi__buf_add_str(out, path);
@@ -326,8 +322,7 @@ PHI__FN size_t phi__mcp_oauth_url_servers(phi_arena *arena, const phi__mcp_oauth
 
 PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text) {
     static const char hex[] = "0123456789ABCDEF";
-    size_t i;
-    for (i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.at[i];
         if (phi__mcp_oauth_url_letter((char)c) || (c != 0 && strchr("-._~", c) != NULL))
             phi__buf_char(out, (char)c);
@@ -349,9 +344,9 @@ PHI__FN void phi__mcp_oauth_url_put(phi__buf *out, const char *name, phi_str val
 
 static phi_status phi__mcp_oauth_url_decode(phi_arena *arena, phi_str raw, phi_str *out) {
     char *at = phi__arena_bytes(arena, raw.len + 1);
-    size_t i, n = 0;
+    size_t n = 0;
     if (at == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < raw.len; i++) {
+    for (size_t i = 0; i < raw.len; i++) {
         char c = raw.at[i];
         if (c == '+') c = ' ';
         if (c == '%') {
@@ -371,15 +366,14 @@ static phi_status phi__mcp_oauth_url_decode(phi_arena *arena, phi_str raw, phi_s
 PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
                                           phi_str *out) {
     phi_status status = PHI_NOT_FOUND;
-    size_t i, at = 0;
-    for (i = 0; i <= query.len; i++) {
-        phi_str part, key;
+    size_t at = 0;
+    for (size_t i = 0; i <= query.len; i++) {
         size_t eq = 0;
         if (i < query.len && query.at[i] != '&') continue;
-        part = phi__str(query.at + at, i - at);
+        phi_str part = phi__str(query.at + at, i - at);
         at = i + 1;
         while (eq < part.len && part.at[eq] != '=') eq++;
-        key = phi__str(part.at, eq);
+        phi_str key = phi__str(part.at, eq);
         if (!phi__str_is(key, name)) continue;
         if (status != PHI_NOT_FOUND) return PHI_PARSE;
         if (eq < part.len) eq++;
@@ -425,11 +419,10 @@ static size_t phi__mcp_oauth_words_quoted(const phi__mcp_oauth_scan *s) {
 
 /* A quoted string without its quotes and backslashes, or a token. */
 static phi_str phi__mcp_oauth_words_value(phi__mcp_oauth_scan *s) {
-    char *to;
     size_t n = 0;
     if (s->at >= s->text.len || s->text.at[s->at] != '"')
         return phi__mcp_oauth_words_token(s, ", \t");
-    to = phi__arena_bytes(s->arena, phi__mcp_oauth_words_quoted(s));
+    char *to = phi__arena_bytes(s->arena, phi__mcp_oauth_words_quoted(s));
     if (to == NULL) {
         s->failed = true;
         s->at = s->text.len;
@@ -456,16 +449,14 @@ static void phi__mcp_oauth_words_take(phi__mcp_oauth_dare *out, phi_str name, ph
 static void phi__mcp_oauth_words_header(phi__mcp_oauth_scan *s, phi__mcp_oauth_dare *out) {
     s->bearer = false;
     for (;;) {
-        phi_str word;
         phi__mcp_oauth_words_skip(s, ", \t");
         if (s->at >= s->text.len) return;
-        word = phi__mcp_oauth_words_token(s, "=, \t\"");
+        phi_str word = phi__mcp_oauth_words_token(s, "=, \t\"");
         phi__mcp_oauth_words_skip(s, " \t");
         if (s->at < s->text.len && s->text.at[s->at] == '=') {
-            phi_str value;
             s->at++;
             phi__mcp_oauth_words_skip(s, " \t");
-            value = phi__mcp_oauth_words_value(s);
+            phi_str value = phi__mcp_oauth_words_value(s);
             if (s->bearer) phi__mcp_oauth_words_take(out, word, value);
         } else if (word.len > 0) {
             s->bearer = phi__str_is_nocase(word, "Bearer") || phi__str_is_nocase(word, "DPoP");
@@ -477,16 +468,14 @@ static void phi__mcp_oauth_words_header(phi__mcp_oauth_scan *s, phi__mcp_oauth_d
 
 PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
                                             phi__mcp_oauth_dare *out) {
-    phi__mcp_oauth_scan s;
-    size_t i, from = 0;
+    size_t from = 0;
     memset(out, 0, sizeof *out);
-    memset(&s, 0, sizeof s);
+    phi__mcp_oauth_scan s = PHI_ZERO;
     s.arena = arena;
-    for (i = 0; i <= headers.len; i++) {
-        phi_str line;
+    for (size_t i = 0; i <= headers.len; i++) {
         size_t colon = 0;
         if (i < headers.len && headers.at[i] != '\n') continue;
-        line = phi__str(headers.at + from, i - from);
+        phi_str line = phi__str(headers.at + from, i - from);
         from = i + 1;
         while (colon < line.len && line.at[colon] != ':') colon++;
         if (!phi__str_is_nocase(phi__str(line.at, colon), "WWW-Authenticate")) continue;
@@ -499,8 +488,7 @@ PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
 }
 
 PHI__FN bool phi__mcp_oauth_words_printable(phi_str text) {
-    size_t i;
-    for (i = 0; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++)
         if (text.at[i] <= ' ' || text.at[i] > '~') return false;
     return text.len > 0;
 }
@@ -509,8 +497,7 @@ PHI__FN bool phi__mcp_oauth_words_printable(phi_str text) {
 
 /* RFC 6749, 3.3. */
 static bool phi__mcp_oauth_words_scope_fits(phi_str scope) {
-    size_t i;
-    for (i = 0; i < scope.len; i++) {
+    for (size_t i = 0; i < scope.len; i++) {
         char c = scope.at[i];
         if (c <= ' ' || c > '~' || c == '"' || c == '\\') return false;
     }
@@ -519,10 +506,9 @@ static bool phi__mcp_oauth_words_scope_fits(phi_str scope) {
 
 /* The next one behind *at; empty: the end. */
 static phi_str phi__mcp_oauth_words_next(phi_str set, size_t *at) {
-    size_t from;
     if (set.len == 0) return set;
     while (*at < set.len && set.at[*at] == ' ') ++*at;
-    from = *at;
+    size_t from = *at;
     while (*at < set.len && set.at[*at] != ' ') ++*at;
     return phi__str(set.at + from, *at - from);
 }
@@ -590,7 +576,6 @@ static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, ph
     const phi_json *item;
     phi__buf set;
     size_t left = 8 * PHI__MCP_OAUTH_SCOPES;
-    bool fine;
     *out = phi__str("", 0);
     if (!phi_json_is(array, PHI_JSON_ARRAY)) return true;
     phi__buf_init(&set, arena->memory);
@@ -598,7 +583,7 @@ static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, ph
         phi_str one = phi__json_text_of(item);
         if (memchr(one.at, ' ', one.len) == NULL) phi__mcp_oauth_words_join(&set, one);
     }
-    fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
+    bool fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
     phi__buf_free(&set);
     return fine;
 }
@@ -615,16 +600,15 @@ static bool phi__mcp_oauth_words_lists(const phi_json *array, const char *text) 
 PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
                                                  phi__mcp_oauth_resource *out, const char **fault) {
     phi_json *root;
-    const phi_json *servers, *item;
-    phi_json_iter it;
+    const phi_json *item;
     phi_status status = phi__mcp_oauth_words_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return status;
-    servers = phi_json_get(root, "authorization_servers");
+    const phi_json *servers = phi_json_get(root, "authorization_servers");
     out->resource = phi__json_text_of(phi_json_get(root, "resource"));
     *fault = "names no resource";
     if (out->resource.len == 0) return PHI_PARSE;
-    it = phi_json_each(servers);
+    phi_json_iter it = phi_json_each(servers);
     while (phi_json_is(servers, PHI_JSON_ARRAY) && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
         if (one.len == 0) continue;
@@ -640,7 +624,6 @@ PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text,
 PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, bool person,
                                                phi__mcp_oauth_server *out, const char **fault) {
     phi_json *root;
-    const phi_json *methods;
     phi_status status = phi__mcp_oauth_words_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return status;
@@ -648,7 +631,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
     out->authorize = phi__json_text_of(phi_json_get(root, "authorization_endpoint"));
     out->token = phi__json_text_of(phi_json_get(root, "token_endpoint"));
     out->registration = phi__json_text_of(phi_json_get(root, "registration_endpoint"));
-    methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
+    const phi_json *methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
     out->says_methods = phi_json_is(methods, PHI_JSON_ARRAY);
     if (phi__mcp_oauth_words_lists(methods, "none")) out->methods |= PHI__MCP_OAUTH_NONE;
     if (phi__mcp_oauth_words_lists(methods, "client_secret_basic"))

@@ -37,8 +37,7 @@ typedef struct phi__mcp_watched {
 } phi__mcp_watched;
 
 static phi__mcp_watched *phi__mcp_watch_find(const phi__mcp_watch *watch, phi_str uri) {
-    phi__link *link;
-    for (link = watch->all.first; link != NULL; link = link->next) {
+    for (phi__link *link = watch->all.first; link != NULL; link = link->next) {
         phi__mcp_watched *w = PHI__OWNER(link, phi__mcp_watched, link);
         if (phi_str_equal(w->uri, uri)) return w;
     }
@@ -67,19 +66,18 @@ static void phi__mcp_watch_said(phi__mcp_watched *w, phi_status status, phi_str 
 static phi_status phi__mcp_watch_ask(phi__mcp_watch *watch, const char *method, phi_str uri,
                                      void (*done)(void *ctx, const phi_mcp_reply *reply), void *ctx,
                                      phi__mcp_request **out) {
-    phi__mcp_request_desc desc;
-    phi_status status;
     phi__buf params;
     phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
     phi__buf_text(&params, "{\"uri\":");
     phi__json_write_str(&params, uri);
     phi__buf_char(&params, '}');
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = method;
     desc.params = phi__buf_str(&params);
     desc.done = done;
     desc.ctx = ctx;
-    status = params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(watch->mcp, &desc, out);
+    phi_status status =
+        params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(watch->mcp, &desc, out);
     phi__buf_free(&params);
     return status;
 }
@@ -113,24 +111,18 @@ static void phi__mcp_watch_in(phi__mcp_watch *watch, uint32_t ms) {
         (void)phi__io_timer_set(io, &watch->timer, phi__io_now_us(io) + (uint64_t)ms * 1000);
 }
 
-static void phi__mcp_watch_params(const phi__mcp_watch *watch, phi__buf *params) {
-    const phi__link *link;
-    phi__buf_text(params, "{\"notifications\":{\"resourceSubscriptions\":[");
-    for (link = watch->all.first; link != NULL; link = link->next) {
-        phi__json_write_comma(params);
-        phi__json_write_str(params, PHI__OWNER(link, phi__mcp_watched, link)->uri);
-    }
-    phi__buf_text(params, "]}}");
-}
-
 static phi_status phi__mcp_watch_open(phi__mcp_watch *watch) {
     phi__mcp_request *before = watch->stream, *now = NULL;
-    phi__mcp_request_desc desc;
     phi_status status = PHI_OK;
     phi__buf params;
     phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
-    phi__mcp_watch_params(watch, &params);
-    memset(&desc, 0, sizeof desc);
+    phi__buf_text(&params, "{\"notifications\":{\"resourceSubscriptions\":[");
+    for (const phi__link *link = watch->all.first; link != NULL; link = link->next) {
+        phi__json_write_comma(&params);
+        phi__json_write_str(&params, PHI__OWNER(link, phi__mcp_watched, link)->uri);
+    }
+    phi__buf_text(&params, "]}}");
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "subscriptions/listen";
     desc.params = phi__buf_str(&params);
     desc.stream = true;
@@ -203,34 +195,26 @@ static void phi__mcp_watch_init(phi__mcp_watch *watch, phi_mcp *mcp) {
 }
 
 static void phi__mcp_watch_down(phi__mcp_watch *watch) {
-    phi__link *link;
     watch->up = false;
     phi__io_timer_clear(phi__mcp_session_runtime(watch->mcp)->io, &watch->timer);
     phi__mcp_session_cancel(watch->stream, "not needed any more");
     phi__mcp_session_cancel(watch->level, "not needed any more");
     watch->stream = watch->level = NULL;
-    for (link = watch->all.first; link != NULL; link = link->next) {
+    for (phi__link *link = watch->all.first; link != NULL; link = link->next) {
         phi__mcp_watched *w = PHI__OWNER(link, phi__mcp_watched, link);
         phi__mcp_session_cancel(w->request, "not needed any more");
         w->request = NULL;
     }
 }
 
-static void phi__mcp_watch_free(phi__mcp_watch *watch) {
-    phi__mcp_watch_down(watch);
-    while (watch->all.first != NULL)
-        phi__mcp_watch_drop(PHI__OWNER(watch->all.first, phi__mcp_watched, link));
-}
-
 static void phi__mcp_watch_ready(phi__mcp_watch *watch) {
-    phi__link *link;
     watch->up = true;
     if (watch->count == 0) return;
     if (phi__mcp_session_modern(watch->mcp)) {
         phi__mcp_watch_in(watch, 0);
         return;
     }
-    for (link = watch->all.first; link != NULL; link = link->next)
+    for (phi__link *link = watch->all.first; link != NULL; link = link->next)
         (void)phi__mcp_watch_one(PHI__OWNER(link, phi__mcp_watched, link));
 }
 
@@ -250,13 +234,12 @@ static phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp
                                      void *user_data) {
     phi__mcp_watched *w = phi__mcp_watch_find(watch, uri);
     phi_status status = PHI_OK;
-    char *text;
     if (w != NULL) return PHI_OK;
     if (watch->count == PHI__MCP_WATCH_MOST) return PHI_FULL;
     w = (phi__mcp_watched *)phi__alloc(phi__mcp_session_memory(watch->mcp),
                                        sizeof *w + uri.len + 1);
     if (w == NULL) return PHI_NO_MEMORY;
-    text = (char *)(w + 1);
+    char *text = (char *)(w + 1);
     memcpy(text, uri.at, uri.len);
     w->uri = phi__str(text, uri.len);
     w->watch = watch;
@@ -292,13 +275,12 @@ static void phi__mcp_watch_leveled(void *ctx, const phi_mcp_reply *reply) {
 
 /* Asks for messages of a level, in the older eras. */
 static void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
-    phi__mcp_request_desc desc;
     phi__buf params;
     phi__buf_init(&params, phi__mcp_session_memory(watch->mcp));
     phi__buf_text(&params, "{\"level\":");
     phi__json_write_str(&params, phi_str_of(level));
     phi__buf_char(&params, '}');
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "logging/setLevel";
     desc.params = phi__buf_str(&params);
     desc.done = phi__mcp_watch_leveled;
@@ -391,9 +373,8 @@ static bool phi__mcp_offers_item(phi__mcp_pages *pages, const phi_json *item) {
    message that begins with `function`. */
 static phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
                                         const char *capability) {
-    phi_runtime *rt;
     if (mcp == NULL) return PHI_BAD_ARG;
-    rt = phi__mcp_session_runtime(mcp);
+    phi_runtime *rt = phi__mcp_session_runtime(mcp);
     if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
     if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
@@ -437,9 +418,8 @@ static phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str 
                                       phi_str name, phi__mcp_offer_fn done,
                                       const phi_mcp_get_desc *get, uint64_t *id) {
     phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, get);
-    phi__mcp_request_desc desc;
     if (offer == NULL) return PHI_NO_MEMORY;
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = method;
     desc.params = params;
     desc.name = name;
@@ -483,22 +463,18 @@ static void phi__mcp_offers_down(phi_mcp *mcp, void *part) {
     phi__mcp_watch_down(&((phi__mcp_offers *)part)->watch);
 }
 
-static void phi__mcp_offers_log(phi_mcp *mcp, const phi_json *params) {
-    phi__buf text;
-    phi__buf_init(&text, phi__mcp_session_memory(mcp));
-    if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
-        (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_LOG,
-                                    phi__json_text_of(phi_json_get(params, "level")),
-                                    phi__str("", 0), phi__buf_str(&text));
-    phi__buf_free(&text); /* the session's memory, there until it returns */
-}
-
 static bool phi__mcp_offers_notified(phi_mcp *mcp, void *part, phi_str method,
                                      const phi_json *params) {
     phi_str none = phi__str("", 0);
-    if (phi__str_is(method, "notifications/message"))
-        phi__mcp_offers_log(mcp, params);
-    else if (phi__str_is(method, "notifications/resources/list_changed"))
+    if (phi__str_is(method, "notifications/message")) {
+        phi__buf text;
+        phi__buf_init(&text, phi__mcp_session_memory(mcp));
+        if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
+            (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_LOG,
+                                        phi__json_text_of(phi_json_get(params, "level")),
+                                        phi__str("", 0), phi__buf_str(&text));
+        phi__buf_free(&text); /* the session's memory, there until it returns */
+    } else if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
     else if (phi__str_is(method, "notifications/prompts/list_changed"))
         (void)phi__mcp_session_tell(mcp, PHI_MCP_EV_PROMPTS, none, none, none);
@@ -514,7 +490,10 @@ static void phi__mcp_offers_free(phi_mcp *mcp, void *part) {
         phi__list_take(&o->open, &offer->link);
         phi__mcp_offers_destroy(offer);
     }
-    phi__mcp_watch_free(&o->watch);
+    phi__mcp_watch *watch = &o->watch;
+    phi__mcp_watch_down(watch);
+    while (watch->all.first != NULL)
+        phi__mcp_watch_drop(PHI__OWNER(watch->all.first, phi__mcp_watched, link));
     phi__free(phi__mcp_session_memory(mcp), o, sizeof *o);
 }
 
@@ -553,21 +532,17 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     }
 }
 
-static phi_status phi__mcp_offers_unwatch(phi_mcp *mcp, const char *uri) {
-    phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
-    if (o == NULL || uri == NULL) return PHI_BAD_ARG;
-    return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
-}
-
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data) {
-    const phi_json *resources;
-    phi_status status;
-    if (!on) return phi__mcp_offers_unwatch(mcp, uri);
-    status = phi__mcp_offers_check(mcp, "phi_mcp_watch", "resources");
+    if (!on) {
+        phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
+        if (o == NULL || uri == NULL) return PHI_BAD_ARG;
+        return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
+    }
+    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_watch", "resources");
     if (status != PHI_OK) return status;
     if (uri == NULL || uri[0] == '\0') return PHI_BAD_ARG;
-    resources = phi_json_get(phi__mcp_session_capabilities(mcp), "resources");
+    const phi_json *resources = phi_json_get(phi__mcp_session_capabilities(mcp), "resources");
     if (!phi_json_bool(phi_json_get(resources, "subscribe"), false))
         return phi__error(phi__mcp_session_runtime(mcp), PHI_UNSUPPORTED,
                           "phi_mcp_watch: the server offers no subscriptions");
@@ -583,8 +558,7 @@ static phi_str phi__mcp_resources_text(const phi_json *node, const char *key) {
 }
 
 static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
-    phi_mcp_resource out;
-    memset(&out, 0, sizeof out);
+    phi_mcp_resource out = PHI_ZERO;
     out.uri = phi__mcp_resources_text(item, "uri");
     if (out.uri.len == 0) out.uri = phi__mcp_resources_text(item, "uriTemplate");
     out.name = phi__mcp_resources_text(item, "name");
@@ -599,14 +573,12 @@ static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
 static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_resource *made = (phi_mcp_resource *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_resource));
-    phi_mcp_got list;
-    size_t i;
-    memset(&list, 0, sizeof list);
+    phi_mcp_got list = PHI_ZERO;
     list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     list.message = reply->message;
     list.code = reply->code;
     list.more = offer->pages.cut;
-    for (i = 0; made != NULL && i < offer->count; i++) {
+    for (size_t i = 0; made != NULL && i < offer->count; i++) {
         made[list.count] = phi__mcp_resources_one(offer->items[i]);
         if (made[list.count].uri.len > 0) list.count++;
     }
@@ -622,8 +594,7 @@ static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
     phi_mcp_contents *made =
         (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
-    phi_mcp_got reading;
-    memset(&reading, 0, sizeof reading);
+    phi_mcp_got reading = PHI_ZERO;
     reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     reading.message = reply->message;
     reading.code = reply->code;
@@ -654,17 +625,17 @@ static phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *
 }
 
 static phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi_status status;
     phi__buf params;
     if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
     phi__buf_text(&params, "{\"uri\":");
     phi__json_write_str(&params, phi_str_of(desc->uri));
     phi__buf_char(&params, '}');
-    status = params.failed
-                 ? PHI_NO_MEMORY
-                 : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
-                                       phi_str_of(desc->uri), phi__mcp_resources_read, desc, id);
+    phi_status status =
+        params.failed
+            ? PHI_NO_MEMORY
+            : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
+                                  phi_str_of(desc->uri), phi__mcp_resources_read, desc, id);
     phi__buf_free(&params);
     return status;
 }
@@ -709,14 +680,12 @@ static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp
 static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
-    phi_mcp_got list;
-    size_t i;
-    memset(&list, 0, sizeof list);
+    phi_mcp_got list = PHI_ZERO;
     list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     list.message = reply->message;
     list.code = reply->code;
     list.more = offer->pages.cut;
-    for (i = 0; made != NULL && i < offer->count; i++) {
+    for (size_t i = 0; made != NULL && i < offer->count; i++) {
         if (!phi__mcp_prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
             list.status = PHI_NO_MEMORY;
             break;
@@ -755,8 +724,7 @@ static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena, ph
 }
 
 static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_got prompted;
-    memset(&prompted, 0, sizeof prompted);
+    phi_mcp_got prompted = PHI_ZERO;
     prompted.status = reply->status;
     prompted.message = reply->message;
     prompted.code = reply->code;
@@ -776,8 +744,7 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     const phi_json *values = phi_json_get(from, "values");
     phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
     phi_str texts[PHI__MCP_PROMPTS_VALUES];
-    phi_mcp_got out;
-    memset(&out, 0, sizeof out);
+    phi_mcp_got out = PHI_ZERO;
     out.status = reply->status;
     out.message = reply->message;
     out.code = reply->code;
@@ -793,9 +760,8 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
 
 /* {"a":"1"}; an array of pairs without names or values is left out of it. */
 static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
-    size_t i;
     phi__buf_char(out, '{');
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (pairs[i].name == NULL || pairs[i].value == NULL) continue;
         phi__json_write_key(out, phi_str_of(pairs[i].name));
         phi__json_write_str(out, phi_str_of(pairs[i].value));
@@ -808,7 +774,6 @@ static phi_status phi__mcp_prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *de
 }
 
 static phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi_status status;
     phi__buf params;
     if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
@@ -819,42 +784,38 @@ static phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *des
         phi__mcp_prompts_pairs(&params, desc->arguments, desc->argument_count);
     }
     phi__buf_char(&params, '}');
-    status = params.failed
-                 ? PHI_NO_MEMORY
-                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params),
-                                       phi_str_of(desc->name), phi__mcp_prompts_got, desc, id);
+    phi_status status =
+        params.failed ? PHI_NO_MEMORY
+                      : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params),
+                                            phi_str_of(desc->name), phi__mcp_prompts_got, desc, id);
     phi__buf_free(&params);
     return status;
 }
 
-static void phi__mcp_prompts_completing(const phi_mcp_get_desc *desc, phi__buf *params) {
-    phi__buf_text(params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
-                                             : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
-    phi__json_write_str(params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
-    phi__buf_text(params, "},\"argument\":{\"name\":");
-    phi__json_write_str(params, phi_str_of(desc->argument));
-    phi__buf_text(params, ",\"value\":");
-    phi__json_write_str(params, phi_str_of(desc->value != NULL ? desc->value : ""));
-    phi__buf_char(params, '}');
-    if (desc->argument_count > 0) {
-        phi__buf_text(params, ",\"context\":{\"arguments\":");
-        phi__mcp_prompts_pairs(params, desc->arguments, desc->argument_count);
-        phi__buf_char(params, '}');
-    }
-    phi__buf_char(params, '}');
-}
-
 static phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc,
                                             uint64_t *id) {
-    phi_status status;
     phi__buf params;
     if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
-    phi__mcp_prompts_completing(desc, &params);
-    status = params.failed
-                 ? PHI_NO_MEMORY
-                 : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
-                                       phi__str(NULL, 0), phi__mcp_prompts_completed, desc, id);
+    phi__buf_text(&params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
+                                              : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
+    phi__json_write_str(&params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
+    phi__buf_text(&params, "},\"argument\":{\"name\":");
+    phi__json_write_str(&params, phi_str_of(desc->argument));
+    phi__buf_text(&params, ",\"value\":");
+    phi__json_write_str(&params, phi_str_of(desc->value != NULL ? desc->value : ""));
+    phi__buf_char(&params, '}');
+    if (desc->argument_count > 0) {
+        phi__buf_text(&params, ",\"context\":{\"arguments\":");
+        phi__mcp_prompts_pairs(&params, desc->arguments, desc->argument_count);
+        phi__buf_char(&params, '}');
+    }
+    phi__buf_char(&params, '}');
+    phi_status status =
+        params.failed
+            ? PHI_NO_MEMORY
+            : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
+                                  phi__str(NULL, 0), phi__mcp_prompts_completed, desc, id);
     phi__buf_free(&params);
     return status;
 }
@@ -863,17 +824,16 @@ static phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc
 
 /* The capability that it needs; NULL: none. The first era declares no completion. */
 static const char *phi__mcp_get_capability(const phi_mcp *mcp, phi_mcp_what what) {
-    const char *era;
     if (what == PHI_MCP_GET_PROMPTS || what == PHI_MCP_GET_PROMPT) return "prompts";
     if (what != PHI_MCP_GET_COMPLETION) return "resources";
-    era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
+    const char *era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
     return era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
 }
 
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi_status status;
     if (desc == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_offers_check(mcp, "phi_mcp_get", phi__mcp_get_capability(mcp, desc->what));
+    phi_status status =
+        phi__mcp_offers_check(mcp, "phi_mcp_get", phi__mcp_get_capability(mcp, desc->what));
     if (status != PHI_OK) return status;
     if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
         return PHI_BAD_ARG;

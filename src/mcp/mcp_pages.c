@@ -12,8 +12,6 @@ enum {
 static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply);
 
 static phi_status phi__mcp_pages_send(phi__mcp_pages *pages) {
-    phi__mcp_request_desc desc;
-    phi_status status;
     phi__buf params;
     phi__buf_init(&params, phi__mcp_session_memory(pages->mcp));
     if (pages->cursor.len > 0) {
@@ -21,12 +19,12 @@ static phi_status phi__mcp_pages_send(phi__mcp_pages *pages) {
         phi__json_write_str(&params, phi__buf_str(&pages->cursor));
         phi__buf_char(&params, '}');
     }
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = pages->method;
     desc.params = phi__buf_str(&params);
     desc.done = phi__mcp_pages_done;
     desc.ctx = pages;
-    status =
+    phi_status status =
         params.failed ? PHI_NO_MEMORY : phi__mcp_session_send(pages->mcp, &desc, &pages->request);
     if (status != PHI_OK) pages->request = NULL;
     phi__buf_free(&params);
@@ -39,8 +37,7 @@ static void phi__mcp_pages_end(phi__mcp_pages *pages, const phi_mcp_reply *reply
 }
 
 static void phi__mcp_pages_fail(phi__mcp_pages *pages, phi_status status, const char *message) {
-    phi_mcp_reply reply;
-    memset(&reply, 0, sizeof reply);
+    phi_mcp_reply reply = PHI_ZERO;
     reply.status = status;
     reply.message = phi_str_of(message);
     phi__mcp_pages_end(pages, &reply);

@@ -45,17 +45,15 @@ PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str 
 PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) {
     uint64_t now_us = phi__io_now_us(mcp->rt->io);
     char words[400];
-    size_t len;
     va_list args;
-    int n;
     if (now_us < mcp->warned.next_us) {
         mcp->warned.hidden++;
         return !mcp->dead;
     }
     va_start(args, format);
-    n = vsnprintf(words, sizeof words, format, args);
+    int n = vsnprintf(words, sizeof words, format, args);
     va_end(args);
-    len = n < 0 ? 0 : phi__min((size_t)n, sizeof words - 1);
+    size_t len = n < 0 ? 0 : phi__min((size_t)n, sizeof words - 1);
     if (mcp->warned.hidden > 0) {
         n = snprintf(words + len, sizeof words - len, " (%u more before it)",
                      (unsigned)mcp->warned.hidden);
@@ -69,8 +67,7 @@ PHI__FN bool phi__mcp_parts_warn(phi_mcp *mcp, const char *format, ...) {
 }
 
 PHI__FN bool phi__mcp_parts_ready(phi_mcp *mcp) {
-    size_t i;
-    for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
+    for (size_t i = 0; i < mcp->part_count && !mcp->dead; i++) {
         const phi__mcp_joined *p = &mcp->parts[i];
         if (p->table->ready != NULL) p->table->ready(mcp, p->part);
     }
@@ -78,8 +75,7 @@ PHI__FN bool phi__mcp_parts_ready(phi_mcp *mcp) {
 }
 
 PHI__FN bool phi__mcp_parts_down(phi_mcp *mcp) {
-    size_t i;
-    for (i = 0; i < mcp->part_count; i++) {
+    for (size_t i = 0; i < mcp->part_count; i++) {
         const phi__mcp_joined *p = &mcp->parts[i];
         if (p->table->down != NULL) p->table->down(mcp, p->part);
     }
@@ -87,8 +83,7 @@ PHI__FN bool phi__mcp_parts_down(phi_mcp *mcp) {
 }
 
 PHI__FN bool phi__mcp_parts_notified(phi_mcp *mcp, phi_str method, const phi_json *params) {
-    size_t i;
-    for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
+    for (size_t i = 0; i < mcp->part_count && !mcp->dead; i++) {
         const phi__mcp_joined *p = &mcp->parts[i];
         if (p->table->notified != NULL && p->table->notified(mcp, p->part, method, params)) break;
     }
@@ -103,8 +98,7 @@ PHI__FN void phi__mcp_parts_free(phi_mcp *mcp) {
 }
 
 PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp) {
-    size_t i;
-    for (i = 0; i < mcp->part_count; i++)
+    for (size_t i = 0; i < mcp->part_count; i++)
         if (mcp->parts[i].table->held != NULL && mcp->parts[i].table->held(mcp, mcp->parts[i].part))
             return true;
     return false;
@@ -126,8 +120,7 @@ static phi_status phi__mcp_parts_tasks(phi_arena *arena, phi_json *into) {
 PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out) {
     phi_json *into = phi_json_new_object(arena);
     phi_status status = into != NULL ? PHI_OK : PHI_NO_MEMORY;
-    size_t i;
-    for (i = 0; i < mcp->part_count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < mcp->part_count && status == PHI_OK; i++) {
         const phi__mcp_joined *p = &mcp->parts[i];
         if (p->table->capabilities != NULL)
             status = p->table->capabilities(mcp, p->part, into, arena);
@@ -266,8 +259,7 @@ PHI__FN phi__mcp_request *phi__mcp_requests_find(const phi_mcp *mcp, uint64_t id
 }
 
 PHI__FN phi__mcp_request *phi__mcp_requests_first(const phi_mcp *mcp, uint64_t id) {
-    phi__link *link;
-    for (link = mcp->requests.open.first; link != NULL; link = link->next) {
+    for (phi__link *link = mcp->requests.open.first; link != NULL; link = link->next) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
         if (r->first_id == id) return r;
     }
@@ -288,11 +280,10 @@ PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {
 
 PHI__FN phi_agent phi__mcp_requests_calling(const phi_mcp *mcp, phi__mcp_request **only) {
     const phi__mcp_request *first = NULL;
-    phi_agent found, agent;
-    phi__link *link;
-    memset(&found, 0, sizeof found);
+    phi_agent agent;
+    phi_agent found = PHI_ZERO;
     *only = NULL;
-    for (link = mcp->requests.open.first; link != NULL; link = link->next) {
+    for (phi__link *link = mcp->requests.open.first; link != NULL; link = link->next) {
         phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
         agent = phi__mcp_requests_agent(r);
         if (agent.rt == NULL) continue;
@@ -310,9 +301,8 @@ PHI__FN phi_agent phi__mcp_requests_calling(const phi_mcp *mcp, phi__mcp_request
 }
 
 PHI__FN phi__mcp_request *phi__mcp_requests_of(phi__mcp_out *out) {
-    phi__mcp_item *item;
     if (out == NULL || !out->request) return NULL;
-    item = PHI__OWNER(out, phi__mcp_item, out);
+    phi__mcp_item *item = PHI__OWNER(out, phi__mcp_item, out);
     return PHI__OWNER(item, phi__mcp_request, item);
 }
 
@@ -322,20 +312,14 @@ static void phi__mcp_requests_map(phi__mcp_request *r) {
     phi__map_add(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
 }
 
-static void phi__mcp_requests_unmap(phi__mcp_request *r) {
-    if (r->mapped) phi__map_drop(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
-    r->mapped = false;
-}
-
 /* ---- making and sending ---- */
 
 static bool phi__mcp_requests_copy_headers(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
     phi_mcp_pair *pairs;
-    size_t i;
     if (desc->header_count == 0) return true;
     pairs = (phi_mcp_pair *)phi_arena_alloc(&r->arena, desc->header_count * sizeof *pairs);
     if (pairs == NULL) return false;
-    for (i = 0; i < desc->header_count; i++) {
+    for (size_t i = 0; i < desc->header_count; i++) {
         phi_str name, value;
         if (!phi__arena_str(&r->arena, phi_str_of(desc->headers[i].name), &name) ||
             !phi__arena_str(&r->arena, phi_str_of(desc->headers[i].value), &value))
@@ -367,10 +351,9 @@ static bool phi__mcp_requests_copy(phi__mcp_request *r, const phi__mcp_request_d
 
 /* The members of _meta; nothing where there are none. */
 static void phi__mcp_requests_put_meta(phi__mcp_request *r, phi__buf *buf) {
-    size_t before;
     phi__json_write_key(buf, PHI__LIT("_meta"));
     phi__buf_char(buf, '{');
-    before = buf->len;
+    size_t before = buf->len;
     phi__mcp_rpc_line(buf, r->meta);
     if (r->desc.progress != NULL) {
         phi__json_write_key(buf, PHI__LIT("progressToken"));
@@ -483,7 +466,8 @@ PHI__FN void phi__mcp_requests_off(phi__mcp_request *r) {
     if (r->item.out.of_link != NULL && mcp->life.link_open)
         mcp->link->table->forget(mcp->link, &r->item.out);
     r->item.out.of_link = NULL;
-    phi__mcp_requests_unmap(r);
+    if (r->mapped) phi__map_drop(&r->mcp->requests.by_id, phi__mcp_requests_hash(r->id), r);
+    r->mapped = false;
     phi__mcp_post_take(mcp, &r->item);
     r->item.sent = false;
 }
@@ -510,8 +494,7 @@ PHI__FN void phi__mcp_requests_finish(phi__mcp_request *r, const phi_mcp_reply *
 }
 
 PHI__FN void phi__mcp_requests_fail(phi__mcp_request *r, phi_status status, const char *message) {
-    phi_mcp_reply reply;
-    memset(&reply, 0, sizeof reply);
+    phi_mcp_reply reply = PHI_ZERO;
     reply.status = status;
     reply.message = phi_str_of(message);
     phi__mcp_requests_finish(r, &reply);
@@ -572,16 +555,14 @@ static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_req
 
 PHI__FN phi_status phi__mcp_requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                          bool handshake, phi__mcp_request **out) {
-    phi__mcp_request *r;
-    phi_status status;
     phi_str members;
     if (out != NULL) *out = NULL;
     if (mcp->requests.count >= PHI__MCP_REQUESTS_MOST) return PHI_FULL;
     if (!phi__mcp_rpc_members(desc->params, &members)) return PHI_BAD_ARG;
     if (!phi__map_room(&mcp->requests.by_id)) return PHI_NO_MEMORY;
-    r = phi__mcp_requests_make(mcp, desc, handshake);
+    phi__mcp_request *r = phi__mcp_requests_make(mcp, desc, handshake);
     if (r == NULL) return PHI_NO_MEMORY;
-    status = phi__mcp_requests_send(r, handshake);
+    phi_status status = phi__mcp_requests_send(r, handshake);
     if (status != PHI_OK) {
         phi__mcp_requests_detach(r);
         phi__mcp_requests_destroy(r);
@@ -591,13 +572,12 @@ PHI__FN phi_status phi__mcp_requests_new(phi_mcp *mcp, const phi__mcp_request_de
 }
 
 PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members) {
-    phi_status status;
     phi__mcp_requests_off(r);
     if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
     phi__mcp_requests_map(r);
     r->began_us = phi__io_counted_us(r->mcp->rt->io);
     if (!phi__mcp_requests_write(r, members)) return PHI_NO_MEMORY;
-    status = phi__mcp_requests_renew(r, true);
+    phi_status status = phi__mcp_requests_renew(r, true);
     return status == PHI_OK ? phi__mcp_requests_send(r, false) : status;
 }
 
@@ -613,9 +593,8 @@ PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");
     phi_str text = phi_json_str(token, "");
     uint64_t id = phi__json_get_uint(token, 0);
-    phi__mcp_request *r;
     if (phi_json_is(token, PHI_JSON_STRING) && !phi__str_to_u64(text, &id)) return;
-    r = phi__mcp_requests_find(mcp, id);
+    phi__mcp_request *r = phi__mcp_requests_find(mcp, id);
     if (r == NULL || r->desc.progress == NULL) return;
     (void)phi__mcp_requests_renew(r, true);
     r->desc.progress(r->desc.ctx, phi_json_num(phi_json_get(params, "progress"), 0),

@@ -10,8 +10,7 @@
 PHI__FN int phi__mcp_level_of(phi_str name) {
     static const char *const levels[] = {"debug", "info",     "notice", "warning",
                                          "error", "critical", "alert",  "emergency"};
-    int i;
-    for (i = 0; i < (int)PHI__COUNT(levels); i++)
+    for (int i = 0; i < (int)PHI__COUNT(levels); i++)
         if (phi__str_is(name, levels[i])) return i;
     return -1;
 }
@@ -61,23 +60,6 @@ static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mc
     return true;
 }
 
-static void phi__mcp_rpc_read_call(const phi_json *node, phi__mcp_rpc *out) {
-    const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
-    out->params = phi_json_get(node, "params");
-    if (phi_json_is(out->params, PHI_JSON_NULL)) out->params = NULL;
-    if (!phi_json_is(method, PHI_JSON_STRING))
-        out->fault = "its method is no string";
-    else if (out->method.len == 0 || out->method.len > PHI__MCP_RPC_METHOD)
-        out->fault = "its method is empty or longer than 256 bytes";
-    else if (out->params != NULL && !phi_json_is(out->params, PHI_JSON_OBJECT))
-        out->fault = "its params are no object";
-    else if (phi_json_is(id, PHI_JSON_NULL))
-        out->fault = "its id is null";
-    else
-        out->kind = id != NULL ? PHI__MCP_RPC_REQUEST : PHI__MCP_RPC_NOTIFICATION;
-    if (out->fault != NULL) out->params = NULL;
-}
-
 static int phi__mcp_rpc_code(const phi_json *node) {
     int64_t code = phi_json_int(node, 0);
     return code > INT32_MAX || code < INT32_MIN ? 0 : (int)code;
@@ -115,9 +97,22 @@ PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_
     if (out->fault != NULL) return true;
     if (!phi__str_is(phi_json_str(phi_json_get(node, "jsonrpc"), ""), "2.0"))
         out->fault = "its jsonrpc is not \"2.0\"";
-    else if (phi_json_get(node, "method") != NULL)
-        phi__mcp_rpc_read_call(node, out);
-    else
+    else if (phi_json_get(node, "method") != NULL) {
+        const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
+        out->params = phi_json_get(node, "params");
+        if (phi_json_is(out->params, PHI_JSON_NULL)) out->params = NULL;
+        if (!phi_json_is(method, PHI_JSON_STRING))
+            out->fault = "its method is no string";
+        else if (out->method.len == 0 || out->method.len > PHI__MCP_RPC_METHOD)
+            out->fault = "its method is empty or longer than 256 bytes";
+        else if (out->params != NULL && !phi_json_is(out->params, PHI_JSON_OBJECT))
+            out->fault = "its params are no object";
+        else if (phi_json_is(id, PHI_JSON_NULL))
+            out->fault = "its id is null";
+        else
+            out->kind = id != NULL ? PHI__MCP_RPC_REQUEST : PHI__MCP_RPC_NOTIFICATION;
+        if (out->fault != NULL) out->params = NULL;
+    } else
         phi__mcp_rpc_read_answer(node, out);
     return true;
 }
@@ -131,9 +126,8 @@ PHI__FN bool phi__mcp_rpc_number(phi_str id, uint64_t *out) {
 
 PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json) {
     char *to = phi__buf_reserve(buf, json.len);
-    size_t i;
     if (to == NULL) return;
-    for (i = 0; i < json.len; i++)
+    for (size_t i = 0; i < json.len; i++)
         to[i] = json.at[i] == '\n' || json.at[i] == '\r' ? ' ' : json.at[i];
     phi__buf_add_len(buf, json.len);
 }
@@ -282,8 +276,7 @@ static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
 PHI__FN const phi__mcp_era *phi__mcp_eras_at(size_t i) { return &phi__mcp_eras_rows[i]; }
 
 PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version) {
-    size_t i;
-    for (i = 0; i < PHI__MCP_ERAS; i++)
+    for (size_t i = 0; i < PHI__MCP_ERAS; i++)
         if (phi__str_is(version, phi__mcp_eras_rows[i].version)) return &phi__mcp_eras_rows[i];
     return NULL;
 }

@@ -23,9 +23,9 @@ static bool phi__mcp_serve_heads_plain(phi_str header, phi__buf *out) {
 
 static bool phi__mcp_serve_heads_is(phi_mcp_server *server, phi_str header, phi_str value) {
     phi__buf plain;
-    bool same;
     phi__buf_init(&plain, &server->rt->memory);
-    same = phi__mcp_serve_heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
+    bool same =
+        phi__mcp_serve_heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
     phi__buf_free(&plain);
     return same;
 }
@@ -42,12 +42,11 @@ static bool phi__mcp_serve_heads_param(phi_mcp_server *server, const phi__mcp_he
                                        const phi_mcp_pair *pair, phi_arena *arena) {
     phi_str header = heads->get(heads->ctx, pair->name);
     phi__buf want;
-    bool same;
     if (header.at == NULL) return false;
     phi__buf_init(&want, &server->rt->memory);
-    same = phi__mcp_serve_heads_plain(phi_str_of(pair->value), &want) &&
-           (phi__mcp_serve_heads_is(server, header, phi__buf_str(&want)) ||
-            phi__mcp_serve_heads_same_number(arena, header, phi__buf_str(&want)));
+    bool same = phi__mcp_serve_heads_plain(phi_str_of(pair->value), &want) &&
+                (phi__mcp_serve_heads_is(server, header, phi__buf_str(&want)) ||
+                 phi__mcp_serve_heads_same_number(arena, header, phi__buf_str(&want)));
     phi__buf_free(&want);
     return same;
 }
@@ -58,14 +57,14 @@ static bool phi__mcp_serve_heads_params(phi_mcp_server *server, const phi__mcp_h
     phi_mcp_pair *pairs = NULL;
     phi_json *root = NULL;
     phi_arena arena;
-    size_t count = 0, i;
+    size_t count = 0;
     bool same = true;
     if (schema == NULL || heads->get == NULL || strstr(schema, "x-mcp-header") == NULL) return true;
     phi_arena_init(&arena, &server->rt->memory, 0);
     if (phi_json_parse(&arena, phi_str_of(schema), PHI_JSON_BORROW, &root, NULL) != PHI_OK ||
         phi__mcp_headers_of(root, arguments, &arena, &pairs, &count) != PHI_OK)
         same = false;
-    for (i = 0; same && i < count; i++)
+    for (size_t i = 0; same && i < count; i++)
         same = phi__mcp_serve_heads_param(server, heads, &pairs[i], &arena);
     phi_arena_free(&arena);
     return same;
@@ -82,13 +81,12 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
                                                      : task ? "taskId"
                                                             : "name"),
                                 NULL);
-    size_t i;
     if (!phi_str_equal(heads->method, method))
         return "Header mismatch: Mcp-Method is not the method of the body";
     if ((call || named || placed || task) && name.len > 0 &&
         !phi__mcp_serve_heads_is(server, heads->name, name))
         return "Header mismatch: Mcp-Name is not the name in the body";
-    for (i = 0; call && i < server->desc.tool_count; i++)
+    for (size_t i = 0; call && i < server->desc.tool_count; i++)
         if (phi__str_is(name, server->desc.tools[i].name) &&
             !phi__mcp_serve_heads_params(server, heads, server->desc.tools[i].schema,
                                          phi_json_get(params, "arguments")))
@@ -102,8 +100,7 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
 /* ---- subscriptions of a session ---- */
 
 static phi__mcp_subscribed *phi__mcp_serve_notify_find(const phi__mcp_client *client, phi_str uri) {
-    phi__link *link;
-    for (link = client->uris.first; link != NULL; link = link->next) {
+    for (phi__link *link = client->uris.first; link != NULL; link = link->next) {
         phi__mcp_subscribed *one = PHI__OWNER(link, phi__mcp_subscribed, link);
         if (phi_str_equal(one->uri, uri)) return one;
     }
@@ -190,7 +187,6 @@ static void phi__mcp_serve_notify_tag(const phi__mcp_serving *serving, phi__buf 
 static void phi__mcp_serve_notify_acknowledge(const phi__mcp_serving *serving) {
     const phi__mcp_wanted *wanted = &serving->wanted;
     phi__buf out;
-    size_t i;
     phi__mcp_serve_send_note(serving->server, &out, "notifications/subscriptions/acknowledged");
     phi__mcp_serve_notify_tag(serving, &out);
     phi__records_raw(&out, "notifications", "{");
@@ -199,7 +195,7 @@ static void phi__mcp_serve_notify_acknowledge(const phi__mcp_serving *serving) {
     phi__records_true(&out, "resourcesListChanged", wanted->resources);
     if (wanted->uri_count > 0) {
         phi__records_raw(&out, "resourceSubscriptions", "[");
-        for (i = 0; i < wanted->uri_count; i++) {
+        for (size_t i = 0; i < wanted->uri_count; i++) {
             phi__json_write_comma(&out);
             phi__json_write_str(&out, wanted->uris[i]);
         }
@@ -212,7 +208,6 @@ static void phi__mcp_serve_notify_acknowledge(const phi__mcp_serving *serving) {
 PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origin *origin,
                                           phi__mcp_client *client, const phi_json *params) {
     const phi_json *filter = phi_json_get(params, "notifications");
-    phi__mcp_serving *serving;
     if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
         phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.notifications: expected an object"), NULL);
@@ -223,7 +218,8 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
         phi__mcp_serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return;
     }
-    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_LISTEN, params);
+    phi__mcp_serving *serving =
+        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_LISTEN, params);
     if (serving == NULL) return;
     serving->wanted.tools =
         server->has_tools && phi_json_bool(phi_json_get(filter, "toolsListChanged"), false);
@@ -255,15 +251,14 @@ static bool phi__mcp_serve_notify_wants(const phi__mcp_wanted *wanted, phi__mcp_
 
 PHI__FN void phi__mcp_serve_notify_changed(phi_mcp_server *server, phi__mcp_list list) {
     const char *method = phi__mcp_serve_notify_method(list);
-    phi__link *link;
     phi__buf out;
-    for (link = server->clients.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
         if (client->own == NULL) continue;
         phi__mcp_serve_send_note(server, &out, method);
         (void)phi__mcp_serve_send_noted(client->own, &out);
     }
-    for (link = server->serving.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
         const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
         if (serving->kind != PHI__MCP_SERVING_LISTEN || serving->origin.way == NULL) continue;
         if (!phi__mcp_serve_notify_wants(&serving->wanted, list)) continue;
@@ -274,23 +269,21 @@ PHI__FN void phi__mcp_serve_notify_changed(phi_mcp_server *server, phi__mcp_list
 }
 
 static bool phi__mcp_serve_notify_wants_uri(const phi__mcp_wanted *wanted, phi_str uri) {
-    size_t i;
-    for (i = 0; i < wanted->uri_count; i++)
+    for (size_t i = 0; i < wanted->uri_count; i++)
         if (phi_str_equal(wanted->uris[i], uri)) return true;
     return false;
 }
 
 PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri) {
-    phi__link *link;
     phi__buf out;
-    for (link = server->clients.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
         if (client->own == NULL || phi__mcp_serve_notify_find(client, uri) == NULL) continue;
         phi__mcp_serve_send_note(server, &out, "notifications/resources/updated");
         phi__records_str(&out, "uri", uri);
         (void)phi__mcp_serve_send_noted(client->own, &out);
     }
-    for (link = server->serving.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
         const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
         if (serving->kind != PHI__MCP_SERVING_LISTEN || serving->origin.way == NULL) continue;
         if (!phi__mcp_serve_notify_wants_uri(&serving->wanted, uri)) continue;
@@ -304,8 +297,7 @@ PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri) 
 PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
                                        const char *logger, const char *data) {
     int severity = phi__mcp_level_of(phi_str_of(level));
-    phi__link *link;
-    for (link = server->clients.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
         if (client->own != NULL && severity >= client->log_level)
             (void)phi__mcp_serve_request_log(server, client->own, level, logger, data);
@@ -352,8 +344,7 @@ PHI__FN void phi__mcp_serve_long_end_all(phi_mcp_server *server) {
 }
 
 PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_client *client) {
-    phi__link *link;
-    for (link = server->longs.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->longs.first; link != NULL; link = link->next) {
         phi__mcp_long *one = PHI__OWNER(link, phi__mcp_long, link);
         if (one->client == client) one->client = NULL;
     }
@@ -364,8 +355,7 @@ PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_
 PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
 
 PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
-    phi__link *link;
-    for (link = server->clients.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
         if (client->http && phi__str_is(id, client->id)) return client;
     }
@@ -374,8 +364,7 @@ PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_
 
 static phi__mcp_serving *phi__mcp_serve_client_serving(const phi_mcp_server *server,
                                                        const phi__mcp_client *client) {
-    phi__link *link;
-    for (link = server->serving.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
         phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
         if (serving->client == client) return serving;
     }
@@ -430,18 +419,16 @@ PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *ou
 static void phi__mcp_serve_client_name(phi__mcp_client *client) {
     static const char digits[] = "0123456789abcdef";
     unsigned char random[16];
-    int i;
     phi__mcp_serve_client_secret(client->server, random, sizeof random);
-    for (i = 0; i < 16; i++) {
+    for (int i = 0; i < 16; i++) {
         client->id[2 * i] = digits[random[i] >> 4];
         client->id[2 * i + 1] = digits[random[i] & 15];
     }
 }
 
 PHI__FN bool phi__mcp_serve_client_room(phi_mcp_server *server) {
-    phi__link *link;
     if (server->client_count < server->desc.max_sessions) return true;
-    for (link = server->clients.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         phi__mcp_client *client = PHI__OWNER(link, phi__mcp_client, link);
         if (!client->http || client->own != NULL ||
             phi__mcp_serve_client_serving(server, client) != NULL)
@@ -508,9 +495,8 @@ PHI__FN void phi__mcp_serve_list_initialized(phi_mcp_server *server, phi__mcp_or
 }
 
 PHI__FN void phi__mcp_serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
-    size_t i;
     phi__buf_char(out, '[');
-    for (i = 0; i < PHI__MCP_ERAS; i++) {
+    for (size_t i = 0; i < PHI__MCP_ERAS; i++) {
         const phi__mcp_era *era = phi__mcp_eras_at(i);
         if (server->only != NULL && server->only != era) continue;
         phi__json_write_comma(out);
@@ -606,13 +592,12 @@ static void phi__mcp_serve_list_prompt(const phi_mcp_server *server, const phi__
                                        size_t i, phi__buf *out) {
     const phi_mcp_serve_prompt *item = &server->desc.prompts[i];
     bool titles = era->titles;
-    size_t j;
     phi__records_str(out, "name", phi_str_of(item->name));
     if (titles) phi__mcp_serve_list_some(out, "title", item->title);
     phi__mcp_serve_list_some(out, "description", item->description);
     if (item->argument_count == 0) return;
     phi__records_raw(out, "arguments", "[");
-    for (j = 0; j < item->argument_count; j++) {
+    for (size_t j = 0; j < item->argument_count; j++) {
         const phi_mcp_serve_argument *argument = &item->arguments[j];
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
@@ -645,13 +630,13 @@ static void phi__mcp_serve_list_page(phi_mcp_server *server, phi__mcp_origin *or
                                      const phi_json *params, const char *key, size_t count,
                                      phi__mcp_serve_list_fn item) {
     phi__buf out;
-    size_t i, to;
+    size_t i;
     if (!phi__mcp_serve_list_cursor(params, count, &i)) {
         phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.cursor: not one of this list"), NULL);
         return;
     }
-    to = count - i > server->desc.page ? i + server->desc.page : count;
+    size_t to = count - i > server->desc.page ? i + server->desc.page : count;
     phi__mcp_serve_send_open(server, origin, &out);
     phi__mcp_serve_send_complete(server, origin, &out);
     phi__records_raw(&out, key, "[");
@@ -876,8 +861,7 @@ static const phi__mcp_method *phi__mcp_serve_method(phi_str name) {
          false},
         {"subscriptions/listen", phi__mcp_serve_notify_listen, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
          false}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(methods); i++)
+    for (size_t i = 0; i < PHI__COUNT(methods); i++)
         if (phi__str_is(name, methods[i].name)) return &methods[i];
     return NULL;
 }
@@ -978,8 +962,7 @@ static bool phi__mcp_serve_legacy(phi__mcp_incoming_message *m) {
 /* Whether it has the id of a request that is under way. */
 static bool phi__mcp_serve_twice(const phi__mcp_incoming_message *m) {
     const phi__mcp_client *client = m->origin.era->handshake ? m->client : NULL;
-    phi__link *link;
-    for (link = m->server->serving.first; link != NULL; link = link->next) {
+    for (phi__link *link = m->server->serving.first; link != NULL; link = link->next) {
         const phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
         if (serving->client != client || serving->parked) continue;
         if (client == NULL && serving->origin.way != m->origin.way) continue;
@@ -1018,27 +1001,25 @@ static void phi__mcp_serve_request(phi__mcp_incoming_message *m) {
 
 /* ---- notifications ---- */
 
-static void phi__mcp_serve_cancelled(phi__mcp_incoming_message *m) {
-    const phi_json *id = phi_json_get(m->params, "requestId");
-    phi__link *link;
-    phi__buf text;
-    phi__buf_init(&text, &m->server->rt->memory);
-    (void)phi__json_write(&text, id, 0);
-    for (link = m->server->serving.first; link != NULL && !text.failed; link = link->next) {
-        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
-        bool ours = serving->client != NULL ? serving->client == m->client
-                                            : serving->origin.way == m->origin.way;
-        if (!ours || !phi_str_equal(serving->origin.id, phi__buf_str(&text))) continue;
-        phi__mcp_serve_request_drop(serving, false);
-        break;
-    }
-    phi__buf_free(&text);
-}
-
 static void phi__mcp_serve_notification(phi__mcp_incoming_message *m) {
     if (m->client != NULL) phi__mcp_serve_client_renew(m->client);
     phi__mcp_serve_send_nothing(m->server, &m->origin, 202);
-    if (phi__str_is(m->method, "notifications/cancelled")) phi__mcp_serve_cancelled(m);
+    if (phi__str_is(m->method, "notifications/cancelled")) {
+        const phi_json *id = phi_json_get(m->params, "requestId");
+        phi__buf text;
+        phi__buf_init(&text, &m->server->rt->memory);
+        (void)phi__json_write(&text, id, 0);
+        for (phi__link *link = m->server->serving.first; link != NULL && !text.failed;
+             link = link->next) {
+            phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+            bool ours = serving->client != NULL ? serving->client == m->client
+                                                : serving->origin.way == m->origin.way;
+            if (!ours || !phi_str_equal(serving->origin.id, phi__buf_str(&text))) continue;
+            phi__mcp_serve_request_drop(serving, false);
+            break;
+        }
+        phi__buf_free(&text);
+    }
 }
 
 /* ---- reading ---- */
@@ -1103,12 +1084,11 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     phi_json_iter it = phi_json_each(m->root);
     phi__mcp_origin origin = m->origin;
     const phi_json *child;
-    phi__mcp_batch *batch;
     if (!phi_json_is(m->root, PHI_JSON_ARRAY)) {
         phi__mcp_serve_one(m, m->root);
         return;
     }
-    batch = phi__mcp_serve_batch(m);
+    phi__mcp_batch *batch = phi__mcp_serve_batch(m);
     if (batch == NULL) return;
     origin.batch = batch;
     while ((child = phi_json_next(&it)) != NULL) {
@@ -1123,21 +1103,18 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     phi__mcp_serve_send_nothing(m->server, &origin, 202);
 }
 
-static void phi__mcp_serve_unread(phi__mcp_incoming_message *m, phi_status status) {
-    if (status == PHI_NO_MEMORY)
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_INTERNAL, 500, "Out of memory");
-    else if (status == PHI_TOO_BIG)
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
-                              "The message is too large, or too deep");
-    else
-        phi__mcp_serve_refuse(m, PHI__MCP_RPC_PARSE, 400, "The message is not JSON");
-}
-
 static void phi__mcp_serve_read(phi__mcp_incoming_message *m, phi_status status) {
     if (status == PHI_OK)
         phi__mcp_serve_all(m);
-    else
-        phi__mcp_serve_unread(m, status);
+    else {
+        if (status == PHI_NO_MEMORY)
+            phi__mcp_serve_refuse(m, PHI__MCP_RPC_INTERNAL, 500, "Out of memory");
+        else if (status == PHI_TOO_BIG)
+            phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_REQUEST, 400,
+                                  "The message is too large, or too deep");
+        else
+            phi__mcp_serve_refuse(m, PHI__MCP_RPC_PARSE, 400, "The message is not JSON");
+    }
 }
 
 /* A message that nothing is known of yet; of *from, its server, client, way and heads are taken. */
@@ -1171,12 +1148,11 @@ static void phi__mcp_serve_sliced(phi__mcp_slices *slices, phi_status status, ph
 PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *client,
                                     phi__mcp_way *way, phi_str json, const phi__mcp_heads *heads) {
     phi__mcp_incoming_message m;
-    phi__mcp_long from;
     phi_json *root = NULL;
     phi_arena arena;
     phi_status status = PHI_TOO_BIG;
     bool whole = json.len <= PHI__MCP_SLICES_WHOLE;
-    memset(&from, 0, sizeof from);
+    phi__mcp_long from = PHI_ZERO;
     from.server = server;
     from.client = client;
     from.way = way;

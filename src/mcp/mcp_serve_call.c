@@ -70,7 +70,6 @@ static void phi__mcp_serve_task_created(phi__mcp_serving *serving) {
 PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__mcp_tasked *task;
-    phi__link *link;
     if ((serving->can & (uint32_t)PHI_MCP_CAN_TASKS) == 0) return PHI_UNSUPPORTED;
     if (serving->parked) return PHI_BUSY;
     task = (phi__mcp_tasked *)phi__alloc(&server->rt->memory, sizeof *task);
@@ -87,7 +86,7 @@ PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving) {
     task->created_ms = task->updated_ms = phi__mcp_serve_task_now_ms(server);
     phi__buf_init(&task->outcome, &server->rt->memory);
     serving->task = task;
-    for (link = serving->asks.first; link != NULL; link = link->next)
+    for (phi__link *link = serving->asks.first; link != NULL; link = link->next)
         (void)phi__mcp_serve_ask_wait(PHI__OWNER(link, phi__mcp_question, link));
     phi__mcp_serve_task_created(serving);
     return PHI_OK;
@@ -117,12 +116,11 @@ PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *stat
 static phi__mcp_serving *phi__mcp_serve_task_of(phi_mcp_server *server, phi__mcp_origin *origin,
                                                 const phi_json *params) {
     phi_str id = phi_json_str(phi_json_get(params, "taskId"), NULL);
-    phi__mcp_serving *serving;
     if ((phi__mcp_serve_request_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
         phi__mcp_serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return NULL;
     }
-    serving = phi__mcp_serve_ask_named(server, id);
+    phi__mcp_serving *serving = phi__mcp_serve_ask_named(server, id);
     if (serving != NULL && serving->task != NULL) return serving;
     phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                               PHI__LIT("params.taskId: there is no such task, or not any more"),
@@ -133,11 +131,10 @@ static phi__mcp_serving *phi__mcp_serve_task_of(phi_mcp_server *server, phi__mcp
 PHI__FN void phi__mcp_serve_task_get(phi_mcp_server *server, phi__mcp_origin *origin,
                                      phi__mcp_client *client, const phi_json *params) {
     const phi__mcp_serving *serving = phi__mcp_serve_task_of(server, origin, params);
-    const phi__mcp_tasked *task;
     phi__buf out;
     (void)client;
     if (serving == NULL) return;
-    task = serving->task;
+    const phi__mcp_tasked *task = serving->task;
     phi__mcp_serve_send_open(server, origin, &out);
     phi__mcp_serve_send_complete(server, origin, &out);
     phi__mcp_serve_task_members(serving, &out);
@@ -216,8 +213,7 @@ static void phi__mcp_serve_call_close(void *user_data, void *call) {
 }
 
 static phi_provider phi__mcp_serve_call_provider(void) {
-    phi_provider provider;
-    memset(&provider, 0, sizeof provider);
+    phi_provider provider = PHI_ZERO;
     provider.protocol = "mcp-call";
     provider.open = phi__mcp_serve_call_open;
     provider.poll = phi__mcp_serve_call_poll;
@@ -230,13 +226,12 @@ static phi_provider phi__mcp_serve_call_provider(void) {
 static void phi__mcp_serve_call_content(const phi__mcp_serving *serving, const phi_message *result,
                                         phi__buf *out) {
     bool more = serving->content.len > 0, alone = more;
-    size_t i;
     phi__records_raw(out, "content", "[");
     /* a result of blocks of the protocol alone has an empty text */
-    for (i = 0; i < result->content_count; i++)
+    for (size_t i = 0; i < result->content_count; i++)
         alone = alone && result->content[i].kind == PHI_CONTENT_TEXT &&
                 result->content[i].text.len == 0;
-    for (i = 0; i < result->content_count && !alone; i++) {
+    for (size_t i = 0; i < result->content_count && !alone; i++) {
         phi__json_write_comma(out);
         phi__mcp_serve_send_block(out, &result->content[i], serving->origin.era);
     }
@@ -354,10 +349,9 @@ static bool phi__mcp_serve_call_event(phi__agent *agent, const phi_event *event)
 static void phi__mcp_serve_call_over(phi__agent *agent, phi_status status,
                                      const phi_failure *failure, bool stopping) {
     phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
-    const phi_message *result;
     (void)stopping;
     if (serving == NULL) return;
-    result = phi__mcp_serve_call_result(agent);
+    const phi_message *result = phi__mcp_serve_call_result(agent);
     if (result != NULL)
         phi__mcp_serve_call_answer(serving, result);
     else
@@ -401,8 +395,7 @@ static void phi__mcp_serve_call_drop(phi__mcp_serving *serving) {
 static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,
                                              const phi_provider *provider) {
     const phi_mcp_server_desc *from = &serving->server->desc;
-    phi_agent_desc desc;
-    memset(&desc, 0, sizeof desc);
+    phi_agent_desc desc = PHI_ZERO;
     desc.model.protocol = provider->protocol;
     desc.model.id = "client";
     desc.provider = provider;
@@ -426,8 +419,7 @@ static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,
 
 static const phi_tool *phi__mcp_serve_call_tool(const phi_mcp_server *server, phi_str name,
                                                 const phi_mcp_serve_tool **info) {
-    size_t i;
-    for (i = 0; i < server->desc.tool_count; i++) {
+    for (size_t i = 0; i < server->desc.tool_count; i++) {
         if (!phi__str_is(name, server->desc.tools[i].name)) continue;
         *info = server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
         return &server->desc.tools[i];
@@ -478,7 +470,6 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
     phi_str name = phi_json_str(phi_json_get(params, "name"), NULL);
     const phi_mcp_serve_tool *info = NULL;
     const phi_tool *tool = phi__mcp_serve_call_tool(server, name, &info);
-    phi__mcp_serving *serving;
     char message[160];
     if (tool == NULL || (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))) {
         (void)snprintf(message, sizeof message,
@@ -488,7 +479,8 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
                                   NULL);
         return;
     }
-    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_CALL, params);
+    phi__mcp_serving *serving =
+        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_CALL, params);
     if (serving == NULL) return;
     serving->tool = tool;
     if (info != NULL && (info->needs & ~serving->can) != 0) {
@@ -505,10 +497,9 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
 /* ---- public ---- */
 
 PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call) {
-    phi_mcp_incoming none;
     const phi__toolcall *c = phi__call_find(call);
     const phi__agent *agent = c != NULL ? c->run->agent : NULL;
-    memset(&none, 0, sizeof none);
+    phi_mcp_incoming none = PHI_ZERO;
     for (; agent != NULL; agent = agent->tree.parent) {
         const phi__mcp_serving *serving = phi__mcp_serve_call_of(agent);
         if (serving != NULL) return phi__mcp_serve_request_handle(serving);
@@ -543,17 +534,15 @@ static int phi__mcp_serve_uri_hex(char c) {
 /* A value with its %XX taken back, as a JSON string. False: a broken one. */
 static bool phi__mcp_serve_uri_value(phi_str value, phi__buf *out) {
     phi__buf plain;
-    size_t i;
     bool good = true;
     phi__buf_init(&plain, out->memory);
-    for (i = 0; good && i < value.len; i++) {
-        int high, low;
+    for (size_t i = 0; good && i < value.len; i++) {
         if (value.at[i] != '%') {
             phi__buf_char(&plain, value.at[i]);
             continue;
         }
-        high = i + 2 < value.len ? phi__mcp_serve_uri_hex(value.at[i + 1]) : -1;
-        low = i + 2 < value.len ? phi__mcp_serve_uri_hex(value.at[i + 2]) : -1;
+        int high = i + 2 < value.len ? phi__mcp_serve_uri_hex(value.at[i + 1]) : -1;
+        int low = i + 2 < value.len ? phi__mcp_serve_uri_hex(value.at[i + 2]) : -1;
         good = high >= 0 && low >= 0;
         if (good) phi__buf_char(&plain, (char)(high * 16 + low));
         i += 2;
@@ -649,16 +638,14 @@ static void phi__mcp_serve_data_contents(phi_mcp_server *server, phi__mcp_origin
 
 static const phi_mcp_serve_resource *phi__mcp_serve_data_resource(const phi_mcp_server *server,
                                                                   phi_str uri) {
-    size_t i;
-    for (i = 0; i < server->desc.resource_count; i++)
+    for (size_t i = 0; i < server->desc.resource_count; i++)
         if (phi__str_is(uri, server->desc.resources[i].uri)) return &server->desc.resources[i];
     return NULL;
 }
 
 static const phi_mcp_serve_template *phi__mcp_serve_data_template(const phi_mcp_server *server,
                                                                   phi_str uri) {
-    size_t i;
-    for (i = 0; i < server->desc.template_count; i++)
+    for (size_t i = 0; i < server->desc.template_count; i++)
         if (phi__mcp_serve_uri_match(server->desc.templates[i].uri, uri, NULL))
             return &server->desc.templates[i];
     return NULL;
@@ -715,15 +702,11 @@ static bool phi__mcp_serve_data_type(phi__mcp_serving *serving, const char *type
 PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *origin,
                                       phi__mcp_client *client, const phi_json *params) {
     phi_str uri = phi_json_str(phi_json_get(params, "uri"), NULL);
-    const phi_mcp_serve_resource *resource;
-    const phi_mcp_serve_template *of;
-    phi__mcp_serving *serving;
-    const char *own;
     if (!phi__mcp_serve_data_known(server, uri)) {
         phi__mcp_serve_data_unknown(server, origin, uri);
         return;
     }
-    resource = phi__mcp_serve_data_resource(server, uri);
+    const phi_mcp_serve_resource *resource = phi__mcp_serve_data_resource(server, uri);
     if (resource != NULL && resource->read == NULL) {
         bool is_text = resource->text != NULL;
         phi_str content = is_text ? phi_str_of(resource->text)
@@ -731,10 +714,12 @@ PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *o
         phi__mcp_serve_data_contents(server, origin, uri, resource->mime_type, content, is_text);
         return;
     }
-    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_READ, params);
+    phi__mcp_serving *serving =
+        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_READ, params);
     if (serving == NULL) return;
-    of = resource == NULL ? phi__mcp_serve_data_template(server, uri) : NULL;
-    own = phi__mcp_serve_data_text(serving, uri);
+    const phi_mcp_serve_template *of =
+        resource == NULL ? phi__mcp_serve_data_template(server, uri) : NULL;
+    const char *own = phi__mcp_serve_data_text(serving, uri);
     if (own == NULL || !phi__mcp_serve_ask_keep(serving, PHI__LIT("resources/read"), params) ||
         !phi__mcp_serve_data_type(serving, of != NULL ? of->mime_type : resource->mime_type)) {
         phi__mcp_serve_data_lost(serving);
@@ -753,8 +738,7 @@ PHI__FN void phi__mcp_serve_data_read(phi_mcp_server *server, phi__mcp_origin *o
 
 static const phi_mcp_serve_prompt *phi__mcp_serve_data_prompt_of(const phi_mcp_server *server,
                                                                  phi_str name) {
-    size_t i;
-    for (i = 0; i < server->desc.prompt_count; i++)
+    for (size_t i = 0; i < server->desc.prompt_count; i++)
         if (phi__str_is(name, server->desc.prompts[i].name)) return &server->desc.prompts[i];
     return NULL;
 }
@@ -765,7 +749,6 @@ static bool phi__mcp_serve_data_arguments(phi_mcp_server *server, phi__mcp_origi
                                           const phi_json *arguments) {
     phi_json_iter it = phi_json_each(arguments);
     const phi_json *child;
-    size_t i;
     if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT)) {
         phi__mcp_serve_data_refuse(server, origin, "params.arguments: expected an object%.*s",
                                    phi__str("", 0));
@@ -777,7 +760,7 @@ static bool phi__mcp_serve_data_arguments(phi_mcp_server *server, phi__mcp_origi
                                    it.key);
         return false;
     }
-    for (i = 0; i < prompt->argument_count; i++) {
+    for (size_t i = 0; i < prompt->argument_count; i++) {
         const char *name = prompt->arguments[i].name;
         if (!prompt->arguments[i].required || phi_json_get(arguments, name) != NULL) continue;
         phi__mcp_serve_data_refuse(server, origin, "params.arguments.%.*s: missing",
@@ -811,13 +794,13 @@ static void phi__mcp_serve_data_messages(phi_mcp_server *server, phi__mcp_origin
                                          const phi_mcp_serve_prompt *prompt,
                                          const phi_message *messages, size_t count) {
     phi__buf out;
-    size_t i, j;
+    size_t j;
     phi__mcp_serve_send_open(server, origin, &out);
     phi__mcp_serve_send_complete(server, origin, &out);
     if (prompt != NULL && prompt->description != NULL)
         phi__records_str(&out, "description", phi_str_of(prompt->description));
     phi__records_raw(&out, "messages", "[");
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         for (j = 0; j < messages[i].content_count; j++) {
             const phi_content *block = &messages[i].content[j];
             if (block->kind != PHI_CONTENT_TEXT && block->kind != PHI_CONTENT_IMAGE &&
@@ -838,10 +821,8 @@ static void phi__mcp_serve_data_messages(phi_mcp_server *server, phi__mcp_origin
 
 static void phi__mcp_serve_data_said(phi_mcp_server *server, phi__mcp_origin *origin,
                                      const phi_mcp_serve_prompt *prompt, phi_str text) {
-    phi_content block;
-    phi_message message;
-    memset(&block, 0, sizeof block);
-    memset(&message, 0, sizeof message);
+    phi_content block = PHI_ZERO;
+    phi_message message = PHI_ZERO;
     block.kind = PHI_CONTENT_TEXT;
     block.text = text;
     message.role = PHI_ROLE_USER;
@@ -869,7 +850,6 @@ PHI__FN void phi__mcp_serve_data_prompt(phi_mcp_server *server, phi__mcp_origin 
     phi_str name = phi_json_str(phi_json_get(params, "name"), NULL), text = PHI__LIT("{}");
     const phi_json *arguments = phi_json_get(params, "arguments");
     const phi_mcp_serve_prompt *prompt = phi__mcp_serve_data_prompt_of(server, name);
-    phi__mcp_serving *serving;
     if (prompt == NULL) {
         phi__mcp_serve_data_refuse(server, origin, "Unknown prompt: %.*s", name);
         return;
@@ -879,7 +859,8 @@ PHI__FN void phi__mcp_serve_data_prompt(phi_mcp_server *server, phi__mcp_origin 
         phi__mcp_serve_data_static(server, origin, prompt, arguments);
         return;
     }
-    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_PROMPT, params);
+    phi__mcp_serving *serving =
+        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_PROMPT, params);
     if (serving == NULL) return;
     if ((arguments != NULL && phi_json_write(&serving->arena, arguments, 0, &text) != PHI_OK) ||
         !phi__arena_str(&serving->arena, name, &serving->name) ||
@@ -897,12 +878,11 @@ PHI__FN void phi__mcp_serve_data_prompt(phi_mcp_server *server, phi__mcp_origin 
 static bool phi__mcp_serve_data_completed(phi_mcp_server *server, const phi_json *ref) {
     phi_str type = phi_json_str(phi_json_get(ref, "type"), NULL);
     phi_str uri = phi_json_str(phi_json_get(ref, "uri"), NULL);
-    size_t i;
     if (phi__str_is(type, "ref/prompt"))
         return phi__mcp_serve_data_prompt_of(server,
                                              phi_json_str(phi_json_get(ref, "name"), NULL)) != NULL;
     if (!phi__str_is(type, "ref/resource")) return false;
-    for (i = 0; i < server->desc.template_count; i++)
+    for (size_t i = 0; i < server->desc.template_count; i++)
         if (phi__str_is(uri, server->desc.templates[i].uri)) return true;
     return phi__mcp_serve_data_known(server, uri);
 }
@@ -911,8 +891,6 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
                                           phi__mcp_client *client, const phi_json *params) {
     const phi_json *ref = phi_json_get(params, "ref"), *argument = phi_json_get(params, "argument");
     const phi_json *known = phi_json_path(params, "context.arguments");
-    phi_mcp_serve_completion what;
-    phi__mcp_serving *serving;
     if (!phi__mcp_serve_data_completed(server, ref) ||
         !phi_json_is(phi_json_get(argument, "name"), PHI_JSON_STRING) ||
         !phi_json_is(phi_json_get(argument, "value"), PHI_JSON_STRING)) {
@@ -922,9 +900,10 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
                                    phi__str("", 0));
         return;
     }
-    serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_COMPLETE, params);
+    phi__mcp_serving *serving =
+        phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_COMPLETE, params);
     if (serving == NULL) return;
-    memset(&what, 0, sizeof what);
+    phi_mcp_serve_completion what = PHI_ZERO;
     what.known = PHI__LIT("{}");
     what.argument =
         phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(argument, "name"), NULL));
@@ -982,30 +961,6 @@ static phi_status phi__mcp_serve_data_text_answer(phi_mcp_incoming incoming, phi
     return PHI_OK;
 }
 
-static phi_status phi__mcp_serve_data_bytes_answer(phi_mcp_incoming incoming, const void *bytes,
-                                                   size_t count, const char *mime_type) {
-    phi_status status;
-    phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_READS, &status);
-    if (serving == NULL) return status;
-    phi__mcp_serve_data_contents(serving->server, &serving->origin, serving->name,
-                                 mime_type != NULL ? mime_type : serving->mime_type,
-                                 phi__str((const char *)bytes, count), false);
-    phi__mcp_serve_request_free(serving);
-    return PHI_OK;
-}
-
-static phi_status phi__mcp_serve_data_messages_answer(phi_mcp_incoming incoming,
-                                                      const phi_message *messages, size_t count) {
-    phi_status status;
-    phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_PROMPTS, &status);
-    if (serving == NULL) return status;
-    phi__mcp_serve_data_messages(serving->server, &serving->origin,
-                                 phi__mcp_serve_data_prompt_of(serving->server, serving->name),
-                                 messages, count);
-    phi__mcp_serve_request_free(serving);
-    return PHI_OK;
-}
-
 static phi_status phi__mcp_serve_data_values_answer(phi_mcp_incoming incoming,
                                                     const char *const *values, size_t count,
                                                     size_t total) {
@@ -1032,7 +987,15 @@ static phi_status phi__mcp_serve_data_values_answer(phi_mcp_incoming incoming,
     return PHI_OK;
 }
 
-static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json *root) {
+static phi_status phi__mcp_serve_data_json_answer(phi_mcp_incoming incoming, phi_str result) {
+    phi_status status;
+    phi__mcp_serving *serving = phi__mcp_serve_data_open(
+        incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
+    phi_json *root = NULL;
+    if (serving == NULL) return status;
+    status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     phi_json_iter it = phi_json_each(root);
     const phi_json *child;
     phi__buf out;
@@ -1046,29 +1009,6 @@ static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json
         (void)phi__json_write(&out, child, 0);
     }
     phi__mcp_serve_send_close(serving->server, &serving->origin, &out);
-}
-
-static phi_status phi__mcp_serve_data_json_answer(phi_mcp_incoming incoming, phi_str result) {
-    phi_status status;
-    phi__mcp_serving *serving = phi__mcp_serve_data_open(
-        incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
-    phi_json *root = NULL;
-    if (serving == NULL) return status;
-    status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
-    phi__mcp_serve_data_result(serving, root);
-    phi__mcp_serve_request_free(serving);
-    return PHI_OK;
-}
-
-static phi_status phi__mcp_serve_data_error_answer(phi_mcp_incoming incoming, const char *message) {
-    phi_status status;
-    phi__mcp_serving *serving = phi__mcp_serve_data_open(
-        incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
-    if (serving == NULL) return status;
-    phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 200,
-                              phi_str_of(message), NULL);
     phi__mcp_serve_request_free(serving);
     return PHI_OK;
 }
@@ -1077,12 +1017,11 @@ static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, c
     phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
     phi_json *list = NULL;
     phi_arena arena;
-    phi_status status;
     if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
     if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
-    status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
+    phi_status status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
     if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
     phi_arena_free(&arena);
@@ -1092,16 +1031,45 @@ static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, c
 
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer) {
     if (answer == NULL) return PHI_BAD_ARG;
-    if (answer->error != NULL) return phi__mcp_serve_data_error_answer(incoming, answer->error);
+    if (answer->error != NULL) {
+        const char *message = answer->error;
+        phi_status status;
+        phi__mcp_serving *serving = phi__mcp_serve_data_open(
+            incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
+        if (serving == NULL) return status;
+        phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 200,
+                                  phi_str_of(message), NULL);
+        phi__mcp_serve_request_free(serving);
+        return PHI_OK;
+    }
     if (answer->json.len > 0) return phi__mcp_serve_data_json_answer(incoming, answer->json);
     if (answer->text.at != NULL)
         return phi__mcp_serve_data_text_answer(incoming, answer->text, answer->mime_type);
-    if (answer->bytes != NULL)
-        return phi__mcp_serve_data_bytes_answer(incoming, answer->bytes, answer->byte_count,
-                                                answer->mime_type);
-    if (answer->messages != NULL)
-        return phi__mcp_serve_data_messages_answer(incoming, answer->messages,
-                                                   answer->message_count);
+    if (answer->bytes != NULL) {
+        const void *bytes = answer->bytes;
+        size_t count = answer->byte_count;
+        const char *mime_type = answer->mime_type;
+        phi_status status;
+        phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_READS, &status);
+        if (serving == NULL) return status;
+        phi__mcp_serve_data_contents(serving->server, &serving->origin, serving->name,
+                                     mime_type != NULL ? mime_type : serving->mime_type,
+                                     phi__str((const char *)bytes, count), false);
+        phi__mcp_serve_request_free(serving);
+        return PHI_OK;
+    }
+    if (answer->messages != NULL) {
+        const phi_message *messages = answer->messages;
+        size_t count = answer->message_count;
+        phi_status status;
+        phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_PROMPTS, &status);
+        if (serving == NULL) return status;
+        phi__mcp_serve_data_messages(serving->server, &serving->origin,
+                                     phi__mcp_serve_data_prompt_of(serving->server, serving->name),
+                                     messages, count);
+        phi__mcp_serve_request_free(serving);
+        return PHI_OK;
+    }
     if (answer->blocks != NULL) return phi__mcp_serve_data_blocks_answer(incoming, answer->blocks);
     return phi__mcp_serve_data_values_answer(incoming, answer->values, answer->value_count,
                                              answer->value_total);

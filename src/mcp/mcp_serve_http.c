@@ -22,8 +22,8 @@
 
 /* Of "name", "name:port" or "[v6]:port". */
 static phi_str phi__mcp_admit_name(phi_str authority) {
-    size_t i, end = authority.len;
-    for (i = 0; i < authority.len; i++) {
+    size_t end = authority.len;
+    for (size_t i = 0; i < authority.len; i++) {
         if (authority.at[i] == ']') return phi__str(authority.at, i + 1);
         if (authority.at[i] == ':' && end == authority.len) end = i;
     }
@@ -78,23 +78,21 @@ static bool phi__mcp_admit_origin(const phi_mcp_server_desc *desc, phi_str origi
 
 static bool phi__mcp_admit_counts(phi_str name) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is_nocase(name, names[i])) return true;
     return phi__str_find_nocase(name, 0, "mcp-") == 0;
 }
 
 static bool phi__mcp_admit_same(phi_str a, phi_str b) {
-    size_t i;
-    for (i = 0; i < a.len && a.len == b.len; i++) /* of letters, digits and '-' */
+    for (size_t i = 0; i < a.len && a.len == b.len; i++) /* of letters, digits and '-' */
         if ((a.at[i] | 0x20) != (b.at[i] | 0x20)) return false;
     return a.len == b.len;
 }
 
 /* Whether each header that counts is there once at most: a reader before us might take another. */
 static bool phi__mcp_admit_once(const phi__http_head *head) {
-    size_t i, k;
-    for (i = 1; i < head->header_count; i++)
+    size_t k;
+    for (size_t i = 1; i < head->header_count; i++)
         for (k = 0; phi__mcp_admit_counts(head->headers[i].name) && k < i; k++)
             if (phi__mcp_admit_same(head->headers[i].name, head->headers[k].name)) return false;
     return true;
@@ -174,10 +172,9 @@ static void phi__mcp_events_put(phi__mcp_events *events, phi_str json, phi__buf 
 
 /* The kept ones behind number `last`. False: some of them are gone, or are still to come. */
 static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
-    uint64_t skip;
     size_t at = 0;
     if (last >= events->next || last + 1 < events->first) return false;
-    for (skip = last + 1 - events->first; skip > 0; skip--)
+    for (uint64_t skip = last + 1 - events->first; skip > 0; skip--)
         at = phi__str_find(phi__buf_str(&events->kept), at, "\n\n") + 2;
     *out = phi__str(events->kept.at + at, events->kept.len - at);
     return true;
@@ -278,13 +275,12 @@ static void phi__mcp_serve_http_over(phi__mcp_post *post) {
 /* The exchange has ended. A stream with events that the client may lack waits for it. */
 static void phi__mcp_serve_http_leave(phi__mcp_post *post) {
     phi__mcp_serve_http *http = post->http;
-    phi__link *link;
     if (!post->streams || post->events.stream == 0) {
         phi__mcp_serve_http_over(post);
         return;
     }
-    for (link = http->posts.first; http->adrift >= PHI__MCP_HTTP_ADRIFT_MOST && link != NULL;
-         link = link->next) {
+    for (phi__link *link = http->posts.first;
+         http->adrift >= PHI__MCP_HTTP_ADRIFT_MOST && link != NULL; link = link->next) {
         phi__mcp_post *oldest = PHI__OWNER(link, phi__mcp_post, link);
         if (oldest->adrift) phi__mcp_serve_http_over(oldest);
     }
@@ -367,12 +363,11 @@ static void phi__mcp_serve_http_on_timer(phi__timer *timer) {
 /* One event, which is taken whole or not at all. */
 static bool phi__mcp_serve_http_event(phi__mcp_post *post, phi_str json) {
     phi__buf out;
-    bool good;
     if (json.len == 0) return true;
     phi__buf_init(&out, post->http->memory);
     phi__mcp_events_put(&post->events, json, &out);
-    good = !out.failed && (post->exchange == NULL ||
-                           phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK);
+    bool good = !out.failed && (post->exchange == NULL ||
+                                phi__serve_write(post->exchange, phi__buf_str(&out)) == PHI_OK);
     phi__buf_free(&out);
     return good;
 }
@@ -497,10 +492,8 @@ static void phi__mcp_serve_http_in_session(phi__mcp_post *post, const phi__mcp_c
 static void phi__mcp_serve_http_on_whole(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
     phi__mcp_serve_http *http = post->http;
-    phi__mcp_client *client;
-    phi__mcp_heads heads;
     bool unknown;
-    client =
+    phi__mcp_client *client =
         phi__mcp_serve_http_client(http, phi__mcp_serve_http_get(post, "mcp-session-id"), &unknown);
     if (post->body.failed || unknown) {
         phi__serve_refuse(post->exchange, unknown ? 404 : 500,
@@ -509,7 +502,7 @@ static void phi__mcp_serve_http_on_whole(void *ctx) {
         phi__mcp_serve_http_over(post);
         return;
     }
-    memset(&heads, 0, sizeof heads);
+    phi__mcp_heads heads = PHI_ZERO;
     heads.version = phi__mcp_serve_http_text(post, "mcp-protocol-version");
     heads.method = phi__mcp_serve_http_text(post, "mcp-method");
     heads.name = phi__mcp_serve_http_text(post, "mcp-name");
@@ -532,8 +525,6 @@ static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
                                                    phi__serve_exchange *exchange,
                                                    const phi__http_head *head, bool listens) {
     phi__mcp_post *post = (phi__mcp_post *)phi__alloc(http->memory, sizeof *post);
-    phi__serve_calls calls;
-    size_t i;
     if (post == NULL) {
         phi__serve_refuse(exchange, 500, "out of memory");
         return NULL;
@@ -544,7 +535,7 @@ static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
     phi__buf_init(&post->heads, http->memory);
     phi__buf_init(&post->body, http->memory);
     phi__mcp_events_init(&post->events, http->memory, 0);
-    for (i = 0; i < head->header_count; i++) {
+    for (size_t i = 0; i < head->header_count; i++) {
         phi__buf_add_str(&post->heads, head->headers[i].name);
         phi__buf_text(&post->heads, ": ");
         phi__buf_add_str(&post->heads, head->headers[i].value);
@@ -555,7 +546,7 @@ static phi__mcp_post *phi__mcp_serve_http_post_new(phi__mcp_serve_http *http,
         phi__serve_refuse(exchange, 500, "out of memory");
         return NULL;
     }
-    memset(&calls, 0, sizeof calls);
+    phi__serve_calls calls = PHI_ZERO;
     if (!listens) {
         calls.body = phi__mcp_serve_http_on_body;
         calls.whole = phi__mcp_serve_http_on_whole;
@@ -589,9 +580,8 @@ static void phi__mcp_serve_http_post(phi__mcp_serve_http *http, phi__serve_excha
 static phi__mcp_post *phi__mcp_serve_http_lost(const phi__mcp_serve_http *http, phi_str id,
                                                const phi__mcp_client *client, phi_str *missed) {
     uint64_t stream, number;
-    phi__link *link;
     if (id.at == NULL || !phi__mcp_events_id(id, &stream, &number)) return NULL;
-    for (link = http->posts.first; link != NULL; link = link->next) {
+    for (phi__link *link = http->posts.first; link != NULL; link = link->next) {
         phi__mcp_post *post = PHI__OWNER(link, phi__mcp_post, link);
         if (post->events.stream != stream || !post->streams ||
             strcmp(post->of, phi__mcp_serve_client_id(client)) != 0)
@@ -605,15 +595,13 @@ static phi__mcp_post *phi__mcp_serve_http_lost(const phi__mcp_serve_http *http, 
 /* The missed events first, then those to come. */
 static void phi__mcp_serve_http_resume(phi__mcp_post *post, phi__serve_exchange *exchange,
                                        phi_str missed) {
-    phi__serve_calls calls;
-    bool good;
     if (post->exchange != NULL) phi__serve_drop(post->exchange); /* the cut was not seen here yet */
     phi__mcp_serve_http_moor(post);
-    memset(&calls, 0, sizeof calls);
+    phi__serve_calls calls = PHI_ZERO;
     calls.gone = phi__mcp_serve_http_on_gone;
     post->exchange = exchange;
     phi__serve_keep(exchange, &calls, post);
-    good = phi__mcp_serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
+    bool good = phi__mcp_serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
     if (good && post->last) phi__serve_end(exchange);
     if (!good) phi__serve_drop(exchange);
     if (!good || post->last) phi__mcp_serve_http_leave(post);
@@ -633,13 +621,12 @@ static void phi__mcp_serve_http_listen(phi__mcp_serve_http *http, phi__serve_exc
                                        const phi__http_head *head, phi__mcp_client *client) {
     phi_str accept = phi__http_head_get(head, "accept");
     phi_str missed;
-    phi__mcp_post *post;
     if (accept.at != NULL && phi__str_find_nocase(accept, 0, "text/event-stream") == SIZE_MAX &&
         phi__str_find(accept, 0, "*/*") == SIZE_MAX) {
         phi__serve_refuse(exchange, 406, "the answer is text/event-stream");
         return;
     }
-    post =
+    phi__mcp_post *post =
         phi__mcp_serve_http_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
     if (post != NULL) {
         phi__mcp_serve_http_resume(post, exchange, missed);
@@ -684,14 +671,13 @@ static void phi__mcp_serve_http_on_request(void *ctx, phi__serve_exchange *excha
                                            const phi__http_head *head) {
     phi__mcp_serve_http *http = (phi__mcp_serve_http *)ctx;
     phi_str id = phi__http_head_get(head, "mcp-session-id");
-    phi__mcp_client *client;
     bool unknown;
     if (!phi__mcp_serve_http_admit(http, exchange, head)) return;
     if (phi__str_is(head->method, "POST")) {
         phi__mcp_serve_http_post(http, exchange, head);
         return;
     }
-    client = phi__mcp_serve_http_client(http, id, &unknown);
+    phi__mcp_client *client = phi__mcp_serve_http_client(http, id, &unknown);
     if (unknown)
         phi__serve_refuse(exchange, 404, "there is no such session");
     else if (client != NULL && phi__str_is(head->method, "GET"))
@@ -708,8 +694,6 @@ PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serv
     const phi_mcp_server_desc *desc = phi__mcp_serve_desc(server);
     phi_runtime *rt = phi__mcp_serve_runtime(server);
     phi__mcp_serve_http *http;
-    phi__serve_desc serve;
-    phi_status status;
     char message[200];
     *out = NULL;
     if (desc->any_address && desc->token == NULL)
@@ -722,7 +706,7 @@ PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serv
     http->server = server;
     http->memory = &rt->memory;
     http->io = rt->io;
-    memset(&serve, 0, sizeof serve);
+    phi__serve_desc serve = PHI_ZERO;
     serve.address = desc->address;
     serve.any_address = desc->any_address;
     serve.port = desc->port;
@@ -731,7 +715,7 @@ PHI__FN phi_status phi__mcp_serve_http_new(phi_mcp_server *server, phi__mcp_serv
     serve.max_queue_bytes = desc->max_queue_bytes;
     serve.request = phi__mcp_serve_http_on_request;
     serve.ctx = http;
-    status = phi__serve_new(rt->io, &serve, &http->serve, message, sizeof message);
+    phi_status status = phi__serve_new(rt->io, &serve, &http->serve, message, sizeof message);
     if (status != PHI_OK) {
         phi__free(http->memory, http, sizeof *http);
         return phi__error(rt, status, "phi_mcp_serve: %s",

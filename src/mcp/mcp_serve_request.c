@@ -135,25 +135,21 @@ PHI__FN void phi__mcp_serve_send_error(phi_mcp_server *server, phi__mcp_origin *
     phi__buf_free(&out);
 }
 
-/* No queue would hold it: the client gets an error, and is not dropped for it. */
-static void phi__mcp_serve_send_too_long(phi_mcp_server *server, phi__mcp_origin *origin) {
-    char message[80];
-    (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
-                   (unsigned long)server->desc.max_queue_bytes);
-    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200, phi_str_of(message),
-                              NULL);
-}
-
 PHI__FN void phi__mcp_serve_send_close(phi_mcp_server *server, phi__mcp_origin *origin,
                                        phi__buf *out) {
-    size_t most = server->desc.max_queue_bytes, before;
-    before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
+    size_t most = server->desc.max_queue_bytes;
+    size_t before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
     phi__buf_text(out, "}}");
     if (out->failed)
         phi__mcp_serve_send_lost(server, origin);
-    else if (out->len >= most - before)
-        phi__mcp_serve_send_too_long(server, origin);
-    else
+    else if (out->len >= most - before) {
+        /* No queue would hold it: the client gets an error, and is not dropped for it. */
+        char message[80];
+        (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
+                       (unsigned long)server->desc.max_queue_bytes);
+        phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_INTERNAL, 200, phi_str_of(message),
+                                  NULL);
+    } else
         phi__mcp_serve_send_text(server, origin, phi__buf_str(out), 200);
     phi__buf_free(out);
 }
@@ -190,9 +186,8 @@ PHI__FN void phi__mcp_serve_send_note(phi_mcp_server *server, phi__buf *out, con
 }
 
 PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
-    bool sent;
     phi__buf_text(out, "}}");
-    sent = !out->failed && way->table->send(way, phi__buf_str(out), 200, false);
+    bool sent = !out->failed && way->table->send(way, phi__buf_str(out), 200, false);
     phi__buf_free(out);
     return sent;
 }
@@ -203,11 +198,9 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
 /* ---- handles ---- */
 
 PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming) {
-    phi__slot *slot;
     if (incoming.server == NULL) return NULL;
-    phi__mcp_serving *serving;
-    slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
-    serving = slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
+    phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
+    phi__mcp_serving *serving = slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
     /* for the host, a task that has ended was answered */
     return serving != NULL && serving->kind != PHI__MCP_SERVING_TASK ? serving : NULL;
 }
@@ -278,8 +271,7 @@ PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origi
 
 /* What a request says about itself in _meta, and of a session what that agreed upon. */
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params) {
-    const phi_json *meta = phi_json_get(params, "_meta"), *token;
-    phi_str level;
+    const phi_json *meta = phi_json_get(params, "_meta");
     serving->log_level = PHI__MCP_LEVEL_NONE;
     serving->token = phi__str("", 0);
     if (serving->client != NULL) {
@@ -287,10 +279,10 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
         serving->log_level = serving->client->log_level;
     } else {
         serving->can = phi__mcp_serve_request_can(serving->server, params);
-        level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
+        phi_str level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
         if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
     }
-    token = phi_json_get(meta, "progressToken");
+    const phi_json *token = phi_json_get(meta, "progressToken");
     if (phi_json_is(token, PHI_JSON_NUMBER) ||
         (phi_json_is(token, PHI_JSON_STRING) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
@@ -325,8 +317,7 @@ static phi__mcp_serving *phi__mcp_serve_request_make(phi_mcp_server *server,
 /* A quarter of the connections stays for requests: a stream can stand for days. */
 PHI__FN bool phi__mcp_serve_request_crowded(const phi_mcp_server *server) {
     uint32_t most = server->desc.max_connections, count = server->listen_count;
-    phi__link *link;
-    for (link = server->clients.first; link != NULL; link = link->next)
+    for (phi__link *link = server->clients.first; link != NULL; link = link->next)
         count += PHI__OWNER(link, phi__mcp_client, link)->own != NULL;
     return count >= most - most / 4;
 }
@@ -434,19 +425,17 @@ PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving) {
 
 /* ---- what it says meanwhile ---- */
 
-static void phi__mcp_serve_request_words(phi__mcp_serving *serving, phi_str message) {
-    phi__mcp_tasked *task = serving->task;
-    size_t n = phi__utf8_cut(message, sizeof task->words - 1);
-    task->updated_ms = phi__io_wall_ms(serving->server->rt->io);
-    if (n > 0) memcpy(task->words, message.at, n);
-    task->words[n] = '\0';
-}
-
 PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
                                              double total, phi_str message) {
     phi__mcp_way *way = serving->origin.way;
     phi__buf out;
-    if (serving->task != NULL && message.len > 0) phi__mcp_serve_request_words(serving, message);
+    if (serving->task != NULL && message.len > 0) {
+        phi__mcp_tasked *task = serving->task;
+        size_t n = phi__utf8_cut(message, sizeof task->words - 1);
+        task->updated_ms = phi__io_wall_ms(serving->server->rt->io);
+        if (n > 0) memcpy(task->words, message.at, n);
+        task->words[n] = '\0';
+    }
     if (serving->token.len == 0 || way == NULL || !(progress > serving->progress)) return;
     serving->progress = progress;
     phi__mcp_serve_send_note(serving->server, &out, "notifications/progress");
@@ -465,10 +454,9 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
     phi_arena arena;
     phi_json *value = NULL;
     phi__buf out;
-    phi_status status;
     if (data == NULL) data = "null";
     phi_arena_init(&arena, &server->rt->memory, 0);
-    status = phi_json_parse(&arena, phi_str_of(data), PHI_JSON_BORROW, &value, NULL);
+    phi_status status = phi_json_parse(&arena, phi_str_of(data), PHI_JSON_BORROW, &value, NULL);
     phi__mcp_serve_send_note(server, &out, "notifications/message");
     phi__records_str(&out, "level", phi_str_of(level));
     if (logger != NULL) phi__records_str(&out, "logger", phi_str_of(logger));
@@ -517,8 +505,7 @@ static phi_str phi__mcp_serve_ask_put(char **at, phi_str text) {
 }
 
 static bool phi__mcp_serve_ask_has(const phi__mcp_serving *serving, phi_str key) {
-    const phi__link *link;
-    for (link = serving->asks.first; link != NULL; link = link->next)
+    for (const phi__link *link = serving->asks.first; link != NULL; link = link->next)
         if (phi_str_equal(PHI__OWNER(link, const phi__mcp_question, link)->key, key)) return true;
     return false;
 }
@@ -537,15 +524,14 @@ static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
                                                   const phi_mcp_ask_desc *desc, phi_str params) {
     phi_mcp_server *server = serving->server;
     phi_str method = phi_str_of(desc->method);
-    char number[16], *at;
+    char number[16];
     bool named = desc->key != NULL && serving->task == NULL;
     phi_str key = named ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
     phi__mcp_question *ask;
-    size_t bytes;
-    bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
+    size_t bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
     ask = (phi__mcp_question *)phi__alloc(&server->rt->memory, bytes);
     if (ask == NULL) return NULL;
-    at = (char *)(ask + 1);
+    char *at = (char *)(ask + 1);
     ask->of = serving;
     ask->bytes = bytes;
     ask->desc = *desc;
@@ -584,22 +570,21 @@ static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
     phi_mcp_server *server = ask->of->server;
     phi__mcp_way *way = phi__mcp_serve_request_stream(ask->of);
     phi__buf out;
-    bool sent;
     if (way == NULL) return PHI_STALE;
     if (phi__mcp_serve_ask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
     phi__buf_init(&out, &server->rt->memory);
     phi__mcp_rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
     phi__buf_char(&out, '}');
-    sent = !out.failed && way->table->send(way, phi__buf_str(&out), 200, false);
+    bool sent = !out.failed && way->table->send(way, phi__buf_str(&out), 200, false);
     phi__buf_free(&out);
     return sent ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi__mcp_question *phi__mcp_serve_ask_find(phi_mcp_server *server,
                                                   const phi__mcp_client *client, uint64_t number) {
-    phi__link *at, *link;
-    for (at = server->serving.first; at != NULL; at = at->next) {
+    phi__link *link;
+    for (phi__link *at = server->serving.first; at != NULL; at = at->next) {
         phi__mcp_serving *serving = PHI__OWNER(at, phi__mcp_serving, link);
         if (serving->client != client) continue;
         for (link = serving->asks.first; link != NULL; link = link->next)
@@ -663,32 +648,26 @@ PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[
     out[n + PHI__SHA256_HEX] = '\0';
 }
 
-static bool phi__mcp_serve_ask_numbers(phi_str state, unsigned long out[2]) {
-    size_t i, part = 0, digits = 0;
-    out[0] = out[1] = 0;
-    for (i = 0; i < state.len && part < 2; i++) {
+PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state) {
+    char good[PHI__MCP_STATE];
+    unsigned long numbers[2];
+    size_t part = 0, digits = 0;
+    numbers[0] = numbers[1] = 0;
+    for (size_t i = 0; i < state.len && part < 2; i++) {
         char c = state.at[i];
         int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
         if (c == '.' && digits > 0) {
             part++;
             digits = 0;
         } else if (value < 0 || ++digits > 8)
-            return false;
+            return NULL;
         else
-            out[part] = out[part] * 16 + (unsigned long)value;
+            numbers[part] = numbers[part] * 16 + (unsigned long)value;
     }
-    return part == 2;
-}
-
-PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state) {
-    char good[PHI__MCP_STATE];
-    unsigned long numbers[2];
-    phi__mcp_serving *serving;
-    phi__slot *slot;
-    if (!phi__mcp_serve_ask_numbers(state, numbers)) return NULL;
-    slot = phi__slots_find(&server->slots, (uint32_t)numbers[0], (uint32_t)numbers[1]);
+    if (part != 2) return NULL;
+    phi__slot *slot = phi__slots_find(&server->slots, (uint32_t)numbers[0], (uint32_t)numbers[1]);
     if (slot == NULL) return NULL;
-    serving = (phi__mcp_serving *)slot->object;
+    phi__mcp_serving *serving = (phi__mcp_serving *)slot->object;
     phi__mcp_serve_ask_state(serving, good);
     return phi__str_equal_secret(state, phi_str_of(good)) ? serving : NULL;
 }
@@ -709,8 +688,7 @@ static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_s
 static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
     phi__mcp_serving *oldest = NULL;
     uint32_t count = 0;
-    phi__link *link;
-    for (link = server->serving.first; link != NULL; link = link->next) {
+    for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
         phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
         if (!serving->parked || serving->asks.first == NULL) continue;
         if (oldest == NULL) oldest = serving;
@@ -721,9 +699,8 @@ static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
 }
 
 PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out) {
-    const phi__link *link;
     phi__buf_char(out, '{');
-    for (link = serving->asks.first; link != NULL; link = link->next) {
+    for (const phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         const phi__mcp_question *ask = PHI__OWNER(link, const phi__mcp_question, link);
         phi__json_write_key(out, ask->key);
         phi__buf_char(out, '{');
@@ -758,8 +735,7 @@ static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
 /* Gives the first question that has an answer its answer. False: there is none. */
 static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json *inputs,
                                       bool late) {
-    phi__link *link;
-    for (link = serving->asks.first; link != NULL; link = link->next) {
+    for (phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
         const phi_json *answer = phi__json_get_n(inputs, ask->key);
         if (answer != NULL)
@@ -845,9 +821,8 @@ PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin
                                          phi_str method, const phi_json *params) {
     const phi_json *given = phi_json_get(params, "requestState");
     phi_str state = phi_json_str(given, NULL), id;
-    phi__mcp_serving *serving;
     if (given == NULL) return false;
-    serving = phi__mcp_serve_ask_parked(server, state, method, params);
+    phi__mcp_serving *serving = phi__mcp_serve_ask_parked(server, state, method, params);
     if (serving == NULL) {
         phi__mcp_serve_ask_refuse(server, origin,
                                   "params.requestState: not valid for this request, or not any "
@@ -919,10 +894,9 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
     phi_json *params = NULL;
     phi_arena arena;
     phi__buf text;
-    phi_status status;
     if (incoming.server == NULL || desc == NULL || desc->method == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
-    status = phi__mcp_serve_ask_check(serving, desc);
+    phi_status status = phi__mcp_serve_ask_check(serving, desc);
     if (status != PHI_OK) return status;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
     phi__buf_init(&text, &incoming.server->rt->memory);

@@ -64,8 +64,7 @@ static void phi__mcp_serve_stdio_end(phi__mcp_serve_stdio *stdio, const char *wh
 /* Whether a request is under way whose answer stdin's end does not take away; a subscription has
    none. */
 static bool phi__mcp_serve_stdio_owes(const phi__mcp_serve_stdio *stdio) {
-    const phi__link *link;
-    for (link = stdio->way.waiting.first; link != NULL; link = link->next)
+    for (const phi__link *link = stdio->way.waiting.first; link != NULL; link = link->next)
         if (PHI__OWNER(link, const phi__mcp_serving, at_way)->kind != PHI__MCP_SERVING_LISTEN)
             return true;
     return false;
@@ -113,24 +112,22 @@ static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
     return alive;
 }
 
-/* Bytes behind a long message wait until that is read. */
-static bool phi__mcp_serve_stdio_wait(phi__mcp_serve_stdio *stdio, const char *bytes, size_t len) {
-    phi__io *io = stdio->server->rt->io;
-    phi__buf_add(&stdio->rest, bytes, len);
-    if (stdio->rest.failed) {
-        stdio->lost = true;
-        (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
-    }
-    return false;
-}
-
 static bool phi__mcp_serve_stdio_input(void *ctx, const char *bytes, size_t len) {
     phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)ctx;
     size_t most = stdio->server->desc.max_message_bytes;
     while (len > 0 && !stdio->over) {
         const char *end = (const char *)memchr(bytes, '\n', len);
         size_t part = end != NULL ? (size_t)(end - bytes) : len;
-        if (stdio->way.reading != NULL) return phi__mcp_serve_stdio_wait(stdio, bytes, len);
+        if (stdio->way.reading != NULL) {
+            /* Bytes behind a long message wait until that is read. */
+            phi__io *io = stdio->server->rt->io;
+            phi__buf_add(&stdio->rest, bytes, len);
+            if (stdio->rest.failed) {
+                stdio->lost = true;
+                (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
+            }
+            return false;
+        }
         if (stdio->line.len + part > most) stdio->skipping = true;
         if (stdio->skipping)
             phi__buf_clear(&stdio->line);
@@ -168,9 +165,8 @@ static const phi__mcp_way_table *phi__mcp_serve_stdio_table(void) {
 PHI__FN phi_status phi__mcp_serve_stdio_new(phi_mcp_server *server, phi__mcp_serve_stdio **out) {
     phi_memory *memory = &server->rt->memory;
     phi__mcp_serve_stdio *stdio = (phi__mcp_serve_stdio *)phi__alloc(memory, sizeof *stdio);
-    phi__channel_desc desc;
     phi_status status = PHI_NO_MEMORY;
-    memset(&desc, 0, sizeof desc);
+    phi__channel_desc desc = PHI_ZERO;
     *out = stdio;
     if (stdio != NULL) {
         stdio->server = server;
@@ -198,9 +194,8 @@ PHI__FN bool phi__mcp_serve_stdio_sent(const phi__mcp_serve_stdio *stdio) {
 }
 
 PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
-    phi_runtime *rt;
     if (stdio == NULL) return;
-    rt = stdio->server->rt;
+    phi_runtime *rt = stdio->server->rt;
     phi__io_timer_clear(rt->io, &stdio->timer);
     phi__channel_free(stdio->channel);
     phi__buf_free(&stdio->line);

@@ -27,12 +27,10 @@ static phi_status phi__mcp_server_json(phi_runtime *rt, const char *what, const 
                                        const char *json) {
     phi_json *root = NULL;
     phi_arena arena;
-    phi_status status;
-    bool good;
     if (json == NULL) return PHI_OK;
     phi_arena_init(&arena, &rt->memory, 0);
-    status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
-    good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
+    phi_status status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
+    bool good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
     if (good) return PHI_OK;
     return phi__error(rt, status == PHI_NO_MEMORY ? status : PHI_BAD_ARG,
@@ -50,12 +48,12 @@ static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_mcp_server_de
                                         size_t count) {
     phi_status status = PHI_OK;
     phi__tool_rules rules;
-    size_t i, j;
+    size_t j;
     rules.codec = NULL;
     rules.can_approve =
         desc->hook_fn != NULL && (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
     if (count > 0 && tools == NULL) return phi__error(rt, PHI_BAD_ARG, "tools: missing");
-    for (i = 0; i < count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < count && status == PHI_OK; i++) {
         const char *name = tools[i].name;
         status = phi__mcp_server_name(rt, "tools: name", name);
         for (j = 0; j < i && status == PHI_OK; j++)
@@ -81,10 +79,9 @@ static phi_status phi__mcp_server_resources(phi_runtime *rt,
                                             const phi_mcp_serve_template *templates,
                                             size_t template_count) {
     phi_status status = PHI_OK;
-    size_t i;
     if ((count > 0 && resources == NULL) || (template_count > 0 && templates == NULL))
         return phi__error(rt, PHI_BAD_ARG, "resources, templates: missing");
-    for (i = 0; i < count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < count && status == PHI_OK; i++) {
         const phi_mcp_serve_resource *one = &resources[i];
         status = phi__mcp_server_name(rt, "resources: uri", one->uri);
         if (status == PHI_OK && one->text == NULL && one->bytes == NULL && one->read == NULL)
@@ -93,7 +90,7 @@ static phi_status phi__mcp_server_resources(phi_runtime *rt,
         if (status == PHI_OK)
             status = phi__mcp_server_json(rt, "annotations", one->uri, one->annotations);
     }
-    for (i = 0; i < template_count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < template_count && status == PHI_OK; i++) {
         status = phi__mcp_server_name(rt, "templates: uri", templates[i].uri);
         if (status == PHI_OK && templates[i].read == NULL)
             status =
@@ -108,9 +105,9 @@ static phi_status phi__mcp_server_resources(phi_runtime *rt,
 static phi_status phi__mcp_server_prompts(phi_runtime *rt, const phi_mcp_serve_prompt *prompts,
                                           size_t count) {
     phi_status status = PHI_OK;
-    size_t i, j;
+    size_t j;
     if (count > 0 && prompts == NULL) return phi__error(rt, PHI_BAD_ARG, "prompts: missing");
-    for (i = 0; i < count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < count && status == PHI_OK; i++) {
         status = phi__mcp_server_name(rt, "prompts: name", prompts[i].name);
         if (status == PHI_OK && prompts[i].text == NULL && prompts[i].get == NULL)
             status =
@@ -216,7 +213,6 @@ static void phi__mcp_server_free(phi_mcp_server *server) {
 
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc) {
     phi_mcp_server *server;
-    phi_status status;
     if (rt == NULL || desc == NULL || phi__mcp_server_check(rt, desc) != PHI_OK) return NULL;
     server = (phi_mcp_server *)phi__alloc(&rt->memory, sizeof *server);
     if (server == NULL) {
@@ -233,7 +229,8 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     phi__mcp_server_defaults(&server->desc);
     phi__mcp_serve_client_secret(server, server->key, sizeof server->key);
     phi__slots_init(&server->slots, &rt->memory);
-    status = desc->stdio ? phi__mcp_server_open_stdio(server) : phi__mcp_server_open_http(server);
+    phi_status status =
+        desc->stdio ? phi__mcp_server_open_stdio(server) : phi__mcp_server_open_http(server);
     if (status == PHI_OK) return server;
     phi_mcp_server_free(server);
     return NULL;
@@ -290,9 +287,8 @@ static phi_status phi__mcp_server_set_check(const phi_mcp_server *server,
 
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists) {
-    phi_status status;
     if (server == NULL || desc == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_set_check(server, desc, lists);
+    phi_status status = phi__mcp_server_set_check(server, desc, lists);
     if (status != PHI_OK) return status;
     if ((lists & PHI_MCP_SERVE_TOOLS) != 0) {
         server->desc.tools = desc->tools;
@@ -322,17 +318,15 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data) {
     int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
-    const phi__mcp_serving *serving;
-    phi__mcp_way *way;
     if (server == NULL || severity < 0 || (incoming != NULL && incoming->server != server))
         return PHI_BAD_ARG;
     if (incoming == NULL) {
         phi__mcp_serve_notify_log(server, level, logger, data);
         return PHI_OK;
     }
-    serving = phi__mcp_serve_request_find(*incoming);
+    const phi__mcp_serving *serving = phi__mcp_serve_request_find(*incoming);
     if (serving == NULL) return PHI_STALE;
-    way = phi__mcp_serve_request_stream(serving);
+    phi__mcp_way *way = phi__mcp_serve_request_stream(serving);
     if (severity < serving->log_level || way == NULL) return PHI_OK;
     return phi__mcp_serve_request_log(server, way, level, logger, data);
 }

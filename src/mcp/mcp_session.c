@@ -56,13 +56,11 @@ static void phi__mcp_listen_want(const phi_mcp *mcp, phi__buf *buf, const char *
 }
 
 static void phi__mcp_listen_open(phi_mcp *mcp) {
-    phi__mcp_request_desc desc;
     phi__buf params;
-    size_t empty;
     phi_status status = PHI_NO_MEMORY;
     phi__buf_init(&params, &mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{");
-    empty = params.len;
+    size_t empty = params.len;
     phi__mcp_listen_want(mcp, &params, "tools", "toolsListChanged");
     phi__mcp_listen_want(mcp, &params, "prompts", "promptsListChanged");
     phi__mcp_listen_want(mcp, &params, "resources", "resourcesListChanged");
@@ -71,7 +69,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
         return;
     }
     phi__buf_text(&params, "}}");
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "subscriptions/listen";
     desc.params = phi__buf_str(&params);
     desc.stream = true;
@@ -81,12 +79,6 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     if (!params.failed) status = phi__mcp_requests_new(mcp, &desc, false, &mcp->listening.request);
     phi__buf_free(&params);
     if (status != PHI_OK) phi__mcp_listen_later(mcp);
-}
-
-/* Opens it, where the era has it and the server has lists that change. */
-static void phi__mcp_listen_begin(phi_mcp *mcp) {
-    mcp->listening.tries = 0;
-    if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
 }
 
 /* forgets it; its request is ended by others */
@@ -100,8 +92,7 @@ static void phi__mcp_listen_end(phi_mcp *mcp) {
 /* ---- the list ---- */
 
 static phi__mcp_ask *phi__mcp_asked_find(const phi_mcp *mcp, uint64_t ask) {
-    phi__link *link;
-    for (link = mcp->asks.open.first; link != NULL; link = link->next) {
+    for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
         if (a->ask == ask) return a;
     }
@@ -164,11 +155,9 @@ static bool phi__mcp_asked_part(phi_mcp *mcp, uint64_t ask, phi_str method,
                                 const phi_json *params) {
     const phi__mcp_ask *asked = phi__mcp_asked_find(mcp, ask);
     phi_agent agent = asked->agent.rt != NULL ? asked->agent : mcp->desc.agent;
-    phi_call call;
-    size_t i;
-    memset(&call, 0, sizeof call);
+    phi_call call = PHI_ZERO;
     if (asked->request != NULL) call = asked->request->desc.call;
-    for (i = 0; i < mcp->part_count && !mcp->dead; i++) {
+    for (size_t i = 0; i < mcp->part_count && !mcp->dead; i++) {
         const phi__mcp_joined *p = &mcp->parts[i];
         phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
         if (p->table->asked == NULL || a == NULL) continue;
@@ -197,10 +186,7 @@ static void phi__mcp_asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int c
 /* A request of the server's; from: on whose stream, or NULL. False: freed inside of it. */
 static bool phi__mcp_asked_request(phi_mcp *mcp, const phi__mcp_rpc *rpc, phi__mcp_request *from) {
     phi_str none = phi__str("", 0);
-    phi_agent agent;
-    phi__mcp_ask *a;
-    uint64_t ask;
-    memset(&agent, 0, sizeof agent);
+    phi_agent agent = PHI_ZERO;
     if (mcp->agreed.era != NULL && !mcp->agreed.era->asks)
         return phi__mcp_parts_warn(mcp, "a request of the server's, which this era does not have");
     if (phi__str_is(rpc->method, "ping")) {
@@ -208,13 +194,13 @@ static bool phi__mcp_asked_request(phi_mcp *mcp, const phi__mcp_rpc *rpc, phi__m
         return true;
     }
     if (from == NULL) agent = phi__mcp_requests_calling(mcp, &from);
-    a = phi__mcp_asked_new(mcp, rpc->id, from);
+    phi__mcp_ask *a = phi__mcp_asked_new(mcp, rpc->id, from);
     if (a == NULL) {
         phi__mcp_asked_reply(mcp, rpc->id, none, PHI__MCP_RPC_INTERNAL, "Too many requests");
         return true;
     }
     if (from == NULL) a->agent = agent;
-    ask = a->ask;
+    uint64_t ask = a->ask;
     if (phi__mcp_asked_part(mcp, ask, rpc->method, rpc->params)) return !mcp->dead;
     a = phi__mcp_asked_find(mcp, ask);
     if (a == NULL) return true;
@@ -225,8 +211,7 @@ static bool phi__mcp_asked_request(phi_mcp *mcp, const phi__mcp_rpc *rpc, phi__m
 
 /* notifications/cancelled: the server wants no answer any more. */
 static void phi__mcp_asked_cancelled(phi_mcp *mcp, phi_str id) {
-    phi__link *link;
-    for (link = mcp->asks.open.first; link != NULL; link = link->next) {
+    for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
         if (a->input || !phi_str_equal(phi__str(a->id, a->id_len), id)) continue;
         phi__mcp_asked_unask(mcp, a);
@@ -271,17 +256,16 @@ static bool phi__mcp_asked_one(phi__mcp_request *r, phi_str key, const phi_json 
     phi_mcp *mcp = r->mcp;
     phi__mcp_ask *a = phi__mcp_asked_new(mcp, key, r);
     char words[120];
-    uint64_t ask, id = r->first_id;
-    bool taken;
+    uint64_t id = r->first_id;
     if (a == NULL) {
         phi__mcp_asked_refuse(r, PHI_FULL, "the server asks for too much input at once");
         return true;
     }
     a->input = true;
     r->input.pending++;
-    ask = a->ask;
+    uint64_t ask = a->ask;
     if (!phi_json_is(params, PHI_JSON_OBJECT)) params = NULL;
-    taken = phi__mcp_asked_part(mcp, ask, method, params);
+    bool taken = phi__mcp_asked_part(mcp, ask, method, params);
     if (mcp->dead || phi__mcp_requests_first(mcp, id) == NULL) return false;
     if (taken) return true;
     a = phi__mcp_asked_find(mcp, ask);
@@ -307,7 +291,6 @@ static bool phi__mcp_asked_keep(phi__mcp_request *r, const phi_json *result) {
 PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result) {
     const phi_json *questions = phi_json_get(result, "inputRequests"), *question;
     phi_mcp *mcp = r->mcp;
-    phi_json_iter it;
     phi__mcp_requests_off(r);
     /* no deadline; it keeps its place, so that being due needs no memory */
     (void)phi__io_timer_set(mcp->rt->io, &r->timer, UINT64_MAX);
@@ -320,7 +303,7 @@ PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result) {
         return !mcp->dead;
     }
     r->input.busy = true;
-    it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
     while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
         if (!phi__mcp_asked_one(r, it.key, question)) return !mcp->dead;
     r->input.busy = false;
@@ -371,13 +354,12 @@ static bool phi__mcp_asked_holds(const phi__mcp_ask *a, const phi__mcp_request *
 }
 
 static bool phi__mcp_asked_late(phi__mcp_request *r) {
-    phi__link *link;
     if (r->input.due) {
         phi__mcp_asked_repeat(r);
         return true;
     }
     /* A person may be thinking about a question of this request's. */
-    for (link = r->mcp->asks.open.first; link != NULL; link = link->next)
+    for (phi__link *link = r->mcp->asks.open.first; link != NULL; link = link->next)
         if (phi__mcp_asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
             return phi__mcp_requests_renew(r, false) == PHI_OK;
     return false;
@@ -388,19 +370,6 @@ static void phi__mcp_asked_gone(phi__mcp_request *r) { phi__mcp_asked_unask_of(r
 PHI__FN void phi__mcp_asked_init(phi_mcp *mcp) {
     mcp->requests.late = phi__mcp_asked_late;
     mcp->requests.gone = phi__mcp_asked_gone;
-}
-
-/* As phi__mcp_session_answer. */
-static void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
-                                  const char *message) {
-    phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
-    if (a == NULL) return;
-    if (a->input)
-        phi__mcp_asked_got(a->request, a, result, code, message != NULL ? message : "refused");
-    else
-        phi__mcp_asked_reply(mcp, phi__str(a->id, a->id_len), result, code,
-                             message != NULL ? message : "Refused");
-    phi__mcp_asked_free(mcp, a);
 }
 
 /* ======== Finds out which era the server speaks, and agrees upon it.
@@ -543,9 +512,8 @@ static void phi__mcp_handshake_initialized(void *ctx, const phi_mcp_reply *reply
 static phi_status phi__mcp_handshake_hello(phi_mcp *mcp, const char *version, phi__buf *params) {
     phi_arena arena;
     phi_str caps;
-    phi_status status;
     phi_arena_init(&arena, &mcp->memory, 256);
-    status = phi__mcp_parts_capabilities(mcp, &arena, &caps);
+    phi_status status = phi__mcp_parts_capabilities(mcp, &arena, &caps);
     if (status == PHI_OK) {
         phi__buf_printf(params, "{\"protocolVersion\":\"%s\",\"capabilities\":", version);
         phi__buf_add_str(params, caps);
@@ -562,17 +530,15 @@ static void phi__mcp_handshake_initialize(phi_mcp *mcp) {
     const phi__mcp_era *pinned = mcp->desc.era != NULL
                                      ? phi__mcp_eras_find(phi_str_of(mcp->desc.era))
                                      : phi__mcp_eras_legacy();
-    phi__mcp_request_desc desc;
     phi__buf params;
-    phi_status status;
     phi__mcp_handshake_forget(mcp);
     mcp->link->table->agreed(mcp->link, NULL, false);
     mcp->phase = PHI__MCP_INITIALIZING;
     mcp->agreed.era = pinned; /* capabilities are those of this era */
     phi__buf_init(&params, &mcp->memory);
-    status = phi__mcp_handshake_hello(mcp, pinned->version, &params);
+    phi_status status = phi__mcp_handshake_hello(mcp, pinned->version, &params);
     mcp->agreed.era = NULL;
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "initialize";
     desc.params = phi__buf_str(&params);
     desc.done = phi__mcp_handshake_initialized;
@@ -639,12 +605,12 @@ static void phi__mcp_handshake_refused(phi_mcp *mcp, const phi_mcp_reply *reply)
 static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
     const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
-    bool pinned = mcp->desc.era != NULL, lost;
+    bool pinned = mcp->desc.era != NULL;
     if (mcp->dead || mcp->phase != PHI__MCP_PROBING) return;
     /* of the network, or for want of a token: asking in another way would be no use */
-    lost = reply->status != PHI_OK && reply->status != PHI_REFUSED &&
-           reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
-           mcp->agreed.http_status < 400;
+    bool lost = reply->status != PHI_OK && reply->status != PHI_REFUSED &&
+                reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
+                mcp->agreed.http_status < 400;
     if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
     if (reply->status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY))
         phi__mcp_handshake_pick(mcp, versions, reply->result);
@@ -659,15 +625,13 @@ static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
 }
 
 static void phi__mcp_handshake_probe(phi_mcp *mcp, const phi__mcp_era *era) {
-    phi__mcp_request_desc desc;
-    phi_status status;
     phi__mcp_handshake_forget(mcp);
     mcp->phase = PHI__MCP_PROBING;
     mcp->link->table->agreed(mcp->link, era->version, true);
     mcp->agreed.era = era; /* capabilities are those of this era */
-    status = phi__mcp_handshake_meta(mcp, era);
+    phi_status status = phi__mcp_handshake_meta(mcp, era);
     mcp->agreed.era = NULL;
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "server/discover";
     desc.timeout_ms =
         mcp->desc.argv != NULL && mcp->desc.era == NULL ? PHI__MCP_HANDSHAKE_PROBE_MS : 0;
@@ -787,22 +751,21 @@ static void phi__mcp_life_shut(phi_mcp *mcp) {
 /* ---- beginnings ---- */
 
 static void phi__mcp_life_start(phi_mcp *mcp) {
-    phi_status status;
     mcp->phase = PHI__MCP_OPENING;
     mcp->life.reopen = false;
     mcp->life.opened_us = phi__io_now_us(mcp->rt->io);
     phi__mcp_life_limit(mcp);
     mcp->life.link_open = true;
-    status = mcp->link->table->open(mcp->link);
+    phi_status status = mcp->link->table->open(mcp->link);
     if (status == PHI_OK) return;
     mcp->life.link_open = false;
     phi__mcp_life_break(mcp, status, phi_status_text(status));
 }
 
 PHI__FN phi_status phi__mcp_life_open(phi_mcp *mcp) {
-    phi_status status;
     mcp->life.timer.fire = phi__mcp_life_fire;
-    status = phi__io_timer_set(mcp->rt->io, &mcp->life.timer, phi__io_now_us(mcp->rt->io));
+    phi_status status =
+        phi__io_timer_set(mcp->rt->io, &mcp->life.timer, phi__io_now_us(mcp->rt->io));
     if (status != PHI_OK) return status;
     mcp->phase = PHI__MCP_OPENING;
     mcp->life.told = PHI_MCP_CONNECTING;
@@ -811,13 +774,6 @@ PHI__FN phi_status phi__mcp_life_open(phi_mcp *mcp) {
     mcp->life.in_row = 0;
     mcp->life.error[0] = '\0';
     return PHI_OK;
-}
-
-static void phi__mcp_life_live(phi_mcp *mcp) {
-    mcp->phase = PHI__MCP_LIVE;
-    phi__mcp_life_at(mcp, UINT64_MAX);
-    phi__mcp_listen_begin(mcp);
-    (void)phi__mcp_life_tell(mcp, mcp->agreed.era->version);
 }
 
 static void phi__mcp_life_agreed(phi_mcp *mcp, phi_status status, const char *message) {
@@ -834,11 +790,14 @@ static void phi__mcp_life_agreed(phi_mcp *mcp, phi_status status, const char *me
 /* one hold less */
 static void phi__mcp_life_settle(phi_mcp *mcp) {
     if (mcp->phase != PHI__MCP_SETTLING || mcp->life.holds == 0) return;
-    if (--mcp->life.holds == 0) phi__mcp_life_live(mcp);
-}
-
-static void phi__mcp_life_up(phi_mcp *mcp) {
-    if (mcp->phase == PHI__MCP_OPENING) phi__mcp_handshake_begin(mcp, phi__mcp_life_agreed);
+    if (--mcp->life.holds == 0) {
+        mcp->phase = PHI__MCP_LIVE;
+        phi__mcp_life_at(mcp, UINT64_MAX);
+        /* Opens it, where the era has it and the server has lists that change. */
+        mcp->listening.tries = 0;
+        if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
+        (void)phi__mcp_life_tell(mcp, mcp->agreed.era->version);
+    }
 }
 
 static void phi__mcp_life_wait(phi_mcp *mcp, bool waits) {
@@ -854,15 +813,6 @@ static bool phi__mcp_life_may_restart(phi_mcp *mcp, bool fatal) {
     if (lasted_us >= PHI__MCP_LIFE_STEADY_US) mcp->life.in_row = 0;
     return !fatal && !mcp->desc.no_restart &&
            (mcp->desc.max_restarts == PHI_UNLIMITED || mcp->life.in_row < mcp->desc.max_restarts);
-}
-
-static void phi__mcp_life_rest(phi_mcp *mcp) {
-    uint64_t ms = mcp->desc.restart_delay_ms;
-    uint32_t i;
-    for (i = 0; i < mcp->life.in_row && ms < PHI__MCP_LIFE_DELAY_MOST_MS; i++) ms *= 2;
-    mcp->life.in_row++;
-    mcp->life.restarts++;
-    phi__mcp_life_in(mcp, (uint32_t)phi__min((size_t)ms, PHI__MCP_LIFE_DELAY_MOST_MS));
 }
 
 /* Entered. As phi__mcp_session_down. */
@@ -886,7 +836,11 @@ static void phi__mcp_life_down(phi_mcp *mcp, phi_status status, bool fatal, cons
     mcp->phase = PHI__MCP_RESTING;
     /* Some servers end when their first message is not initialize: they get that the next time. */
     if (phase == PHI__MCP_PROBING && mcp->desc.era == NULL) mcp->agreed.legacy = true;
-    phi__mcp_life_rest(mcp);
+    uint64_t ms = mcp->desc.restart_delay_ms;
+    for (uint32_t i = 0; i < mcp->life.in_row && ms < PHI__MCP_LIFE_DELAY_MOST_MS; i++) ms *= 2;
+    mcp->life.in_row++;
+    mcp->life.restarts++;
+    phi__mcp_life_in(mcp, (uint32_t)phi__min((size_t)ms, PHI__MCP_LIFE_DELAY_MOST_MS));
     if (phi__mcp_life_cut(mcp, status, words)) (void)phi__mcp_life_tell(mcp, words);
 }
 
@@ -986,8 +940,7 @@ struct phi__mcp_reading {
 /* ---- answers ---- */
 
 static void phi__mcp_incoming_error(phi__mcp_request *r, const phi__mcp_rpc *rpc) {
-    phi_mcp_reply reply;
-    memset(&reply, 0, sizeof reply);
+    phi_mcp_reply reply = PHI_ZERO;
     reply.status = PHI_REFUSED;
     reply.code = rpc->code;
     reply.message = rpc->message;
@@ -1004,7 +957,6 @@ static bool phi__mcp_incoming_may_ask(phi_str method) {
 static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result) {
     const phi__mcp_era *era = r->mcp->agreed.era;
     phi_str type = phi_json_str(phi_json_get(result, "resultType"), "");
-    phi_mcp_reply reply;
     char words[120];
     phi__mcp_requests_off(r);
     if (!phi_json_is(result, PHI_JSON_OBJECT)) {
@@ -1027,7 +979,7 @@ static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result
     if (r->as_task && phi_json_get(result, "task") != NULL &&
         phi__mcp_tasks_begin(r, phi_json_get(result, "task")))
         return;
-    memset(&reply, 0, sizeof reply);
+    phi_mcp_reply reply = PHI_ZERO;
     reply.result = result;
     phi__mcp_requests_finish(r, &reply);
 }
@@ -1141,18 +1093,6 @@ static phi__mcp_request *phi__mcp_incoming_whose(phi_mcp *mcp, phi_str text) {
     return r;
 }
 
-/* A text that cannot be read; where it is an answer, its request need not wait for the deadline. */
-static void phi__mcp_incoming_bad(phi_mcp *mcp, phi_str json, phi_status status) {
-    phi__mcp_request *r = status != PHI_PARSE ? phi__mcp_incoming_whose(mcp, json) : NULL;
-    if (r != NULL)
-        phi__mcp_requests_fail(r, status,
-                               status == PHI_NO_MEMORY ? "no memory for the answer"
-                                                       : "the answer is nested too deeply");
-    else
-        (void)phi__mcp_parts_warn(mcp, "a message that is no JSON (%s): %.*s",
-                                  phi_status_text(status), (int)phi__min(json.len, 80), json.at);
-}
-
 /* ---- long answers ---- */
 
 static void phi__mcp_incoming_drop(phi__mcp_request *r) {
@@ -1248,29 +1188,26 @@ static void phi__mcp_incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_js
 static void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from) {
     phi_arena arena;
     phi_json *root;
-    phi_status status;
     if (phi__mcp_incoming_long(mcp, json)) return;
     phi_arena_init(&arena, &mcp->memory, 0);
-    status = phi__mcp_rpc_parse(&arena, json, &root);
-    if (status != PHI_OK)
-        phi__mcp_incoming_bad(mcp, json, status);
-    else if (!phi_json_is(root, PHI_JSON_ARRAY))
+    phi_status status = phi__mcp_rpc_parse(&arena, json, &root);
+    if (status != PHI_OK) {
+        /* A text that cannot be read; where it is an answer, its request need not wait for the
+           deadline. */
+        phi__mcp_request *r = status != PHI_PARSE ? phi__mcp_incoming_whose(mcp, json) : NULL;
+        if (r != NULL)
+            phi__mcp_requests_fail(r, status,
+                                   status == PHI_NO_MEMORY ? "no memory for the answer"
+                                                           : "the answer is nested too deeply");
+        else
+            (void)phi__mcp_parts_warn(mcp, "a message that is no JSON (%s): %.*s",
+                                      phi_status_text(status), (int)phi__min(json.len, 80),
+                                      json.at);
+    } else if (!phi_json_is(root, PHI_JSON_ARRAY))
         phi__mcp_incoming_one(mcp, &arena, root, from);
     else
         phi__mcp_incoming_batch(mcp, &arena, root, from);
     phi_arena_free(&arena);
-}
-
-/* A message that is too long: its beginning. Entered. */
-static void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning) {
-    unsigned long long most = mcp->desc.max_message_bytes;
-    phi__mcp_request *r = phi__mcp_incoming_whose(mcp, beginning);
-    char words[96];
-    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
-    if (r == NULL)
-        (void)phi__mcp_parts_warn(mcp, "%s", words);
-    else
-        phi__mcp_requests_fail(r, PHI_TOO_BIG, words);
 }
 
 /* As phi__mcp_session_lost. */
@@ -1278,9 +1215,8 @@ static void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status
                                    int http_status, phi_str body, const char *message) {
     phi_arena arena;
     phi_json *root = NULL;
-    phi__mcp_rpc rpc;
     phi_arena_init(&arena, &mcp->memory, 0);
-    memset(&rpc, 0, sizeof rpc);
+    phi__mcp_rpc rpc = PHI_ZERO;
     mcp->agreed.http_status = http_status;
     if (body.len > 0 && phi__mcp_rpc_parse(&arena, body, &root) == PHI_OK)
         (void)phi__mcp_rpc_read(&arena, root, &rpc);
@@ -1305,8 +1241,7 @@ PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, voi
 }
 
 PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table) {
-    size_t i;
-    for (i = 0; i < mcp->part_count; i++)
+    for (size_t i = 0; i < mcp->part_count; i++)
         if (mcp->parts[i].table == table) return mcp->parts[i].part;
     return NULL;
 }
@@ -1369,14 +1304,21 @@ PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi
 
 PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                      const char *message) {
-    phi__mcp_asked_answer(mcp, ask, result, code, message);
+    phi__mcp_ask *a = phi__mcp_asked_find(mcp, ask);
+    if (a == NULL) return;
+    if (a->input)
+        phi__mcp_asked_got(a->request, a, result, code, message != NULL ? message : "refused");
+    else
+        phi__mcp_asked_reply(mcp, phi__str(a->id, a->id_len), result, code,
+                             message != NULL ? message : "Refused");
+    phi__mcp_asked_free(mcp, a);
 }
 
 /* ---- links ---- */
 
 PHI__FN void phi__mcp_session_up(phi_mcp *mcp) {
     phi__mcp_core_enter(mcp);
-    phi__mcp_life_up(mcp);
+    if (mcp->phase == PHI__MCP_OPENING) phi__mcp_handshake_begin(mcp, phi__mcp_life_agreed);
     (void)phi__mcp_core_leave(mcp);
 }
 
@@ -1401,7 +1343,15 @@ PHI__FN bool phi__mcp_session_warn(phi_mcp *mcp, const char *message) {
 
 PHI__FN bool phi__mcp_session_cut(phi_mcp *mcp, phi_str beginning) {
     phi__mcp_core_enter(mcp);
-    phi__mcp_incoming_cut(mcp, beginning);
+    /* A message that is too long: its beginning. Entered. */
+    unsigned long long most = mcp->desc.max_message_bytes;
+    phi__mcp_request *r = phi__mcp_incoming_whose(mcp, beginning);
+    char words[96];
+    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
+    if (r == NULL)
+        (void)phi__mcp_parts_warn(mcp, "%s", words);
+    else
+        phi__mcp_requests_fail(r, PHI_TOO_BIG, words);
     return phi__mcp_core_leave(mcp);
 }
 

@@ -78,13 +78,6 @@ static void phi__mcp_stdio_exited(void *ctx, int code, int signal_number) {
 
 /* ---- its stdout and stderr ---- */
 
-static void phi__mcp_stdio_stderr(phi__mcp_stdio *s, const char *bytes, size_t len) {
-    phi__buf_add(&s->error, bytes, len);
-    if (s->error.failed) phi__buf_free(&s->error);
-    if (s->error.len >= (size_t)2 * PHI__MCP_STDIO_ERRORS)
-        phi__buf_drop(&s->error, s->error.len - PHI__MCP_STDIO_ERRORS);
-}
-
 /* False: the link is gone. */
 static bool phi__mcp_stdio_line(phi__mcp_stdio *s, phi_str line) {
     line = phi__str_trim(line);
@@ -93,8 +86,6 @@ static bool phi__mcp_stdio_line(phi__mcp_stdio *s, phi_str line) {
 
 /* A line is over. */
 static bool phi__mcp_stdio_ended(phi__mcp_stdio *s, const char *bytes, size_t len) {
-    phi__buf whole;
-    bool alive;
     if (s->skipping) {
         s->skipping = false;
         return true;
@@ -106,29 +97,26 @@ static bool phi__mcp_stdio_ended(phi__mcp_stdio *s, const char *bytes, size_t le
         return phi__mcp_session_warn(s->link.mcp, "no memory for a message: it is left out");
     }
     /* The link may be freed with its buffer while the line is read. */
-    whole = s->line;
+    phi__buf whole = s->line;
     phi__buf_init(&s->line, whole.memory);
-    alive = phi__mcp_stdio_line(s, phi__buf_str(&whole));
+    bool alive = phi__mcp_stdio_line(s, phi__buf_str(&whole));
     phi__buf_free(&whole);
     return alive;
 }
 
 static bool phi__mcp_stdio_part(phi__mcp_stdio *s, const char *bytes, size_t len) {
     size_t most = phi__mcp_session_desc(s->link.mcp)->max_message_bytes;
-    phi_str beginning;
-    phi__buf line;
-    bool alive;
     if (s->skipping) return true;
     if (phi__add(s->line.len, len) <= most) {
         phi__buf_add(&s->line, bytes, len);
         if (!s->line.failed) return true;
     }
     s->skipping = true;
-    line = s->line; /* the link may be freed */
+    phi__buf line = s->line; /* the link may be freed */
     phi__buf_init(&s->line, line.memory);
-    beginning = line.len > 0 ? phi__buf_str(&line) : phi__str(bytes, len);
-    alive = line.failed ? phi__mcp_session_warn(s->link.mcp, "no memory for a message")
-                        : phi__mcp_session_cut(s->link.mcp, beginning);
+    phi_str beginning = line.len > 0 ? phi__buf_str(&line) : phi__str(bytes, len);
+    bool alive = line.failed ? phi__mcp_session_warn(s->link.mcp, "no memory for a message")
+                             : phi__mcp_session_cut(s->link.mcp, beginning);
     phi__buf_free(&line);
     return alive;
 }
@@ -157,7 +145,10 @@ static bool phi__mcp_stdio_output(void *ctx, int stream, const char *bytes, size
     phi__mcp_stdio *s = (phi__mcp_stdio *)ctx;
     phi_mcp *mcp = s->link.mcp;
     if (stream == 2) {
-        phi__mcp_stdio_stderr(s, bytes, len);
+        phi__buf_add(&s->error, bytes, len);
+        if (s->error.failed) phi__buf_free(&s->error);
+        if (s->error.len >= (size_t)2 * PHI__MCP_STDIO_ERRORS)
+            phi__buf_drop(&s->error, s->error.len - PHI__MCP_STDIO_ERRORS);
         return true;
     }
     phi__mcp_core_enter(mcp);
@@ -188,7 +179,6 @@ static phi_status phi__mcp_stdio_unread(phi__mcp_stdio *s) {
 static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
     phi__mcp_stdio *s = phi__mcp_stdio_of(link);
     size_t taken = 0;
-    phi_status status;
     if (s->process == NULL || s->end != PHI__MCP_STDIO_OPEN) return PHI_NETWORK;
     if (s->rest.len > 0) return PHI_FULL;
     phi__buf_clear(&s->rest);
@@ -198,7 +188,7 @@ static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
         phi__buf_free(&s->rest);
         return PHI_NO_MEMORY;
     }
-    status = phi__process_write(s->process, s->rest.at, s->rest.len, &taken);
+    phi_status status = phi__process_write(s->process, s->rest.at, s->rest.len, &taken);
     phi__buf_drop(&s->rest, status == PHI_OK ? taken : s->rest.len);
     if (s->rest.len == 0 && s->rest.cap > PHI__MCP_STDIO_KEEP) phi__buf_free(&s->rest);
     return status == PHI_STALE ? phi__mcp_stdio_unread(s) : status;
@@ -208,10 +198,8 @@ static phi_status phi__mcp_stdio_send(phi__mcp_link *link, phi__mcp_out *out) {
 
 static void phi__mcp_stdio_start(phi__mcp_stdio *s) {
     const phi_mcp_desc *desc = phi__mcp_session_desc(s->link.mcp);
-    phi__process_desc process;
     char words[160], message[320];
-    phi_status status;
-    memset(&process, 0, sizeof process);
+    phi__process_desc process = PHI_ZERO;
     process.argv = desc->argv;
     process.cwd = desc->cwd;
     process.env = desc->env;
@@ -223,7 +211,7 @@ static void phi__mcp_stdio_start(phi__mcp_stdio *s) {
     process.exited = phi__mcp_stdio_exited;
     process.ctx = s;
     words[0] = '\0';
-    status = phi__process_new(s->io, &process, &s->process, words, sizeof words);
+    phi_status status = phi__process_new(s->io, &process, &s->process, words, sizeof words);
     if (status == PHI_OK) {
         s->end = PHI__MCP_STDIO_OPEN;
         phi__mcp_session_up(s->link.mcp);

@@ -36,7 +36,6 @@ static void phi__mcp_tasks_later(struct phi__mcp_task *t);
 static void phi__mcp_tasks_send(struct phi__mcp_task *t, const char *method, phi_str more,
                                 phi__mcp_tasks_done done) {
     phi__mcp_request *r = t->request;
-    phi__mcp_request_desc desc;
     phi_status status = PHI_NO_MEMORY;
     phi__buf params;
     phi__buf_init(&params, &r->mcp->memory);
@@ -47,7 +46,7 @@ static void phi__mcp_tasks_send(struct phi__mcp_task *t, const char *method, phi
         phi__buf_add_str(&params, more);
     }
     phi__buf_char(&params, '}');
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = method;
     desc.params = phi__buf_str(&params);
     desc.name = t->id;
@@ -120,22 +119,6 @@ static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_jso
     return result;
 }
 
-static void phi__mcp_tasks_ask(struct phi__mcp_task *t, const phi_json *questions) {
-    phi__mcp_request *r = t->request;
-    phi_arena arena;
-    phi_json *result;
-    size_t count;
-    phi_arena_init(&arena, &r->mcp->memory, 0);
-    result = phi__mcp_tasks_new_input(t, questions, &arena, &count);
-    if (result == NULL)
-        phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
-    else if (count == 0)
-        phi__mcp_tasks_later(t); /* it has not seen the answers yet */
-    else
-        (void)phi__mcp_asked_input(r, result);
-    phi_arena_free(&arena);
-}
-
 /* All input is there. */
 static void phi__mcp_tasks_answered(phi__mcp_request *r) {
     phi__buf more;
@@ -167,9 +150,8 @@ static void phi__mcp_tasks_read_poll(struct phi__mcp_task *t, const phi_json *ta
 /* The extension says in the task itself how it has ended. */
 static void phi__mcp_tasks_end(struct phi__mcp_task *t, const phi_json *task, bool failed) {
     const phi_json *error = phi_json_get(task, "error");
-    phi_mcp_reply reply;
     int64_t code;
-    memset(&reply, 0, sizeof reply);
+    phi_mcp_reply reply = PHI_ZERO;
     t->over = true;
     if (failed) {
         reply.status = PHI_REFUSED;
@@ -185,17 +167,6 @@ static void phi__mcp_tasks_end(struct phi__mcp_task *t, const phi_json *task, bo
     phi__mcp_requests_finish(t->request, &reply);
 }
 
-static void phi__mcp_tasks_working(struct phi__mcp_task *t, const phi_json *task) {
-    phi__mcp_request *r = t->request;
-    phi_mcp *mcp = r->mcp;
-    uint64_t id = r->first_id;
-    phi_str message = phi_json_str(phi_json_get(task, "statusMessage"), "");
-    t->polls++;
-    if (message.len > 0 && r->desc.progress != NULL)
-        r->desc.progress(r->desc.ctx, t->polls, 0, message);
-    if (!mcp->dead && phi__mcp_requests_first(mcp, id) == r) phi__mcp_tasks_later(t);
-}
-
 static void phi__mcp_tasks_look(struct phi__mcp_task *t, const phi_json *task) {
     phi_str status = phi_json_str(phi_json_get(task, "status"), "");
     bool inlined = !t->request->as_task; /* of the extension */
@@ -203,11 +174,30 @@ static void phi__mcp_tasks_look(struct phi__mcp_task *t, const phi_json *task) {
     bool asks = phi__str_is(status, "input_required");
     char words[100];
     phi__mcp_tasks_read_poll(t, task);
-    if (phi__str_is(status, "working"))
-        phi__mcp_tasks_working(t, task);
-    else if (inlined && asks)
-        phi__mcp_tasks_ask(t, phi_json_get(task, "inputRequests"));
-    else if (inlined && (completed || failed))
+    if (phi__str_is(status, "working")) {
+        phi__mcp_request *r = t->request;
+        phi_mcp *mcp = r->mcp;
+        uint64_t id = r->first_id;
+        phi_str message = phi_json_str(phi_json_get(task, "statusMessage"), "");
+        t->polls++;
+        if (message.len > 0 && r->desc.progress != NULL)
+            r->desc.progress(r->desc.ctx, t->polls, 0, message);
+        if (!mcp->dead && phi__mcp_requests_first(mcp, id) == r) phi__mcp_tasks_later(t);
+    } else if (inlined && asks) {
+        const phi_json *questions = phi_json_get(task, "inputRequests");
+        phi__mcp_request *r = t->request;
+        phi_arena arena;
+        size_t count;
+        phi_arena_init(&arena, &r->mcp->memory, 0);
+        phi_json *result = phi__mcp_tasks_new_input(t, questions, &arena, &count);
+        if (result == NULL)
+            phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
+        else if (count == 0)
+            phi__mcp_tasks_later(t); /* it has not seen the answers yet */
+        else
+            (void)phi__mcp_asked_input(r, result);
+        phi_arena_free(&arena);
+    } else if (inlined && (completed || failed))
         phi__mcp_tasks_end(t, task, failed);
     else if (completed || failed || asks) /* its questions come while the result is waited for */
         phi__mcp_tasks_send(t, "tasks/result", phi__str("", 0), phi__mcp_tasks_got);

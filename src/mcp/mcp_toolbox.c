@@ -40,18 +40,15 @@ static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *n
 
 /* A target inside of itself is a recursive schema: it is walked once. */
 static bool phi__mcp_schema_walk_ref(phi__mcp_schema_walk *w, phi_str ref, size_t depth) {
-    const phi_json *target;
-    bool fine;
-    size_t i;
     if (!phi__str_starts(ref, "#")) return true;
-    target = phi__schema_ref_find(w->root, ref, &w->looked);
+    const phi_json *target = phi__schema_ref_find(w->root, ref, &w->looked);
     if (w->looked > PHI__MCP_SCHEMA_LOOKED) return false;
     if (target == NULL || target == w->root) return true;
-    for (i = 0; i < w->refs; i++)
+    for (size_t i = 0; i < w->refs; i++)
         if (w->open[i] == target) return true;
     if (w->refs == PHI__MCP_SCHEMA_REFS) return false;
     w->open[w->refs++] = target;
-    fine = phi__mcp_schema_walk_node(w, target, depth + 1);
+    bool fine = phi__mcp_schema_walk_node(w, target, depth + 1);
     w->refs--;
     return fine;
 }
@@ -67,14 +64,6 @@ static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *n
         }
     }
     return true;
-}
-
-/* Whether following its references stays within bounds. */
-static bool phi__mcp_schema_bounded(const phi_json *schema) {
-    phi__mcp_schema_walk w;
-    memset(&w, 0, sizeof w);
-    w.root = schema;
-    return phi__mcp_schema_walk_node(&w, schema, 0);
 }
 
 /* ---- the keywords ---- */
@@ -95,12 +84,11 @@ static void phi__mcp_schema_set(phi__mcp_schema *s, phi_json *to, phi_str key, p
 
 /* "(pattern: ^a+$)" */
 static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *value) {
-    size_t from;
     if (words->len > 0) phi__buf_char(words, ' ');
     phi__buf_char(words, '(');
     phi__buf_add_str(words, key);
     phi__buf_text(words, ": ");
-    from = words->len;
+    size_t from = words->len;
     if (phi_json_is(value, PHI_JSON_STRING))
         phi__buf_add_str(words, phi__json_text_of(value));
     else
@@ -147,13 +135,12 @@ static void phi__mcp_schema_other(phi__mcp_schema *s, phi_json *to, phi_str key,
                                          "exclusiveMaximum"};
     static const char *const notes[] = {"dependencies", "additionalItems", "$dynamicRef",
                                         "$recursiveRef"};
-    size_t i;
     bool copy = phi__str_is(key, "nullable") && phi_json_is(value, PHI_JSON_BOOL);
-    for (i = 0; i < PHI__COUNT(bounds); i++)
+    for (size_t i = 0; i < PHI__COUNT(bounds); i++)
         if (phi__str_is(key, bounds[i]) &&
             (phi_json_is(value, PHI_JSON_NUMBER) || (i >= 2 && phi_json_is(value, PHI_JSON_BOOL))))
             copy = true;
-    for (i = 0; i < PHI__COUNT(notes); i++)
+    for (size_t i = 0; i < PHI__COUNT(notes); i++)
         if (phi__str_is(key, notes[i])) phi__mcp_schema_note(words, key, value);
     if (phi__str_is(key, "type") && phi_json_is(value, PHI_JSON_ARRAY))
         phi__mcp_schema_names(s, to, key, value, true);
@@ -231,10 +218,9 @@ static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
                                        phi__mcp_schema_under *under) {
     phi_str ref = phi__json_text_of(phi_json_get(node, "$ref"));
     const phi_json *target = phi__schema_ref_find(s->root, ref, &s->looked);
-    const phi__mcp_schema_under *u;
     phi__mcp_schema_under next;
     bool optional = false;
-    for (u = under; u != NULL; u = u->above) {
+    for (const phi__mcp_schema_under *u = under; u != NULL; u = u->above) {
         optional = optional || u->optional;
         if (u->target != target) continue;
         if (!optional) (void)phi_json_remove(node, "$ref");
@@ -248,13 +234,13 @@ static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
 }
 
 static void phi__mcp_schema_beside(phi__mcp_schema *s, phi_json *node) {
-    phi_json *all = phi_json_get(node, "allOf"), *inner;
+    phi_json *all = phi_json_get(node, "allOf");
     if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
     if (!phi_json_is(all, PHI_JSON_ARRAY)) {
         all = phi_json_new_array(s->arena);
         phi__mcp_schema_set(s, node, PHI__LIT("allOf"), all);
     }
-    inner = phi_json_new_object(s->arena);
+    phi_json *inner = phi_json_new_object(s->arena);
     if (all == NULL || inner == NULL || s->failed) {
         s->failed = true;
         return;
@@ -268,7 +254,6 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
     static const char *const one[] = {"items", "additionalProperties"};
     static const char *const many[] = {"properties", "anyOf", "oneOf", "allOf"};
     bool was = under->optional;
-    size_t i;
     if (!phi_json_is(node, PHI_JSON_OBJECT) || s->failed) return;
     if (s->depth >= PHI__MCP_SCHEMA_DEPTH * 4 || ++s->work > PHI__MCP_SCHEMA_WORK ||
         s->looked > PHI__MCP_SCHEMA_LOOKED) {
@@ -278,9 +263,9 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
     s->depth++;
     phi__mcp_schema_beside(s, node);
     if (phi_json_get(node, "$ref") != NULL) phi__mcp_schema_follow_ref(s, node, under);
-    for (i = 0; i < PHI__COUNT(one); i++)
+    for (size_t i = 0; i < PHI__COUNT(one); i++)
         phi__mcp_schema_follow(s, phi_json_get(node, one[i]), under);
-    for (i = 0; i < PHI__COUNT(many) && !s->endless; i++) {
+    for (size_t i = 0; i < PHI__COUNT(many) && !s->endless; i++) {
         phi_json_iter it = phi_json_each(phi_json_get(node, many[i]));
         while (!s->endless && phi_json_next(&it) != NULL) {
             under->optional = was || (i == 0 && !phi__mcp_schema_requires(node, it.key));
@@ -293,8 +278,7 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
 
 /* False: following it has no end within bounds. */
 static bool phi__mcp_schema_open(phi__mcp_schema *s, phi_json *root) {
-    phi__mcp_schema_under top;
-    memset(&top, 0, sizeof top);
+    phi__mcp_schema_under top = PHI_ZERO;
     top.target = root;
     s->root = root;
     s->depth = s->work = 0;
@@ -314,10 +298,9 @@ static phi_status phi__mcp_schema_refuse(phi_status status, char *message, size_
 static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_json *from) {
     const phi_json *ref = phi_json_get(from, "$ref");
     phi_json *properties = phi_json_get(root, "properties");
-    phi_json_iter it;
     if (phi_json_is(ref, PHI_JSON_STRING))
         from = phi__schema_ref_find(root, phi__json_text_of(ref), &s->looked);
-    it = phi_json_each(phi_json_get(from, "properties"));
+    phi_json_iter it = phi_json_each(phi_json_get(from, "properties"));
     if (!phi_json_is(phi_json_get(from, "properties"), PHI_JSON_OBJECT) || from == root) return;
     if (!phi_json_is(properties, PHI_JSON_OBJECT)) {
         properties = phi_json_new_object(s->arena);
@@ -333,10 +316,9 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
     static const char *const keys[] = {"anyOf", "oneOf", "allOf"};
     bool any = false;
     phi__buf words;
-    size_t i;
     phi__buf_init(&words, s->arena->memory);
     phi__buf_add_str(&words, phi__json_text_of(phi_json_get(root, "description")));
-    for (i = 0; i < PHI__COUNT(keys); i++) {
+    for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *list = phi_json_get(root, keys[i]);
         phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
         if (list == NULL) continue;
@@ -350,19 +332,6 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
         phi__mcp_schema_set(s, root, PHI__LIT("description"),
                             phi_json_new_str(s->arena, phi__buf_str(&words)));
     phi__buf_free(&words);
-}
-
-/* Every provider wants an object by that word. False: it is something else. */
-static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
-    const phi_json *type = phi_json_get(root, "type");
-    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
-    bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
-    while (phi_json_next(&it) != NULL)
-        if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
-    if (!is) return false;
-    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi__json_edit_text(s->arena, "object"));
-    phi__mcp_schema_root_choices(s, root);
-    return true;
 }
 
 static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
@@ -383,27 +352,35 @@ static bool phi__mcp_schema_sound(const phi_json *root) {
 
 static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena, phi_str *out,
                                        char *message, size_t size) {
-    phi__mcp_schema s;
     phi_schema_error error;
-    phi_json *root;
-    phi_status status;
-    memset(&s, 0, sizeof s);
+    phi__mcp_schema s = PHI_ZERO;
     s.arena = arena;
     s.root = schema;
     if (!phi_json_is(schema, PHI_JSON_OBJECT))
         return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
-    status = phi_json_write(arena, schema, 0, out);
+    phi_status status = phi_json_write(arena, schema, 0, out);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || out->len > PHI__MCP_SCHEMA_BYTES)
         return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size, "its input schema is too large");
-    if (!phi__mcp_schema_bounded(schema))
+    /* Whether following its references stays within bounds. */
+    phi__mcp_schema_walk w = PHI_ZERO;
+    w.root = schema;
+    if (!phi__mcp_schema_walk_node(&w, schema, 0))
         return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size,
                                       "the references of its input schema explode");
-    root = phi_json_copy(arena, schema);
+    phi_json *root = phi_json_copy(arena, schema);
     if (root == NULL) return PHI_NO_MEMORY;
-    if (!phi__mcp_schema_root(&s, root))
+    /* Every provider wants an object by that word. */
+    const phi_json *type = phi_json_get(root, "type");
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
+    bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
+    while (phi_json_next(&it) != NULL)
+        if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
+    if (!is)
         return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size,
                                       "its input schema describes no object");
+    phi__mcp_schema_set(&s, root, PHI__LIT("type"), phi__json_edit_text(s.arena, "object"));
+    phi__mcp_schema_root_choices(&s, root);
     if (!s.failed && (!phi__mcp_schema_known(root, &error) || !phi__mcp_schema_sound(root))) {
         s.root = root;
         root = phi__mcp_schema_clean(&s, root);
@@ -461,18 +438,16 @@ PHI__FN bool phi__mcp_toolbox_define(const phi_json *tool, phi_arena *arena, phi
     static const char *const keys[] = {"name",         "title",       "description", "inputSchema",
                                        "outputSchema", "annotations", "execution"};
     phi__buf text;
-    bool fine;
-    size_t i;
     phi__buf_init(&text, arena->memory);
     phi__buf_char(&text, '{');
-    for (i = 0; i < PHI__COUNT(keys); i++) {
+    for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *value = phi_json_get(tool, keys[i]);
         if (value == NULL) continue;
         phi__json_write_key(&text, phi_str_of(keys[i]));
         if (phi__json_write(&text, value, 0) != PHI_OK) text.failed = true;
     }
     phi__buf_char(&text, '}');
-    fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    bool fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return fine;
 }
@@ -489,11 +464,11 @@ static void phi__mcp_toolbox_hash(phi_str text, unsigned char hash[PHI__SHA256_B
 /* Characters that people do not see, or that turn a line around: controls, zero-width characters,
    marks of direction, tags. `at` is the start of a valid sequence of len bytes. */
 static bool phi__mcp_toolbox_unseen(const char *at, size_t len) {
-    unsigned char a = (unsigned char)at[0], b, c;
+    unsigned char a = (unsigned char)at[0];
     if (len == 1) return a < 0x20 || a == 0x7f;
-    b = (unsigned char)at[1];
+    unsigned char b = (unsigned char)at[1];
     if (len == 2) return (a == 0xc2 && b < 0xa0) || (a == 0xd8 && b == 0x9c);
-    c = (unsigned char)at[2];
+    unsigned char c = (unsigned char)at[2];
     if (len == 4) return a == 0xf3 && b == 0xa0;
     if (a == 0xef) return b == 0xbb && c == 0xbf;
     if (a != 0xe2) return false;
@@ -501,29 +476,12 @@ static bool phi__mcp_toolbox_unseen(const char *at, size_t len) {
            (b == 0x81 && c >= 0xa0 && c <= 0xaf);
 }
 
-/* A text for people, on one line. */
-static bool phi__mcp_toolbox_label(phi__mcp_toolbox_maker *m, phi_str from, phi_str *out) {
-    char text[PHI__MCP_TOOLBOX_LABEL];
-    size_t at = 0, len = 0;
-    while (at < from.len) {
-        size_t size = phi__json_text_utf8(from.at + at, from.at + from.len);
-        if (size == 0) break; /* the tree has valid UTF-8 only */
-        if (!phi__mcp_toolbox_unseen(from.at + at, size)) {
-            if (len + size > sizeof text) break;
-            memcpy(text + len, from.at + at, size);
-            len += size;
-        }
-        at += size;
-    }
-    return phi__arena_str(&m->box->arena, phi__str(text, len), out);
-}
-
 /* A text for the model: cut, and without the zero bytes that would end it. */
 static bool phi__mcp_toolbox_text(phi__mcp_toolbox_maker *m, phi_str from, phi_str *out) {
-    size_t len = phi__utf8_cut(from, PHI__MCP_TOOLBOX_DESCRIPTION), i;
+    size_t len = phi__utf8_cut(from, PHI__MCP_TOOLBOX_DESCRIPTION);
     char *text = phi__arena_bytes(&m->box->arena, len + 1);
     if (text == NULL) return false;
-    for (i = 0; i < len; i++) text[i] = from.at[i] != '\0' ? from.at[i] : ' ';
+    for (size_t i = 0; i < len; i++) text[i] = from.at[i] != '\0' ? from.at[i] : ' ';
     text[len] = '\0';
     *out = phi__str(text, len);
     return true;
@@ -550,11 +508,10 @@ static bool phi__mcp_toolbox_name(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     phi_str original = item->shown.original;
     unsigned char hash[PHI__SHA256_BYTES];
     phi__tool_name name;
-    phi_status status;
     phi__tool_name_begin(&name, prefix, original.at[0]);
     phi__tool_name_text(&name, original);
     phi__sha256_of(original, hash);
-    status = phi__tool_name_claim(&m->names, &name, hash);
+    phi_status status = phi__tool_name_claim(&m->names, &name, hash);
     *left_out = status == PHI_FULL;
     return status == PHI_OK &&
            phi__arena_str(&m->box->arena, phi__str(name.at, name.len), &item->shown.name);
@@ -574,7 +531,21 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
         if (!phi__mcp_toolbox_json(m, hints, &shown->annotations)) return false;
     } else
         phi__mcp_toolbox_hints(shown, NULL);
-    if (!phi__mcp_toolbox_label(m, title, &shown->title)) return false;
+    /* A text for people, on one line. */
+    phi_str *out = &shown->title;
+    char text[PHI__MCP_TOOLBOX_LABEL];
+    size_t at = 0, len = 0;
+    while (at < title.len) {
+        size_t size = phi__json_text_utf8(title.at + at, title.at + title.len);
+        if (size == 0) break; /* the tree has valid UTF-8 only */
+        if (!phi__mcp_toolbox_unseen(title.at + at, size)) {
+            if (len + size > sizeof text) break;
+            memcpy(text + len, title.at + at, size);
+            len += size;
+        }
+        at += size;
+    }
+    if (!(phi__arena_str(&m->box->arena, phi__str(text, len), out))) return false;
     if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
     return phi__mcp_toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
                                  &shown->description);
@@ -666,10 +637,9 @@ static bool phi__mcp_toolbox_add(phi__mcp_toolbox_maker *m, const phi__mcp_defin
 static bool phi__mcp_toolbox_each(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from) {
     phi_arena scratch;
     phi_json *tool = NULL;
-    bool fine;
     phi_arena_init(&scratch, m->box->arena.memory, 0);
-    fine = phi_json_parse(&scratch, from->definition, 0, &tool, NULL) == PHI_OK &&
-           phi__mcp_toolbox_add(m, from, tool);
+    bool fine = phi_json_parse(&scratch, from->definition, 0, &tool, NULL) == PHI_OK &&
+                phi__mcp_toolbox_add(m, from, tool);
     phi_arena_free(&scratch);
     return fine;
 }
@@ -686,14 +656,13 @@ static bool phi__mcp_toolbox_count(phi__mcp_toolbox_maker *m, const phi__mcp_def
 static bool phi__mcp_toolbox_make(phi__mcp_toolbox_maker *m, const phi__mcp_definition *from,
                                   size_t count) {
     phi__mcp_toolbox *box = m->box;
-    size_t i;
     box->tools = (phi_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->tools));
     box->items =
         (phi__mcp_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->items));
     if (box->tools == NULL || box->items == NULL) return false;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!phi__mcp_toolbox_count(m, &from[i])) return false;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!phi__mcp_toolbox_each(m, &from[i])) return false;
     return true;
 }
@@ -705,9 +674,7 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
     phi_memory *memory = phi__mcp_session_memory(mcp);
     const char *version = phi__mcp_session_era(mcp);
     const phi__mcp_era *era = version != NULL ? phi__mcp_eras_find(phi_str_of(version)) : NULL;
-    phi__mcp_toolbox_maker m;
-    bool fine;
-    memset(&m, 0, sizeof m);
+    phi__mcp_toolbox_maker m = PHI_ZERO;
     m.mcp = mcp;
     m.functions = functions;
     m.warn = warn;
@@ -719,7 +686,8 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
     m.box->users = 1;
     phi_arena_init(&m.box->arena, memory, 0);
     phi__tool_name_init(&m.names, memory);
-    fine = phi__tool_name_reserve(&m.names, count) && phi__mcp_toolbox_make(&m, definitions, count);
+    bool fine =
+        phi__tool_name_reserve(&m.names, count) && phi__mcp_toolbox_make(&m, definitions, count);
     phi__tool_name_free(&m.names);
     if (fine)
         *out = m.box;

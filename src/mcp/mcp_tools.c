@@ -88,12 +88,6 @@ static void phi__mcp_known_init(phi__mcp_known *known, phi_memory *memory) {
     phi__map_init(&known->map, memory);
 }
 
-static void phi__mcp_known_free(phi__mcp_known *known) {
-    while (known->tools.first != NULL)
-        phi__mcp_known_drop(known, PHI__OWNER(known->tools.first, phi__mcp_known_tool, link));
-    phi__map_free(&known->map);
-}
-
 static phi__mcp_known_tool *phi__mcp_known_find(const phi__mcp_known *known, phi_str name) {
     phi__mcp_known_tool *tool;
     size_t probe = 0;
@@ -138,17 +132,6 @@ static void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *to
     tool->waiting = phi__str(NULL, 0);
 }
 
-/* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most` tools and
-   most_bytes. */
-static void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes) {
-    while ((known->count > most || known->bytes > most_bytes) && known->tools.first != NULL) {
-        phi__mcp_known_tool *oldest = PHI__OWNER(known->tools.first, phi__mcp_known_tool, link);
-        if (oldest->round == known->round) break;
-        phi__mcp_known_drop(known, oldest);
-    }
-    known->round++;
-}
-
 /* ======== Events that a part has found while it was busy, kept until it may call the host,
    who may free the connection. */
 
@@ -180,18 +163,17 @@ static void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_k
                               phi_str name, phi_str before, phi_str text) {
     size_t bytes = phi__add(sizeof(phi__mcp_news_item) + 3,
                             phi__add(name.len, phi__add(before.len, text.len)));
-    phi__mcp_news_item *item;
-    char *at;
     if (phi__mcp_session_desc(mcp)->event_fn == NULL) return;
     if (news->count == PHI__MCP_NEWS_MOST) {
         news->hidden++;
         return;
     }
-    item = (phi__mcp_news_item *)phi__alloc(phi__mcp_session_memory(mcp), bytes);
+    phi__mcp_news_item *item =
+        (phi__mcp_news_item *)phi__alloc(phi__mcp_session_memory(mcp), bytes);
     if (item == NULL) return;
     item->bytes = bytes;
     item->kind = kind;
-    at = (char *)(item + 1);
+    char *at = (char *)(item + 1);
     item->name = phi__mcp_news_put(&at, name);
     item->before = phi__mcp_news_put(&at, before);
     item->text = phi__mcp_news_put(&at, text);
@@ -200,9 +182,8 @@ static void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_k
 }
 
 static phi__mcp_news_item *phi__mcp_news_take(phi__mcp_news *news) {
-    phi__mcp_news_item *item;
     if (news->list.first == NULL) return NULL;
-    item = PHI__OWNER(news->list.first, phi__mcp_news_item, link);
+    phi__mcp_news_item *item = PHI__OWNER(news->list.first, phi__mcp_news_item, link);
     phi__list_take(&news->list, &item->link);
     news->count--;
     return item;
@@ -228,12 +209,6 @@ static bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news) {
     (void)snprintf(words, sizeof words, "%lu more events of its lists were left out",
                    (unsigned long)hidden);
     return phi__mcp_session_tell(mcp, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
-}
-
-static void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news) {
-    phi__mcp_news_item *item;
-    while ((item = phi__mcp_news_take(news)) != NULL)
-        phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
 }
 
 /* ======== A call of a server's tool: a request, and its answer as the call's result.
@@ -271,8 +246,7 @@ static void phi__mcp_calls_end(phi__mcp_call *c) {
 
 static void phi__mcp_calls_give(phi__mcp_call *c, const phi_content *content, size_t count,
                                 const char *details, bool is_error) {
-    phi_tool_result result;
-    memset(&result, 0, sizeof result);
+    phi_tool_result result = PHI_ZERO;
     result.content = content;
     result.content_count = count;
     result.details = details;
@@ -282,8 +256,7 @@ static void phi__mcp_calls_give(phi__mcp_call *c, const phi_content *content, si
 }
 
 static void phi__mcp_calls_fail_str(phi__mcp_call *c, phi_str words) {
-    phi_content content;
-    memset(&content, 0, sizeof content);
+    phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = words;
     phi__mcp_calls_give(c, &content, 1, NULL, true);
@@ -322,24 +295,22 @@ typedef struct phi__mcp_outcome {
 static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structured,
                                  phi__mcp_outcome *out) {
     phi_schema_error error;
-    phi_status status;
     phi__buf words;
-    bool fine;
     if (c->tool->output == NULL || out->is_error) return true;
     if (structured == NULL)
         (void)snprintf(error.message, sizeof error.message,
                        "the tool promises structured content, and there is none");
     else {
-        status = phi__schema_check(out->arena.memory, c->tool->output, structured,
-                                   "structuredContent", &error);
+        phi_status status = phi__schema_check(out->arena.memory, c->tool->output, structured,
+                                              "structuredContent", &error);
         if (status != PHI_PARSE) return true; /* it fits, or cannot be checked */
     }
     phi__buf_init(&words, out->arena.memory);
     phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
     phi__buf_text(&words, error.message);
     out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
-    fine = out->content != NULL && !words.failed &&
-           phi__arena_str(&out->arena, phi__buf_str(&words), &out->content->text);
+    bool fine = out->content != NULL && !words.failed &&
+                phi__arena_str(&out->arena, phi__buf_str(&words), &out->content->text);
     phi__buf_free(&words);
     if (!fine) return false;
     out->content->kind = PHI_CONTENT_TEXT;
@@ -351,8 +322,7 @@ static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structu
 /* {"structuredContent":...,"_meta":...} for the host */
 static bool phi__mcp_calls_details(const phi_json *result, phi__mcp_outcome *out) {
     static const char *const keys[] = {"structuredContent", "_meta"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(keys); i++) {
+    for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *value = phi_json_get(result, keys[i]);
         if (value == NULL) continue;
         if (out->details.len == 0) phi__buf_char(&out->details, '{');
@@ -377,8 +347,7 @@ static bool phi__mcp_calls_join(phi__mcp_outcome *out) {
         phi__buf_add_str(&words, out->content[i].text);
     }
     if (texts > 1) {
-        phi_content all;
-        memset(&all, 0, sizeof all);
+        phi_content all = PHI_ZERO;
         all.kind = PHI_CONTENT_TEXT;
         fine = !words.failed && phi__arena_str(&out->arena, phi__buf_str(&words), &all.text);
         for (i = 0; fine && i < out->count; i++)
@@ -411,27 +380,23 @@ static bool phi__mcp_calls_read(const phi__mcp_call *c, const phi_json *result,
     return phi__mcp_calls_check(c, structured, out) && phi__mcp_calls_details(result, out);
 }
 
-static void phi__mcp_calls_answered(phi__mcp_call *c, const phi_json *result) {
-    phi__mcp_outcome out;
-    memset(&out, 0, sizeof out);
-    phi_arena_init(&out.arena, c->memory, 0);
-    phi__buf_init(&out.details, c->memory);
-    if (!phi_json_is(result, PHI_JSON_OBJECT))
-        phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
-    else if (phi__mcp_calls_read(c, result, &out))
-        phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);
-    else
-        phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
-    phi__buf_free(&out.details);
-    phi_arena_free(&out.arena);
-}
-
 static void phi__mcp_calls_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_call *c = (phi__mcp_call *)ctx;
     c->request = NULL;
-    if (reply->status == PHI_OK)
-        phi__mcp_calls_answered(c, reply->result);
-    else if (reply->status == PHI_NO_MEMORY)
+    if (reply->status == PHI_OK) {
+        const phi_json *result = reply->result;
+        phi__mcp_outcome out = PHI_ZERO;
+        phi_arena_init(&out.arena, c->memory, 0);
+        phi__buf_init(&out.details, c->memory);
+        if (!phi_json_is(result, PHI_JSON_OBJECT))
+            phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
+        else if (phi__mcp_calls_read(c, result, &out))
+            phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);
+        else
+            phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
+        phi__buf_free(&out.details);
+        phi_arena_free(&out.arena);
+    } else if (reply->status == PHI_NO_MEMORY)
         phi__mcp_calls_fail_str(c, PHI__LIT("Out of memory"));
     else
         phi__mcp_calls_fail(c, reply->code, reply->message);
@@ -457,9 +422,8 @@ static phi_status phi__mcp_calls_headers(phi__mcp_call *c, phi_arena *arena,
                                          phi__mcp_request_desc *desc) {
     phi_json *arguments = NULL;
     phi_mcp_pair *pairs = NULL;
-    phi_status status;
     if (c->tool->marked == NULL) return PHI_OK;
-    status = phi_json_parse(arena, c->arguments, 0, &arguments, NULL);
+    phi_status status = phi_json_parse(arena, c->arguments, 0, &arguments, NULL);
     if (status != PHI_OK) return status;
     status = phi__mcp_headers_of(c->tool->marked, arguments, arena, &pairs, &desc->header_count);
     desc->headers = pairs;
@@ -467,11 +431,9 @@ static phi_status phi__mcp_calls_headers(phi__mcp_call *c, phi_arena *arena,
 }
 
 static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
-    phi__mcp_request_desc desc;
-    phi_status status;
     phi_arena arena;
     phi__buf params;
-    memset(&desc, 0, sizeof desc);
+    phi__mcp_request_desc desc = PHI_ZERO;
     phi_arena_init(&arena, c->memory, 0);
     phi__buf_init(&params, c->memory);
     phi__buf_text(&params, "{\"name\":");
@@ -487,19 +449,11 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
     desc.progress = phi__mcp_calls_progress;
     desc.done = phi__mcp_calls_done;
     desc.ctx = c;
-    status = params.failed ? PHI_NO_MEMORY : phi__mcp_calls_headers(c, &arena, &desc);
+    phi_status status = params.failed ? PHI_NO_MEMORY : phi__mcp_calls_headers(c, &arena, &desc);
     if (status == PHI_OK) status = phi__mcp_session_send(c->tool->mcp, &desc, &c->request);
     phi__buf_free(&params);
     phi_arena_free(&arena);
     return status;
-}
-
-static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
-    const char *why = phi_mcp_get_info(c->tool->mcp).message;
-    char words[400];
-    (void)snprintf(words, sizeof words, "the server is not connected%s%s",
-                   why[0] != '\0' ? ": " : "", why);
-    phi__mcp_calls_fail(c, 0, phi_str_of(words));
 }
 
 /* Sends, or waits for the connection, or fails. */
@@ -513,7 +467,11 @@ static void phi__mcp_calls_go(phi__mcp_call *c) {
         return;
     }
     if (state != PHI_MCP_READY) {
-        phi__mcp_calls_unconnected(c);
+        const char *why = phi_mcp_get_info(c->tool->mcp).message;
+        char words[400];
+        (void)snprintf(words, sizeof words, "the server is not connected%s%s",
+                       why[0] != '\0' ? ": " : "", why);
+        phi__mcp_calls_fail(c, 0, phi_str_of(words));
         return;
     }
     status = phi__mcp_calls_send(c);
@@ -544,10 +502,9 @@ static phi_status phi__mcp_calls_look(phi_arena *arena, const phi__mcp_tool *too
 static bool phi__mcp_calls_fit(const phi__mcp_call *c, char *words, size_t size) {
     phi_schema_error error;
     phi_arena scratch;
-    phi_status status;
     error.message[0] = '\0';
     phi_arena_init(&scratch, c->memory, 0);
-    status = phi__mcp_calls_look(&scratch, c->tool, c->arguments, &error);
+    phi_status status = phi__mcp_calls_look(&scratch, c->tool, c->arguments, &error);
     phi_arena_free(&scratch);
     if (status == PHI_OK || status == PHI_UNSUPPORTED) return true;
     if (status == PHI_NO_MEMORY)
@@ -608,13 +565,6 @@ static phi_flow phi__mcp_calls_resume(void *user_data, phi_call call, phi_str ar
         return phi__mcp_calls_start(user_data, call, arguments);
     (void)phi_call_fail(call, words);
     return PHI_DONE;
-}
-
-/* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
-static void phi__mcp_calls_fill(phi_tool *tool) {
-    tool->start = phi__mcp_calls_start;
-    tool->cancel = phi__mcp_calls_cancel;
-    tool->resume = phi__mcp_calls_resume;
 }
 
 /* ======== The tools of a connection: listed when it is ready and when they change, compared
@@ -690,10 +640,9 @@ static const phi__mcp_tool *phi__mcp_tools_find(const phi__map *map, phi_str nam
 }
 
 static bool phi__mcp_tools_index(phi__mcp_tools *t, phi__map *map, phi__mcp_toolbox *box) {
-    size_t i;
     phi__map_init(map, phi__mcp_session_memory(t->mcp));
     if (!phi__map_reserve(map, box->count)) return false;
-    for (i = 0; i < box->count; i++)
+    for (size_t i = 0; i < box->count; i++)
         phi__map_add(map, phi__hash(box->items[i].shown.name, 0), &box->items[i]);
     return true;
 }
@@ -709,9 +658,8 @@ static bool phi__mcp_tools_diff(phi__mcp_tools *t, phi__mcp_toolbox *was, phi__m
                                 phi__buf *words) {
     phi__map before, after;
     bool fine = phi__mcp_tools_index(t, &before, was);
-    size_t i;
     fine = phi__mcp_tools_index(t, &after, box) && fine;
-    for (i = 0; fine && i < box->count; i++) {
+    for (size_t i = 0; fine && i < box->count; i++) {
         const phi__mcp_tool *item = &box->items[i];
         const phi__mcp_tool *old = phi__mcp_tools_find(&before, item->shown.name);
         if (old == NULL)
@@ -720,7 +668,7 @@ static bool phi__mcp_tools_diff(phi__mcp_tools *t, phi__mcp_toolbox *was, phi__m
                  old->shown.held != item->shown.held)
             phi__mcp_tools_diff_put(words, '~', item->shown.name);
     }
-    for (i = 0; fine && i < was->count; i++)
+    for (size_t i = 0; fine && i < was->count; i++)
         if (phi__mcp_tools_find(&after, was->items[i].shown.name) == NULL)
             phi__mcp_tools_diff_put(words, '-', was->items[i].shown.name);
     phi__map_free(&before);
@@ -777,7 +725,6 @@ static bool phi__mcp_tools_twice(const phi__mcp_tools *t, phi_str name) {
 static bool phi__mcp_tools_item(phi__mcp_pages *pages, const phi_json *tool) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     phi_str name = phi__json_text_of(phi_json_get(tool, "name"));
-    phi__mcp_definition *to;
     if (name.len == 0 || phi__mcp_tools_twice(t, name)) {
         phi__mcp_tools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
         return true;
@@ -788,7 +735,7 @@ static bool phi__mcp_tools_item(phi__mcp_pages *pages, const phi_json *tool) {
         if (grown == NULL) return false;
         t->definitions = (phi__mcp_definition *)grown;
     }
-    to = &t->definitions[t->count];
+    phi__mcp_definition *to = &t->definitions[t->count];
     to->held = false;
     if (!phi__map_room(&t->names) || !phi__arena_str(&t->arena, name, &to->original) ||
         !phi__mcp_toolbox_define(tool, &t->arena, &to->definition))
@@ -816,15 +763,23 @@ static bool phi__mcp_tools_compare(phi__mcp_tools *t, phi__mcp_definition *defin
 static bool phi__mcp_tools_build(phi__mcp_tools *t) {
     const phi_mcp_desc *desc = phi__mcp_session_desc(t->mcp);
     phi__mcp_toolbox *box = NULL;
-    size_t i;
-    for (i = 0; i < t->count; i++)
+    for (size_t i = 0; i < t->count; i++)
         if (!phi__mcp_tools_compare(t, &t->definitions[i])) return false;
     if (phi__mcp_toolbox_new(t->mcp, t->definitions, t->count, phi__mcp_tools_marks(t),
                              &t->functions, phi__mcp_tools_warn, t, &box) != PHI_OK)
         return false;
     phi__mcp_tools_install(t, box);
-    phi__mcp_known_round(&t->known, (size_t)desc->max_list * 2,
-                         phi__mul(desc->max_message_bytes, 2));
+    /* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`
+       tools and most_bytes. */
+    phi__mcp_known *known = &t->known;
+    size_t most = (size_t)desc->max_list * 2;
+    size_t most_bytes = phi__mul(desc->max_message_bytes, 2);
+    while ((known->count > most || known->bytes > most_bytes) && known->tools.first != NULL) {
+        phi__mcp_known_tool *oldest = PHI__OWNER(known->tools.first, phi__mcp_known_tool, link);
+        if (oldest->round == known->round) break;
+        phi__mcp_known_drop(known, oldest);
+    }
+    known->round++;
     return true;
 }
 
@@ -858,7 +813,7 @@ static void phi__mcp_tools_later(phi__mcp_tools *t) {
 
 static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *reply) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
-    bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED, again;
+    bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED;
     phi_mcp *mcp = t->mcp;
     char words[400];
     t->listed_us = phi__mcp_tools_now_us(t);
@@ -875,7 +830,7 @@ static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *re
                        (int)phi__min(reply->message.len, 300), reply->message.at);
         phi__mcp_tools_say(t, words);
     }
-    again = t->again && !lost;
+    bool again = t->again && !lost;
     phi__mcp_tools_drop_list(t);
     t->again = false;
     if (again) phi__mcp_tools_later(t);
@@ -884,7 +839,6 @@ static void phi__mcp_tools_listed(phi__mcp_pages *pages, const phi_mcp_reply *re
 }
 
 static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
-    phi_status status;
     if (t->listing) {
         t->again = true;
         return PHI_OK;
@@ -896,7 +850,7 @@ static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
     t->pages.key = "tools";
     t->pages.item = phi__mcp_tools_item;
     t->pages.done = phi__mcp_tools_listed;
-    status = phi__mcp_pages_begin(&t->pages);
+    phi_status status = phi__mcp_pages_begin(&t->pages);
     if (status != PHI_OK) phi__mcp_tools_drop_list(t);
     return status;
 }
@@ -931,13 +885,12 @@ static phi_status phi__mcp_tools_take(void *user_data, const phi_tool **tools, s
 
 static void phi__mcp_tools_release(void *user_data, const phi_tool *tools) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    phi__link *link;
     t->users--;
     if (t->now != NULL && t->now->tools == tools) {
         phi__mcp_tools_leave(t, t->now);
         return;
     }
-    for (link = t->old.first; link != NULL; link = link->next) {
+    for (phi__link *link = t->old.first; link != NULL; link = link->next) {
         phi__mcp_toolbox *box = PHI__OWNER(link, phi__mcp_toolbox, link);
         if (box->tools != tools) continue;
         phi__mcp_tools_leave(t, box);
@@ -997,8 +950,14 @@ static void phi__mcp_tools_free(phi_mcp *mcp, void *part) {
         phi__mcp_toolbox_free(mcp, box);
     }
     if (t->now != NULL) phi__mcp_toolbox_free(mcp, t->now);
-    phi__mcp_known_free(&t->known);
-    phi__mcp_news_free(mcp, &t->news);
+    phi__mcp_known *known = &t->known;
+    while (known->tools.first != NULL)
+        phi__mcp_known_drop(known, PHI__OWNER(known->tools.first, phi__mcp_known_tool, link));
+    phi__map_free(&known->map);
+    phi__mcp_news *news = &t->news;
+    phi__mcp_news_item *item;
+    while ((item = phi__mcp_news_take(news)) != NULL)
+        phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
     phi__free(phi__mcp_session_memory(mcp), t, sizeof *t);
 }
 
@@ -1021,7 +980,11 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp) {
     t->source.version = phi__mcp_tools_version;
     t->source.take = phi__mcp_tools_take;
     t->source.release = phi__mcp_tools_release;
-    phi__mcp_calls_fill(&t->functions);
+    /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
+    phi_tool *tool = &t->functions;
+    tool->start = phi__mcp_calls_start;
+    tool->cancel = phi__mcp_calls_cancel;
+    tool->resume = phi__mcp_calls_resume;
     phi_arena_init(&t->arena, memory, 0);
     phi__map_init(&t->names, memory);
     phi__mcp_known_init(&t->known, memory);
@@ -1041,11 +1004,10 @@ static size_t phi__mcp_tools_count(const phi__mcp_tools *t) {
 
 PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
     const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    const phi__mcp_known_tool *known;
-    phi_mcp_tool *shown;
     if (index >= phi__mcp_tools_count(t)) return NULL;
-    shown = &t->now->items[index].shown;
-    known = shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+    phi_mcp_tool *shown = &t->now->items[index].shown;
+    const phi__mcp_known_tool *known =
+        shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
     shown->new_hash = known != NULL ? known->waiting_hash : NULL;
     return shown;
 }
@@ -1057,13 +1019,12 @@ static void phi__mcp_tools_quiet(void *ctx, phi_str original, const char *messag
 /* The list as it is, with one definition that was accepted. */
 static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
     phi_memory *memory = phi__mcp_session_memory(t->mcp);
-    size_t count = t->now->count, i;
+    size_t count = t->now->count;
     size_t bytes = count * sizeof(phi__mcp_definition);
     phi__mcp_definition *all = (phi__mcp_definition *)phi__alloc(memory, bytes);
     phi__mcp_toolbox *box = NULL;
-    phi_status status;
     if (all == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi__mcp_tool *item = &t->now->items[i];
         const phi__mcp_known_tool *known = phi__mcp_known_find(&t->known, item->shown.original);
         bool this_one = phi_str_equal(item->shown.original, accepted);
@@ -1071,8 +1032,8 @@ static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
         all[i].definition = this_one && known != NULL ? known->waiting : item->definition;
         all[i].held = item->shown.held && !this_one;
     }
-    status = phi__mcp_toolbox_new(t->mcp, all, count, phi__mcp_tools_marks(t), &t->functions,
-                                  phi__mcp_tools_quiet, t, &box);
+    phi_status status = phi__mcp_toolbox_new(t->mcp, all, count, phi__mcp_tools_marks(t),
+                                             &t->functions, phi__mcp_tools_quiet, t, &box);
     phi__free(memory, all, bytes);
     if (status == PHI_OK) phi__mcp_tools_install(t, box);
     return status;
@@ -1080,15 +1041,14 @@ static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
     phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    size_t count = phi__mcp_tools_count(t), i;
-    for (i = 0; name != NULL && i < count; i++) {
+    size_t count = phi__mcp_tools_count(t);
+    for (size_t i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
-        phi__mcp_known_tool *known;
-        phi_status status;
         if (!phi__str_is(shown->name, name)) continue;
-        known = shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+        phi__mcp_known_tool *known =
+            shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
         if (known == NULL) return PHI_OK;
-        status = phi__mcp_tools_again(t, known->name);
+        phi_status status = phi__mcp_tools_again(t, known->name);
         if (status == PHI_OK) phi__mcp_known_accept(&t->known, known);
         return status;
     }

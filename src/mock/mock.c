@@ -47,9 +47,8 @@ typedef struct phi__mock_talk {
 static bool phi__mock_keep_tools(phi_arena *arena, phi_model_request *to) {
     phi_tool_spec *tools = (phi_tool_spec *)phi__arena_zero(
         arena, phi__mul(phi__max(to->tool_count, 1), sizeof *tools));
-    size_t i;
     if (tools == NULL) return false;
-    for (i = 0; i < to->tool_count; i++) {
+    for (size_t i = 0; i < to->tool_count; i++) {
         const phi_tool_spec *from = &to->tools[i];
         tools[i].strict = from->strict;
         if (!phi__arena_str(arena, from->name, &tools[i].name) ||
@@ -65,9 +64,8 @@ static bool phi__mock_keep_tools(phi_arena *arena, phi_model_request *to) {
 static bool phi__mock_keep_messages(phi_arena *arena, phi_model_request *to) {
     const phi_message **list = (const phi_message **)phi_arena_alloc(
         arena, phi__mul(phi__max(to->message_count, 1), sizeof *list));
-    size_t i;
     if (list == NULL) return false;
-    for (i = 0; i < to->message_count; i++) {
+    for (size_t i = 0; i < to->message_count; i++) {
         list[i] = phi_message_copy(to->messages[i], arena);
         if (list[i] == NULL) return false;
     }
@@ -98,9 +96,8 @@ static bool phi__mock_grow(phi__mock *m) {
 
 static bool phi__mock_keep(phi__mock *m, const phi_model_request *request) {
     phi_arena *arena = &m->arena;
-    phi_model_request *to;
     if (!phi__mock_grow(m)) return false;
-    to = &m->requests[m->shown.request_count];
+    phi_model_request *to = &m->requests[m->shown.request_count];
     *to = *request;
     to->model = &m->shown.model;
     if (!phi__mock_keep_messages(arena, to) || !phi__mock_keep_tools(arena, to) ||
@@ -135,31 +132,8 @@ static phi_status phi__mock_open(void *user_data, const phi_model_request *reque
     return PHI_OK;
 }
 
-static void phi__mock_none_left(const phi__mock *m, size_t number, phi_answer *answer) {
-    const phi_model_request *request = &m->requests[number - 1];
-    const phi_message *last =
-        request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
-    phi_str text =
-        last != NULL && last->content_count > 0 ? last->content[0].text : phi__str("", 0);
-    char words[256];
-    (void)snprintf(words, sizeof words, "phi_mock: no answer is left for request %u: %s \"%.*s\"",
-                   (unsigned)number,
-                   last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
-                   (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
-    phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
-}
-
-/* Returns the next word and the blanks that follow it. */
-static phi_str phi__mock_word(phi_str text, size_t at) {
-    size_t end = at;
-    while (end < text.len && text.at[end] != ' ') end++;
-    while (end < text.len && text.at[end] == ' ') end++;
-    return phi__str(text.at + at, end - at);
-}
-
 static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_answer *answer) {
-    const phi__mock_toolcall *call;
-    for (call = said->calls; call != NULL; call = call->next) {
+    for (const phi__mock_toolcall *call = said->calls; call != NULL; call = call->next) {
         char id[32];
         (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
         phi_answer_call(answer, phi_str_of(id), call->tool);
@@ -177,7 +151,18 @@ static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) 
     phi__mock_talk *talk = (phi__mock_talk *)call;
     const phi__mock_answer *said = talk->answer;
     if (said == NULL) {
-        phi__mock_none_left(m, talk->number, answer);
+        size_t number = talk->number;
+        const phi_model_request *request = &m->requests[number - 1];
+        const phi_message *last =
+            request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
+        phi_str text =
+            last != NULL && last->content_count > 0 ? last->content[0].text : phi__str("", 0);
+        char words[256];
+        (void)snprintf(words, sizeof words,
+                       "phi_mock: no answer is left for request %u: %s \"%.*s\"", (unsigned)number,
+                       last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
+                       (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
+        phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
         return PHI_POLL_DONE;
     }
     if (phi__io_now_us(m->rt->io) < talk->from_us) return PHI_POLL_AGAIN;
@@ -186,7 +171,12 @@ static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) 
         return PHI_POLL_DONE;
     }
     if (talk->at < said->text.len) {
-        phi_str word = phi__mock_word(said->text, talk->at);
+        phi_str text = said->text;
+        size_t at = talk->at;
+        size_t end = at;
+        while (end < text.len && text.at[end] != ' ') end++;
+        while (end < text.len && text.at[end] == ' ') end++;
+        phi_str word = phi__str(text.at + at, end - at);
         phi_answer_text(answer, word);
         talk->at += word.len;
     }
@@ -204,16 +194,6 @@ static void phi__mock_release(void *user_data) {
     phi__mock *m = (phi__mock *)user_data;
     phi_arena_free(&m->arena);
     phi__free(&m->rt->memory, m, sizeof *m);
-}
-
-static void phi__mock_make_provider(phi__mock *m) {
-    phi_provider *provider = &m->shown.provider;
-    provider->protocol = m->name;
-    provider->user_data = m;
-    provider->open = phi__mock_open;
-    provider->poll = phi__mock_poll;
-    provider->close = phi__mock_close;
-    provider->release = phi__mock_release;
 }
 
 /* ---- the script ---- */
@@ -254,7 +234,13 @@ PHI_API phi_mock *phi_mock_new(phi_runtime *rt) {
     while (phi__provider_find(rt, phi_str_of(m->name)) != NULL)
         (void)snprintf(m->name, sizeof m->name, "mock%u", ++n);
     m->shown.model.protocol = m->shown.model.id = m->name;
-    phi__mock_make_provider(m);
+    phi_provider *provider = &m->shown.provider;
+    provider->protocol = m->name;
+    provider->user_data = m;
+    provider->open = phi__mock_open;
+    provider->poll = phi__mock_poll;
+    provider->close = phi__mock_close;
+    provider->release = phi__mock_release;
     if (phi_register_provider(rt, &m->shown.provider) != PHI_OK) {
         phi__mock_release(m);
         return NULL;

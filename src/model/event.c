@@ -58,8 +58,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
 /* ======== Makes failures, and the statuses that go with them. */
 
 PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words) {
-    phi_failure failure;
-    memset(&failure, 0, sizeof failure);
+    phi_failure failure = PHI_ZERO;
     failure.kind = kind;
     failure.retryable = retryable;
     failure.message = phi_str_of(words);

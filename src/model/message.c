@@ -50,11 +50,10 @@ static void phi__citations_place(phi_citation *c, const phi_json *node) {
     static const char *const places[] = {"documentChar", "documentPage", "documentChunk",
                                          "searchResultLocation"};
     const phi_json *location = phi_json_get(node, "location");
-    size_t i;
     c->in_source = phi__citations_range(c, node, "start_char_index", "end_char_index") ||
                    phi__citations_range(c, node, "start_page_number", "end_page_number") ||
                    phi__citations_range(c, node, "start_block_index", "end_block_index");
-    for (i = 0; i < PHI__COUNT(places) && !c->in_source; i++)
+    for (size_t i = 0; i < PHI__COUNT(places) && !c->in_source; i++)
         c->in_source = phi__citations_range(c, phi_json_get(location, places[i]), "start", "end");
 }
 
@@ -76,8 +75,7 @@ static void phi__citations_plain(phi__citations *list, const phi_json *node) {
     static const char *const web[] = {"url", NULL};
     phi_citation c = PHI_ZERO;
     const phi_json *member;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(inside); i++) {
+    for (size_t i = 0; i < PHI__COUNT(inside); i++) {
         member = phi_json_get(node, inside[i]);
         if (!phi_json_is(member, PHI_JSON_OBJECT)) continue;
         node = member;
@@ -108,8 +106,7 @@ static void phi__citations_support(phi__citations *list, const phi_json *support
         uint64_t place = phi__json_get_uint(index, UINT64_MAX);
         const phi_json *chunk = place < chunks->count ? chunks->at[place] : NULL;
         phi_citation c = PHI_ZERO;
-        size_t i;
-        for (i = 0; i < PHI__COUNT(kinds); i++) {
+        for (size_t i = 0; i < PHI__COUNT(kinds); i++) {
             const phi_json *source = phi_json_get(chunk, kinds[i]);
             if (!phi_json_is(source, PHI_JSON_OBJECT)) continue;
             c.url = phi__citations_str(source, urls);
@@ -152,17 +149,17 @@ static void phi__citations_supports(phi__citations *list, const phi_json *suppor
 static bool phi__citations_google(phi__citations *list, const phi_json *node) {
     static const char *const lists[] = {"citationSources", "citations"};
     const phi_json *grounding = phi_json_get(node, "groundingMetadata");
-    const phi_json *metadata = phi_json_get(node, "citationMetadata"), *chunks, *supports;
-    size_t before = list->count, i;
+    const phi_json *metadata = phi_json_get(node, "citationMetadata");
+    size_t before = list->count;
     bool is = grounding != NULL || metadata != NULL;
     if (grounding == NULL) grounding = node;
     if (metadata == NULL) metadata = node;
-    chunks = phi_json_get(grounding, "groundingChunks");
-    supports = phi_json_get(grounding, "groundingSupports");
+    const phi_json *chunks = phi_json_get(grounding, "groundingChunks");
+    const phi_json *supports = phi_json_get(grounding, "groundingSupports");
     is = is || phi_json_is(chunks, PHI_JSON_ARRAY) || phi_json_is(supports, PHI_JSON_ARRAY);
     phi__citations_supports(list, supports, chunks);
     if (list->count == before) phi__citations_each(list, chunks); /* sources of all of it */
-    for (i = 0; i < PHI__COUNT(lists); i++) {
+    for (size_t i = 0; i < PHI__COUNT(lists); i++) {
         const phi_json *sources = phi_json_get(metadata, lists[i]);
         is = is || phi_json_is(sources, PHI_JSON_ARRAY);
         phi__citations_each(list, sources);
@@ -185,14 +182,13 @@ PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
                                  const phi_citation **out, size_t *count) {
     phi__citations list = PHI_ZERO;
     phi_json *root = NULL;
-    phi_arena_mark mark;
-    phi_status status;
     if (content == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
     *out = NULL;
     *count = 0;
     if (content->citations.len == 0) return PHI_OK;
-    mark = phi_arena_save(arena);
-    status = phi_json_parse(arena, content->citations, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_status status =
+        phi_json_parse(arena, content->citations, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_OK && !phi_json_is(root, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) {
         list.arena = arena;
@@ -244,35 +240,8 @@ static bool phi__message_copy_content(const phi_content *from, phi_content *to, 
            phi__message_copy_str(arena, from->citations, &to->citations);
 }
 
-static bool phi__message_copy_strings(const phi_message *from, phi_message *to, phi_arena *arena) {
-    return phi__message_copy_str(arena, from->loop_id, &to->loop_id) &&
-           phi__message_copy_str(arena, from->raw_stop_reason, &to->raw_stop_reason) &&
-           phi__message_copy_str(arena, from->model, &to->model) &&
-           phi__message_copy_str(arena, from->provider, &to->provider) &&
-           phi__message_copy_str(arena, from->protocol, &to->protocol) &&
-           phi__message_copy_str(arena, from->error_message, &to->error_message) &&
-           phi__message_copy_str(arena, from->tool_call_id, &to->tool_call_id) &&
-           phi__message_copy_str(arena, from->tool_name, &to->tool_name) &&
-           phi__message_copy_str(arena, from->details, &to->details) &&
-           phi__message_copy_str(arena, from->extension_kind, &to->extension_kind) &&
-           phi__message_copy_str(arena, from->extension_data, &to->extension_data);
-}
-
-static const phi_message_extra *phi__message_copy_extra(const phi_message_extra *from,
-                                                        phi_arena *arena) {
-    phi_message_extra *to = (phi_message_extra *)phi_arena_alloc(arena, sizeof *to);
-    return to != NULL && phi__message_copy_str(arena, from->node_id, &to->node_id) &&
-                   phi__message_copy_str(arena, from->parent_id, &to->parent_id) &&
-                   phi__message_copy_str(arena, from->tags, &to->tags) &&
-                   phi__message_copy_str(arena, from->provenance_hint, &to->provenance_hint) &&
-                   phi__message_copy_str(arena, from->role, &to->role)
-               ? to
-               : NULL;
-}
-
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out) {
     phi_content *content = NULL;
-    size_t i;
     *out = *message;
     if (message->content_count > 0) {
         content = (phi_content *)phi_arena_alloc(arena,
@@ -280,13 +249,32 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
         if (content == NULL) return false;
     }
     out->content = content;
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         if (!phi__message_copy_content(&message->content[i], &content[i], arena)) return false;
     if (message->extra != NULL) {
-        out->extra = phi__message_copy_extra(message->extra, arena);
+        const phi_message_extra *from = message->extra;
+        phi_message_extra *to = (phi_message_extra *)phi_arena_alloc(arena, sizeof *to);
+        out->extra =
+            to != NULL && phi__message_copy_str(arena, from->node_id, &to->node_id) &&
+                    phi__message_copy_str(arena, from->parent_id, &to->parent_id) &&
+                    phi__message_copy_str(arena, from->tags, &to->tags) &&
+                    phi__message_copy_str(arena, from->provenance_hint, &to->provenance_hint) &&
+                    phi__message_copy_str(arena, from->role, &to->role)
+                ? to
+                : NULL;
         if (out->extra == NULL) return false;
     }
-    return phi__message_copy_strings(message, out, arena);
+    return phi__message_copy_str(arena, message->loop_id, &out->loop_id) &&
+           phi__message_copy_str(arena, message->raw_stop_reason, &out->raw_stop_reason) &&
+           phi__message_copy_str(arena, message->model, &out->model) &&
+           phi__message_copy_str(arena, message->provider, &out->provider) &&
+           phi__message_copy_str(arena, message->protocol, &out->protocol) &&
+           phi__message_copy_str(arena, message->error_message, &out->error_message) &&
+           phi__message_copy_str(arena, message->tool_call_id, &out->tool_call_id) &&
+           phi__message_copy_str(arena, message->tool_name, &out->tool_name) &&
+           phi__message_copy_str(arena, message->details, &out->details) &&
+           phi__message_copy_str(arena, message->extension_kind, &out->extension_kind) &&
+           phi__message_copy_str(arena, message->extension_data, &out->extension_data);
 }
 
 /* ---- writing ---- */
@@ -304,12 +292,11 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status = PHI_BUSY;
-    bool is;
     phi__json_read_begin(&reader, scratch, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
                          PHI__MESSAGE_DEPTH);
     while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
     (void)phi__json_read_result(&reader, &root, NULL);
-    is = status == PHI_OK && (strings_too || !phi_json_is(root, PHI_JSON_STRING));
+    bool is = status == PHI_OK && (strings_too || !phi_json_is(root, PHI_JSON_STRING));
     if (is && key != NULL) phi__json_write_key(out, phi_str_of(key));
     if (is) status = phi__json_write(out, root, 0);
     if (status == PHI_NO_MEMORY) out->failed = true;
@@ -444,24 +431,11 @@ PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage)
 
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message,
                                      phi_arena *scratch) {
-    size_t i;
     phi__json_write_key(out, PHI__LIT("content"));
     phi__buf_char(out, '[');
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         phi__message_put_content(out, &message->content[i], scratch);
     phi__buf_char(out, ']');
-}
-
-/* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
-static void phi__message_put_prefix(phi__buf *out, const phi_message *message) {
-    char digits[33];
-    uint64_t n = message->prefix;
-    int i;
-    if (message->prefix == 0) return;
-    for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
-    for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
-        digits[i] = "0123456789abcdef"[n & 15];
-    phi__message_put_member(out, "prefix", phi__str(digits, 32));
 }
 
 static void phi__message_put_assistant(phi__buf *out, const phi_message *message) {
@@ -473,7 +447,15 @@ static void phi__message_put_assistant(phi__buf *out, const phi_message *message
     phi__message_put_optional(out, "api", message->protocol);
     phi__message_put_usage(out, &message->usage);
     phi__message_put_optional(out, "error_message", message->error_message);
-    phi__message_put_prefix(out, message);
+    /* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
+    char digits[33];
+    uint64_t n = message->prefix;
+    int i;
+    if (message->prefix == 0) return;
+    for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
+    for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
+        digits[i] = "0123456789abcdef"[n & 15];
+    phi__message_put_member(out, "prefix", phi__str(digits, 32));
 }
 
 static void phi__message_put_extra(phi__buf *out, const phi_message_extra *extra,
@@ -485,23 +467,18 @@ static void phi__message_put_extra(phi__buf *out, const phi_message_extra *extra
     (void)phi__message_put_json(out, "provenanceHint", extra->provenance_hint, true, scratch);
 }
 
-static void phi__message_put_extension(phi__buf *out, const phi_message *message,
-                                       phi_arena *scratch) {
-    phi_str role = phi_str_of(phi__message_role_word(PHI_ROLE_EXTENSION));
-    if (message->extra != NULL && message->extra->role.len > 0) role = message->extra->role;
-    phi__message_put_member(out, "role", role);
-    phi__message_put_member(out, "kind", message->extension_kind);
-    phi__json_write_key(out, PHI__LIT("data"));
-    if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
-        phi__buf_text(out, "null");
-    phi__message_put_extra(out, message->extra, scratch);
-    phi__buf_char(out, '}');
-}
-
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__buf_char(out, '{');
     if (message->role == PHI_ROLE_EXTENSION) {
-        phi__message_put_extension(out, message, scratch);
+        phi_str role = phi_str_of(phi__message_role_word(PHI_ROLE_EXTENSION));
+        if (message->extra != NULL && message->extra->role.len > 0) role = message->extra->role;
+        phi__message_put_member(out, "role", role);
+        phi__message_put_member(out, "kind", message->extension_kind);
+        phi__json_write_key(out, PHI__LIT("data"));
+        if (!phi__message_put_json(out, NULL, message->extension_data, true, scratch))
+            phi__buf_text(out, "null");
+        phi__message_put_extra(out, message->extra, scratch);
+        phi__buf_char(out, '}');
         return;
     }
     phi__message_put_member(out, "role", phi_str_of(phi__message_role_word((size_t)message->role)));
@@ -597,12 +574,12 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
     phi__buf buf;
     phi_arena scratch;
-    phi_status status;
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__message_put(&buf, message, &scratch);
     phi_arena_free(&scratch);
-    status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK : PHI_NO_MEMORY;
+    phi_status status =
+        !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK : PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;
 }
@@ -628,8 +605,7 @@ static const char *const phi__message_apis[][2] = {
     {"bedrock_converse_stream", "bedrock_converse_stream"}};
 
 PHI__FN const char *phi__message_read_api(phi_str protocol) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__message_apis); i++)
         if (phi__str_is(protocol, phi__message_apis[i][0]) ||
             phi__str_is(protocol, phi__message_apis[i][1]))
             return phi__message_apis[i][0];
@@ -666,8 +642,7 @@ PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena,
 }
 
 static phi_str phi__message_read_protocol(phi_str api) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__message_apis); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__message_apis); i++)
         if (phi__str_is(api, phi__message_apis[i][0])) return phi_str_of(phi__message_apis[i][1]);
     return api;
 }
@@ -701,9 +676,8 @@ static const phi_str phi__message_block_names[] = {PHI__MESSAGE_BLOCK_LIST(PHI_X
 static bool phi__message_read_get_content(phi__message_reader *r, const phi_json *node,
                                           phi_content *out) {
     const phi_json *in[PHI__MESSAGE_BLOCK_COUNT];
-    phi_str type;
     phi__json_get_pick(node, phi__message_block_names, PHI__MESSAGE_BLOCK_COUNT, in);
-    type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TYPE]);
+    phi_str type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TYPE]);
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text")) {
         out->kind = PHI_CONTENT_TEXT;
@@ -802,8 +776,7 @@ static phi_stop_reason phi__message_read_get_stop(phi_str text) {
 }
 
 static phi_role phi__message_read_get_role(phi_str text) {
-    size_t i;
-    for (i = 1; i < PHI_ROLE_EXTENSION; i++)
+    for (size_t i = 1; i < PHI_ROLE_EXTENSION; i++)
         if (phi__str_is(text, phi__message_role_word(i))) return (phi_role)i;
     return PHI_ROLE_EXTENSION;
 }
@@ -838,17 +811,6 @@ enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__message_names[] = {PHI__MESSAGE_LIST(PHI_X)};
 #undef PHI_X
-
-static phi_status phi__message_read_extension(phi__message_reader *r, const phi_json *const *in,
-                                              phi_message *out) {
-    const phi_json *data = in[PHI__MESSAGE_IN_DATA];
-    if (!phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) || data == NULL)
-        return phi__message_read_bad(r, "role: expected user, assistant, toolResult, or a kind and "
-                                        "data of an extension");
-    out->extension_kind = phi__message_read_str(in[PHI__MESSAGE_IN_KIND]);
-    return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY ? PHI_NO_MEMORY
-                                                                                    : PHI_OK;
-}
 
 static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
     const phi_json *loop_id = phi_json_get(turn, "loopId");
@@ -898,8 +860,7 @@ static bool phi__message_read_is_extension(const phi_json *const *in) {
 /* Sixteen hexadecimal digits; anything else is 0. */
 static uint64_t phi__message_read_hash(phi_str digits) {
     uint64_t n = 0;
-    size_t i;
-    for (i = 0; i < digits.len; i++) {
+    for (size_t i = 0; i < digits.len; i++) {
         char c = digits.at[i];
         if (c >= '0' && c <= '9')
             n = n << 4 | (uint64_t)(c - '0');
@@ -921,23 +882,31 @@ static void phi__message_read_prefix(const phi_json *node, phi_message *out) {
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
     const phi_json *in[PHI__MESSAGE_IN_COUNT];
-    phi_status status;
-    phi_str role;
     memset(out, 0, sizeof *out);
     if (!phi_json_is(root, PHI_JSON_OBJECT))
         return phi__message_read_bad(r, "expected an object: a message");
     phi__json_get_pick(root, phi__message_names, PHI__MESSAGE_IN_COUNT, in);
     if (!phi_json_is(in[PHI__MESSAGE_IN_ROLE], PHI_JSON_STRING))
         return phi__message_read_bad(r, "role: expected a string, such as \"user\"");
-    role = phi__message_read_str(in[PHI__MESSAGE_IN_ROLE]);
+    phi_str role = phi__message_read_str(in[PHI__MESSAGE_IN_ROLE]);
     out->role =
         phi__message_read_is_extension(in) ? PHI_ROLE_EXTENSION : phi__message_read_get_role(role);
     out->timestamp_ms = phi_json_int(in[PHI__MESSAGE_IN_TIMESTAMP], 0);
     phi__message_read_turn(in[PHI__MESSAGE_IN_TURN], out);
     if (out->role != PHI_ROLE_EXTENSION || phi__str_is(role, "extension")) role.len = 0;
-    status = phi__message_read_extra(r, in, role, out);
+    phi_status status = phi__message_read_extra(r, in, role, out);
     if (status != PHI_OK) return status;
-    if (out->role == PHI_ROLE_EXTENSION) return phi__message_read_extension(r, in, out);
+    if (out->role == PHI_ROLE_EXTENSION) {
+        const phi_json *data = in[PHI__MESSAGE_IN_DATA];
+        if (!phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) || data == NULL)
+            return phi__message_read_bad(
+                r, "role: expected user, assistant, toolResult, or a kind and "
+                   "data of an extension");
+        out->extension_kind = phi__message_read_str(in[PHI__MESSAGE_IN_KIND]);
+        return phi_json_write(r->arena, data, 0, &out->extension_data) == PHI_NO_MEMORY
+                   ? PHI_NO_MEMORY
+                   : PHI_OK;
+    }
     status = phi__message_read_blocks(r, in[PHI__MESSAGE_IN_CONTENT], out);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT) {

@@ -78,13 +78,13 @@ static size_t phi__tokens_content(const phi_token_counter *counter, const phi_co
 }
 
 PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi_message *message) {
-    size_t sum = PHI__TOKENS_MESSAGE, i;
+    size_t sum = PHI__TOKENS_MESSAGE;
     if (message == NULL) return 0;
     if (message->role == PHI_ROLE_EXTENSION)
         return phi__add(sum, phi_tokens_of_text(counter, message->extension_data));
     if (message->role == PHI_ROLE_TOOL_RESULT)
         sum = phi__add(PHI__TOKENS_RESULT, phi_tokens_of_text(counter, message->tool_name));
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         sum = phi__add(sum, phi__tokens_content(counter, &message->content[i]));
     return sum;
 }

@@ -67,9 +67,9 @@ static phi__texts_hole phi__texts_next(phi_text which, const char **at, phi_str 
                  {"{text}", PHI__TEXTS_TEXT},
                  {"{name}", PHI__TEXTS_NAME},
                  {"{most}", PHI__TEXTS_NAME}};
-    const char *from = *at, *brace;
+    const char *from = *at;
     size_t i;
-    for (brace = strchr(from, '{'); brace != NULL; brace = strchr(brace + 1, '{'))
+    for (const char *brace = strchr(from, '{'); brace != NULL; brace = strchr(brace + 1, '{'))
         for (i = 0; i < PHI__COUNT(words); i++) {
             size_t n = strlen(words[i].word);
             if (strncmp(brace, words[i].word, n) != 0 ||
@@ -101,18 +101,16 @@ PHI__FN void phi__texts_put(phi__buf *out, const phi_texts *texts, phi_text whic
 PHI__FN bool phi__texts_make(phi_arena *arena, const phi_texts *texts, phi_text which,
                              const phi__texts_args *args, phi_str *out) {
     phi__buf text;
-    bool done;
     phi__buf_init(&text, arena->memory);
     phi__texts_put(&text, texts, which, args);
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    bool done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return done;
 }
 
 PHI__FN bool phi__texts_make_n(phi_arena *arena, const phi_texts *texts, phi_text which, uint64_t n,
                                phi_str *out) {
-    phi__texts_args args;
-    memset(&args, 0, sizeof args);
+    phi__texts_args args = PHI_ZERO;
     args.n = n;
     return phi__texts_make(arena, texts, which, &args, out);
 }
@@ -169,8 +167,7 @@ static const char *phi__texts_fault(phi_text which, phi_str text) {
 }
 
 PHI__FN const char *phi__texts_check(const phi_texts *texts, char *words, size_t words_size) {
-    int i;
-    for (i = 0; texts != NULL && i < (int)PHI_TEXT_COUNT; i++) {
+    for (int i = 0; texts != NULL && i < (int)PHI_TEXT_COUNT; i++) {
         const char *fault =
             texts->at[i] != NULL ? phi__texts_fault((phi_text)i, phi_str_of(texts->at[i])) : NULL;
         if (fault == NULL) continue;
@@ -182,8 +179,7 @@ PHI__FN const char *phi__texts_check(const phi_texts *texts, char *words, size_t
 
 PHI__FN phi_texts *phi__texts_copy(const phi_texts *texts, phi_arena *arena) {
     phi_texts *copy = (phi_texts *)phi__arena_zero(arena, sizeof *copy);
-    size_t i;
-    for (i = 0; copy != NULL && i < PHI_TEXT_COUNT; i++) {
+    for (size_t i = 0; copy != NULL && i < PHI_TEXT_COUNT; i++) {
         phi_str text;
         if (texts->at[i] == NULL) continue;
         if (!phi__arena_str(arena, phi_str_of(texts->at[i]), &text)) return NULL;

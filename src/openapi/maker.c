@@ -67,8 +67,7 @@ static const char *const phi__parameters_places[] = {"path", "query", "header", 
 static bool phi__parameters_style(phi_str name, phi__operation_style *out) {
     static const char *const names[] = {"simple",         "label",         "matrix",    "form",
                                         "spaceDelimited", "pipeDelimited", "deepObject"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++) {
+    for (size_t i = 0; i < PHI__COUNT(names); i++) {
         if (!phi__str_is(name, names[i])) continue;
         *out = (phi__operation_style)i;
         return true;
@@ -79,8 +78,7 @@ static bool phi__parameters_style(phi_str name, phi__operation_style *out) {
 /* ---- arguments ---- */
 
 static bool phi__parameters_taken(const phi__making *m, phi_str name) {
-    size_t i;
-    for (i = 0; i < m->op->parameter_count; i++)
+    for (size_t i = 0; i < m->op->parameter_count; i++)
         if (phi_str_equal(m->op->parameters[i].argument, name)) return true;
     return false;
 }
@@ -99,11 +97,9 @@ static uint64_t phi__parameters_number(phi_str name, phi_str base) {
 /* The first number from 2 on that is free, by one look at each parameter: a document may have
    thousands whose names differ only in characters that are replaced. */
 static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
-    unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1];
     unsigned next = 2;
-    size_t i;
-    memset(taken, 0, sizeof taken);
-    for (i = 0; i < m->op->parameter_count; i++) {
+    unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1] = PHI_ZERO;
+    for (size_t i = 0; i < m->op->parameter_count; i++) {
         uint64_t number = phi__parameters_number(m->op->parameters[i].argument, base);
         if (number < PHI__PARAMETERS_MOST + 8)
             taken[number / 8] = (unsigned char)(taken[number / 8] | 1u << number % 8);
@@ -154,31 +150,19 @@ static bool phi__parameters_ignored(const phi__making *m, phi__operation_place p
 
 static bool phi__parameters_repeated(const phi__making *m, phi__operation_place place,
                                      phi_str name) {
-    size_t i;
-    for (i = 0; i < m->op->parameter_count; i++)
+    for (size_t i = 0; i < m->op->parameter_count; i++)
         if (m->op->parameters[i].place == place && phi_str_equal(m->op->parameters[i].name, name))
             return true;
     return false;
 }
 
 static bool phi__parameters_place(phi_str in, phi__operation_place *out) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__parameters_places); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__parameters_places); i++) {
         if (!phi__str_is(in, phi__parameters_places[i])) continue;
         *out = (phi__operation_place)i;
         return true;
     }
     return false;
-}
-
-static void phi__parameters_form(phi__operation_parameter *p, const phi_json *node) {
-    bool query = p->place == PHI__OPERATION_QUERY || p->place == PHI__OPERATION_COOKIE;
-    p->style = query ? PHI__STYLE_FORM : PHI__STYLE_SIMPLE;
-    (void)phi__parameters_style(phi__json_text_of(phi_json_get(node, "style")), &p->style);
-    p->explode = phi_json_bool(phi_json_get(node, "explode"), p->style == PHI__STYLE_FORM);
-    p->allow_reserved = phi_json_bool(phi_json_get(node, "allowReserved"), false);
-    p->required =
-        p->place == PHI__OPERATION_PATH || phi_json_bool(phi_json_get(node, "required"), false);
 }
 
 /* Its schema, or that of its only content; NULL: none, or a failure. */
@@ -196,9 +180,7 @@ static const phi_json *phi__parameters_schema(phi__making *m, phi__operation_par
 
 static bool phi__parameters_add(phi__making *m, const phi_json *node, const char *place) {
     phi_str name = phi__json_text_of(phi_json_get(node, "name"));
-    phi__operation_parameter p;
-    const phi_json *schema;
-    memset(&p, 0, sizeof p);
+    phi__operation_parameter p = PHI_ZERO;
     if (name.len == 0 ||
         !phi__parameters_place(phi__json_text_of(phi_json_get(node, "in")), &p.place))
         return !phi_json_bool(phi_json_get(node, "required"), false)
@@ -209,8 +191,14 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
         return true;
     if (m->op->parameter_count == PHI__PARAMETERS_MOST)
         return phi__making_skip(m, place, "these are too many parameters");
-    phi__parameters_form(&p, node);
-    schema = phi__parameters_schema(m, &p, node);
+    bool query = p.place == PHI__OPERATION_QUERY || p.place == PHI__OPERATION_COOKIE;
+    p.style = query ? PHI__STYLE_FORM : PHI__STYLE_SIMPLE;
+    (void)phi__parameters_style(phi__json_text_of(phi_json_get(node, "style")), &p.style);
+    p.explode = phi_json_bool(phi_json_get(node, "explode"), p.style == PHI__STYLE_FORM);
+    p.allow_reserved = phi_json_bool(phi_json_get(node, "allowReserved"), false);
+    p.required =
+        p.place == PHI__OPERATION_PATH || phi_json_bool(phi_json_get(node, "required"), false);
+    const phi_json *schema = phi__parameters_schema(m, &p, node);
     if (m->no_memory || !phi__making_str(m, name, &p.name) ||
         !phi__parameters_argument(m, name, phi__parameters_places[p.place], &p.argument))
         return false;
@@ -242,13 +230,12 @@ static bool phi__parameters_list(phi__making *m, const phi_json *list) {
 /* What the template names and no parameter declares is a text that is required. */
 static bool phi__parameters_rest(phi__making *m) {
     phi_str path = m->op->path;
-    size_t at = 0, end;
+    size_t at = 0;
     while ((at = phi__str_find(path, at, "{")) != SIZE_MAX) {
         phi__operation_parameter *p = &m->op->parameters[m->op->parameter_count];
-        phi_str name;
-        end = phi__str_find(path, at, "}");
+        size_t end = phi__str_find(path, at, "}");
         if (end == SIZE_MAX) return phi__making_skip(m, "its path", "a \"{\" without its \"}\"");
-        name = phi__str(path.at + at + 1, end - at - 1);
+        phi_str name = phi__str(path.at + at + 1, end - at - 1);
         at = end;
         if (phi__parameters_repeated(m, PHI__OPERATION_PATH, name)) continue;
         if (m->op->parameter_count == PHI__PARAMETERS_MOST)
@@ -268,10 +255,10 @@ static bool phi__parameters_rest(phi__making *m) {
 static bool phi__parameters_make(phi__making *m) {
     const phi_json *own = phi_json_get(m->node, "parameters");
     const phi_json *shared = phi_json_get(m->item, "parameters");
-    size_t most = phi_json_count(own) + phi_json_count(shared), i;
+    size_t most = phi_json_count(own) + phi_json_count(shared);
     if (m->op->path.len > PHI__PARAMETERS_PATH)
         return phi__making_skip(m, "its path", "it is longer than 8192 bytes");
-    for (i = 0; i < m->op->path.len; i++) most += m->op->path.at[i] == '{';
+    for (size_t i = 0; i < m->op->path.len; i++) most += m->op->path.at[i] == '{';
     most = phi__min(most, PHI__PARAMETERS_MOST);
     m->op->parameters =
         (phi__operation_parameter *)phi__making_zero(m, most, sizeof *m->op->parameters);
@@ -286,14 +273,6 @@ static bool phi__parameters_make(phi__making *m) {
 
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
-/* The type without its parameters. */
-static phi_str phi__request_body_plain(phi_str type) {
-    size_t i;
-    for (i = 0; i < type.len; i++)
-        if (type.at[i] == ';') break;
-    return phi__str_trim(phi__str(type.at, i));
-}
-
 static bool phi__request_body_ends(phi_str type, const char *end) {
     size_t n = strlen(end);
     return type.len >= n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
@@ -301,7 +280,11 @@ static bool phi__request_body_ends(phi_str type, const char *end) {
 
 /* How well a content type suits; the least is taken. */
 static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *kind) {
-    type = phi__request_body_plain(type);
+    /* The type without its parameters. */
+    size_t i;
+    for (i = 0; i < type.len; i++)
+        if (type.at[i] == ';') break;
+    type = phi__str_trim(phi__str(type.at, i));
     *kind = PHI__BODY_JSON;
     if (phi__str_is_nocase(type, "application/json")) return 0;
     if (phi__str_is_nocase(type, "application/merge-patch+json")) return 1;
@@ -329,13 +312,12 @@ static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kin
 static bool phi__request_body_headers(phi__making *m, phi__operation_property *p,
                                       const phi_json *headers) {
     phi_json_iter it = phi_json_each(headers);
-    phi_json *kept;
     if (!phi_json_is(headers, PHI_JSON_OBJECT)) return true;
-    kept = phi_json_new_object(m->arena);
+    phi_json *kept = phi_json_new_object(m->arena);
     while (kept != NULL && phi_json_next(&it) != NULL) {
-        const phi_json *header = phi__document_follow(&m->view, it.at), *value;
+        const phi_json *header = phi__document_follow(&m->view, it.at);
         if (header == NULL) return phi__making_lost(m, "encoding.headers");
-        value =
+        const phi_json *value =
             phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
         if (!phi_json_is(value, PHI_JSON_STRING) || phi__str_is_nocase(it.key, "content-type"))
             continue;
@@ -371,7 +353,6 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
                                        const phi_json *encodings) {
     phi__operation_body *body = &m->op->body;
     phi__operation_property *p = &body->properties[body->property_count];
-    phi_str media;
     schema = phi__document_follow(&m->view, schema);
     if (schema == NULL) return phi__making_lost(m, "requestBody");
     memset(p, 0, sizeof *p);
@@ -383,7 +364,7 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
     p->file = phi__tool_schema_is_file(schema);
     p->base64 = phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
-    media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
+    phi_str media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
     if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, name, &p->name) ||
         !phi__request_body_encoding(m, p, phi__json_get_n(encodings, name)))
         return false;
@@ -402,13 +383,13 @@ static bool phi__request_body_of(phi__making *m, const phi_json *schema, const p
 
 /* The properties of the schema, and of the schemas that it joins. */
 static bool phi__request_body_properties(phi__making *m, const phi_json *encodings) {
-    const phi_json *schema = phi__document_follow(&m->view, m->body_schema), *part;
+    const phi_json *schema = phi__document_follow(&m->view, m->body_schema);
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
     size_t most = phi_json_count(phi_json_get(schema, "properties"));
     if (m->body_schema == NULL) return true;
     if (schema == NULL) return phi__making_lost(m, "requestBody");
     while (phi_json_next(&it) != NULL) {
-        part = phi__document_follow(&m->view, it.at);
+        const phi_json *part = phi__document_follow(&m->view, it.at);
         if (part == NULL) return phi__making_lost(m, "requestBody");
         most += phi_json_count(phi_json_get(part, "properties"));
     }
@@ -444,13 +425,13 @@ static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *co
 
 /* After the parameters. */
 static bool phi__request_body_make(phi__making *m) {
-    const phi_json *given = phi_json_get(m->node, "requestBody"), *media;
+    const phi_json *given = phi_json_get(m->node, "requestBody");
     phi__operation_body *body = &m->op->body;
     phi_str type = {NULL, 0};
     if (given == NULL) return true;
     given = phi__document_follow(&m->view, given);
     if (given == NULL) return phi__making_lost(m, "requestBody");
-    media = phi__request_body_pick(m, phi_json_get(given, "content"), &type);
+    const phi_json *media = phi__request_body_pick(m, phi_json_get(given, "content"), &type);
     if (media == NULL) return true;
     m->body_schema = phi_json_get(media, "schema");
     m->body_note = phi__json_text_of(phi_json_get(given, "description"));
@@ -471,21 +452,19 @@ enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
 
 /* ---- schemes ---- */
 
-static bool phi__security_key(phi__making *m, phi__operation_scheme *scheme, const phi_json *node) {
-    phi_str in = phi__json_text_of(phi_json_get(node, "in"));
-    scheme->kind = PHI__SCHEME_KEY;
-    scheme->place = PHI__OPERATION_HEADER;
-    if (phi__str_is(in, "query")) scheme->place = PHI__OPERATION_QUERY;
-    if (phi__str_is(in, "cookie")) scheme->place = PHI__OPERATION_COOKIE;
-    return phi__making_str(m, phi__json_text_of(phi_json_get(node, "name")), &scheme->key);
-}
-
 static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
                                const phi_json *node) {
     phi_str type = phi__json_text_of(phi_json_get(node, "type"));
     phi_str http = phi__json_text_of(phi_json_get(node, "scheme"));
     scheme->kind = PHI__SCHEME_OTHER;
-    if (phi__str_is(type, "apiKey")) return phi__security_key(m, scheme, node);
+    if (phi__str_is(type, "apiKey")) {
+        phi_str in = phi__json_text_of(phi_json_get(node, "in"));
+        scheme->kind = PHI__SCHEME_KEY;
+        scheme->place = PHI__OPERATION_HEADER;
+        if (phi__str_is(in, "query")) scheme->place = PHI__OPERATION_QUERY;
+        if (phi__str_is(in, "cookie")) scheme->place = PHI__OPERATION_COOKIE;
+        return phi__making_str(m, phi__json_text_of(phi_json_get(node, "name")), &scheme->key);
+    }
     if (phi__str_is(type, "http")) {
         if (phi__str_is_nocase(http, "basic")) scheme->kind = PHI__SCHEME_BASIC;
         if (phi__str_is_nocase(http, "bearer")) scheme->kind = PHI__SCHEME_BEARER;
@@ -521,10 +500,10 @@ static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, 
 static bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
     phi__operation_security *alternatives;
-    phi_json_iter it, in;
+    phi_json_iter in;
     if (!phi_json_is(list, PHI_JSON_ARRAY)) list = phi_json_get(m->root, "security");
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
-    it = phi_json_each(list);
+    phi_json_iter it = phi_json_each(list);
     alternatives = (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
     if (alternatives == NULL) return false;
     m->op->security = alternatives;
@@ -567,11 +546,10 @@ static bool phi__security_server(phi__making *m) {
     const phi_json *places[3];
     char url[PHI__SECURITY_URL];
     phi_str server = {NULL, 0};
-    size_t i;
     places[0] = m->node;
     places[1] = m->item;
     places[2] = m->root;
-    for (i = 0; i < 3 && server.len == 0; i++) {
+    for (size_t i = 0; i < 3 && server.len == 0; i++) {
         const phi_json *servers = phi_json_get(places[i], "servers");
         if (phi_json_is(servers, PHI_JSON_ARRAY) && phi_json_count(servers) > 0)
             server = phi__security_fill(phi_json_at(servers, 0), url);
@@ -629,12 +607,11 @@ static void phi__maker_put_body(phi__making *m) {
 static void phi__maker_put_required(phi__making *m) {
     phi__buf *out = &m->schema.out;
     bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
-    size_t i;
-    for (i = 0; i < m->op->parameter_count; i++) any = any || m->op->parameters[i].required;
+    for (size_t i = 0; i < m->op->parameter_count; i++) any = any || m->op->parameters[i].required;
     if (!any) return;
     phi__json_write_key(out, PHI__LIT("required"));
     phi__buf_char(out, '[');
-    for (i = 0; i < m->op->parameter_count; i++) {
+    for (size_t i = 0; i < m->op->parameter_count; i++) {
         if (!m->op->parameters[i].required) continue;
         phi__json_write_comma(out);
         phi__json_write_str(out, m->op->parameters[i].argument);
@@ -648,10 +625,10 @@ static void phi__maker_put_required(phi__making *m) {
 
 static bool phi__maker_put_schema(phi__making *m) {
     phi__tool_schema *s = &m->schema;
-    size_t i;
     do {
         phi__buf_text(&s->out, "{\"type\":\"object\",\"properties\":{");
-        for (i = 0; i < m->op->parameter_count && !s->failed; i++) phi__maker_put_parameter(m, i);
+        for (size_t i = 0; i < m->op->parameter_count && !s->failed; i++)
+            phi__maker_put_parameter(m, i);
         if (m->op->body.kind != PHI__BODY_NONE && !s->failed) phi__maker_put_body(m);
         phi__buf_char(&s->out, '}');
         phi__maker_put_required(m);
@@ -668,9 +645,7 @@ static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     static const char *const keys[] = {"description", "summary"};
     phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
     const char *before = m->source->shown.deprecated ? "(deprecated) " : "", *after = "";
-    size_t i, size;
-    char *words;
-    for (i = 0; i < 2 && text.len == 0; i++)
+    for (size_t i = 0; i < 2 && text.len == 0; i++)
         text = phi__str_trim(phi__json_text_of(phi_json_get(m->node, keys[i])));
     if (text.len == 0) text = m->op->path;
     if (label.len == 0) label = m->source->shown.operation_id;
@@ -679,8 +654,8 @@ static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
         text.len = phi__utf8_cut(text, PHI__MAKER_DESCRIPTION);
         after = "...";
     }
-    size = strlen(before) + text.len + strlen(after) + 1;
-    words = (char *)phi__making_zero(m, size, 1);
+    size_t size = strlen(before) + text.len + strlen(after) + 1;
+    char *words = (char *)phi__making_zero(m, size, 1);
     if (words == NULL) return false;
     (void)snprintf(words, size, "%s%.*s%s", before, (int)text.len, text.at, after);
     tool->description = words;
@@ -743,10 +718,8 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
                             const char **skip, size_t *units) {
     phi__document *doc = api->document;
     phi_arena_mark mark = phi_arena_save(arena);
-    phi__making m;
     phi_str text = {NULL, 0};
-    bool made;
-    memset(&m, 0, sizeof m);
+    phi__making m = PHI_ZERO;
     m.api = api;
     m.source = &doc->operations[index];
     m.arena = arena;
@@ -757,7 +730,7 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
     m.view.arena = &m.scratch;
     phi__tool_schema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
     m.op = (phi__operation *)phi__making_zero(&m, 1, sizeof *m.op);
-    made = m.op != NULL && phi__maker_all(&m, tool);
+    bool made = m.op != NULL && phi__maker_all(&m, tool);
     *units += m.view.units + m.schema.out.len;
     phi__tool_schema_free(&m.schema);
     phi_arena_free(&m.scratch);
@@ -803,7 +776,6 @@ static bool phi__selection_below(const char *const *prefixes, phi_str path) {
 
 static bool phi__selection_fits(const phi__document_operation *op,
                                 const phi_openapi_filter *filter) {
-    size_t i;
     bool tagged = false;
     if (filter == NULL) return true;
     if (filter->operation_ids != NULL &&
@@ -815,7 +787,7 @@ static bool phi__selection_fits(const phi__document_operation *op,
     if (filter->path_prefixes != NULL &&
         !phi__selection_below(filter->path_prefixes, op->shown.path))
         return false;
-    for (i = 0; filter->tags != NULL && i < op->tag_count; i++)
+    for (size_t i = 0; filter->tags != NULL && i < op->tag_count; i++)
         tagged = tagged || phi__selection_listed(filter->tags, op->tags[i], false);
     return filter->tags == NULL || tagged;
 }
@@ -890,7 +862,6 @@ static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_
 
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out) {
-    phi__selection *s;
     size_t units = 0;
     if (api == NULL || out == NULL) return PHI_BAD_ARG;
     if (api->reading.status != PHI_OK)
@@ -901,7 +872,7 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
         if (out->work == NULL)
             return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_select: no memory");
     }
-    s = (phi__selection *)out->work;
+    phi__selection *s = (phi__selection *)out->work;
     while (s->at < api->document->count) {
         if (units >= api->step_bytes) return PHI_BUSY;
         units += PHI__SELECTION_ENTRY;

@@ -25,9 +25,8 @@ static bool phi__settings_line(const char *text) {
 }
 
 static bool phi__settings_pairs(const phi_openapi_pair *pairs, size_t count) {
-    size_t i;
     if (count > 0 && pairs == NULL) return false;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (pairs[i].name == NULL || pairs[i].value == NULL || pairs[i].name[0] == '\0' ||
             !phi__settings_line(pairs[i].name) || !phi__settings_line(pairs[i].value))
             return false;
@@ -37,10 +36,9 @@ static bool phi__settings_pairs(const phi_openapi_pair *pairs, size_t count) {
 /* The fault of a desc: words for a message, static; NULL: none. */
 static const char *phi__settings_refuse(const phi_openapi_desc *desc) {
     const phi_openapi_auth *auth = &desc->auth;
-    size_t i;
     if (!phi__settings_pairs(desc->headers, desc->header_count))
         return "headers: each needs a name and a value, without line breaks";
-    for (i = 0; i < desc->header_count; i++)
+    for (size_t i = 0; i < desc->header_count; i++)
         if (strpbrk(desc->headers[i].name, ": \t") != NULL)
             return "headers: a name holds a colon or a blank";
     if (!phi__settings_pairs(auth->keys, auth->key_count))
@@ -69,11 +67,10 @@ static bool phi__settings_text(phi_arena *arena, const char **text) {
 static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **pairs,
                                      size_t count) {
     phi_openapi_pair *copy;
-    size_t i;
     if (count == 0) return true;
     copy = (phi_openapi_pair *)phi__arena_zero(arena, phi__mul(count, sizeof *copy));
     if (copy == NULL) return false;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         copy[i] = (*pairs)[i];
         if (!phi__settings_text(arena, &copy[i].name) || !phi__settings_text(arena, &copy[i].value))
             return false;
@@ -84,12 +81,12 @@ static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **
 
 static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) {
     const char **copy;
-    size_t count = 0, i;
+    size_t count = 0;
     if (*list == NULL) return true;
     while ((*list)[count] != NULL) count++;
     copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
     if (copy == NULL) return false;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         copy[i] = (*list)[i];
         if (!phi__settings_text(arena, &copy[i])) return false;
     }
@@ -99,7 +96,6 @@ static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) 
 
 static bool phi__settings_texts(phi_arena *arena, phi_openapi_desc *desc) {
     const char **texts[9];
-    size_t i;
     texts[0] = &desc->base_url;
     texts[1] = &desc->response_directory;
     texts[2] = &desc->name_prefix;
@@ -109,7 +105,7 @@ static bool phi__settings_texts(phi_arena *arena, phi_openapi_desc *desc) {
     texts[6] = &desc->auth.client_id;
     texts[7] = &desc->auth.client_secret;
     texts[8] = &desc->auth.token_url;
-    for (i = 0; i < PHI__COUNT(texts); i++)
+    for (size_t i = 0; i < PHI__COUNT(texts); i++)
         if (!phi__settings_text(arena, texts[i])) return false;
     return true;
 }
@@ -157,12 +153,12 @@ static size_t phi__address_body(void *user_data, phi_str bytes) {
 /* The address that a Location names, from that of the answer; empty: none that is followed. */
 static bool phi__address_join(phi_openapi *api, phi_str to, phi_str *out) {
     phi_str from = api->url;
-    size_t host = phi__str_find(from, 0, "://"), path;
+    size_t host = phi__str_find(from, 0, "://");
     bool secure = from.len > 5 && phi__str_is_nocase(phi__str(from.at, 5), "https");
     char url[4096];
     int n;
     if (host == SIZE_MAX) return false;
-    path = phi__str_find(from, host + 3, "/");
+    size_t path = phi__str_find(from, host + 3, "/");
     if (path == SIZE_MAX) path = from.len;
     if (phi__str_starts(to, "//"))
         n = snprintf(url, sizeof url, "%.*s:%.*s", (int)host, from.at, (int)to.len, to.at);
@@ -209,16 +205,15 @@ static void phi__address_end(void *user_data, phi_status status, const char *mes
 }
 
 static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
-    size_t count = plain ? 0 : api->desc.header_count, i;
+    size_t count = plain ? 0 : api->desc.header_count;
     phi__header *headers =
         (phi__header *)phi__arena_zero(&api->arena, (count + 1) * sizeof *headers);
-    phi__fetch_desc desc;
-    memset(&desc, 0, sizeof desc);
+    phi__fetch_desc desc = PHI_ZERO;
     if (headers == NULL || !phi__arena_str(&api->arena, url, &api->url))
         return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_new: no memory") == PHI_OK;
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json, application/yaml, */*;q=0.5");
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         headers[i + 1].name = phi_str_of(api->desc.headers[i].name);
         headers[i + 1].value = phi_str_of(api->desc.headers[i].value);
     }
@@ -239,12 +234,6 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
 /* False: the URL cannot be asked, or no memory; phi_last_error says which. */
 static bool phi__address_open(phi_openapi *api, phi_str url) {
     return phi__address_ask(api, url, false);
-}
-
-/* twice is harmless */
-static void phi__address_close(phi_openapi *api) {
-    phi__fetch_close(api->address.fetch);
-    api->address.fetch = NULL;
 }
 
 /* ======== The object of a document: made, read, looked at and freed. */
@@ -294,13 +283,12 @@ static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *d
 /* ---- public ---- */
 
 PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc) {
-    phi_openapi *api;
     if (rt == NULL) return NULL;
     if (desc == NULL || (desc->text.at != NULL) + (desc->path != NULL) + (desc->url != NULL) != 1) {
         (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: expected one of text, path and url");
         return NULL;
     }
-    api = phi__openapi_make(rt, desc);
+    phi_openapi *api = phi__openapi_make(rt, desc);
     if (api == NULL) return NULL;
     if (desc->path != NULL)
         (void)phi__reading_open(&api->reading, desc->path);
@@ -314,10 +302,9 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
 }
 
 PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error) {
-    phi_status status;
     if (error != NULL) memset(error, 0, sizeof *error);
     if (api == NULL) return PHI_BAD_ARG;
-    status = api->reading.status;
+    phi_status status = api->reading.status;
     if (status == PHI_BUSY && api->address.fetch == NULL) {
         status = phi__reading_advance(&api->reading, api->step_bytes);
         if (status != PHI_BUSY) phi__reading_end(&api->reading);
@@ -334,7 +321,8 @@ PHI_API void phi_openapi_free(phi_openapi *api) {
                          (unsigned)api->calls_open);
         return;
     }
-    phi__address_close(api);
+    phi__fetch_close(api->address.fetch);
+    api->address.fetch = NULL;
     phi__openapi_call_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);

@@ -80,11 +80,10 @@ static phi__openapi_token *phi__openapi_token_make(phi_openapi *api, phi_str url
 }
 
 static phi__openapi_token *phi__openapi_token_find(phi_openapi *api, phi_str url, phi_str scope) {
-    phi__link *link;
     if (api->calls == NULL)
         api->calls = (struct phi__openapi_calls *)phi__alloc(&api->memory, sizeof *api->calls);
     if (api->calls == NULL) return NULL;
-    for (link = api->calls->tokens.first; link != NULL; link = link->next) {
+    for (phi__link *link = api->calls->tokens.first; link != NULL; link = link->next) {
         phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
         if (phi__openapi_token_same(&t->url, url) && phi__openapi_token_same(&t->scope, scope))
             return t;
@@ -104,18 +103,6 @@ static uint64_t phi__openapi_token_lifetime_s(phi_str answer) {
     return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
 }
 
-static void phi__openapi_token_keep(phi__openapi_token *t, phi_str text) {
-    uint64_t s = phi__openapi_token_lifetime_s(phi__buf_str(&t->answer));
-    uint64_t early =
-        s > 2 * PHI__OPENAPI_TOKEN_EARLY_S ? (uint64_t)PHI__OPENAPI_TOKEN_EARLY_S : s / 2;
-    if (s == 0) s = 1; /* the calls that wait for it use it once */
-    phi__buf_clear(&t->text);
-    phi__buf_add_str(&t->text, text);
-    t->valid = !t->text.failed;
-    t->until_us =
-        s > UINT32_MAX ? UINT64_MAX : phi__io_now_us(t->api->rt->io) + (s - early) * 1000000u;
-}
-
 /* Its words are the token server's: short, and without our secret. */
 static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, char *words,
                                        size_t size) {
@@ -123,12 +110,11 @@ static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, 
     phi__json_found found;
     phi__secrets secrets;
     phi_str code = phi__str("", 0);
-    size_t n;
     if (phi__json_cursor_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
         (void)phi__json_cursor_found_str(arena, &found, &code);
     (void)snprintf(words, size, "the token server answered %d%s%.*s", t->http_status,
                    code.len > 0 ? ": " : " without a token", (int)phi__min(code.len, 100), code.at);
-    n = phi__words_clean_line(words, strlen(words));
+    size_t n = phi__words_clean_line(words, strlen(words));
     words[n] = '\0';
     phi__secret_init(&secrets, arena);
     phi__secret_add(&secrets, phi_str_of(auth->client_secret));
@@ -136,14 +122,6 @@ static void phi__openapi_token_explain(phi__openapi_token *t, phi_arena *arena, 
         (void)snprintf(words, size, "the token server answered %d", t->http_status);
     else
         (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
-}
-
-static void phi__openapi_token_done(phi__openapi_token *t, phi_status status, const char *words) {
-    while (t->waiting.first != NULL) {
-        phi__openapi_wait *wait = PHI__OWNER(t->waiting.first, phi__openapi_wait, link);
-        phi__openapi_token_leave(wait);
-        wait->done(wait, status, words);
-    }
 }
 
 static void phi__openapi_token_end(void *user_data, phi_status status, const char *message) {
@@ -159,8 +137,17 @@ static void phi__openapi_token_end(void *user_data, phi_status status, const cha
     if (status == PHI_OK) {
         if (t->http_status >= 200 && t->http_status < 300 &&
             phi__json_cursor_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
-            phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0)
-            phi__openapi_token_keep(t, text);
+            phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0) {
+            uint64_t s = phi__openapi_token_lifetime_s(phi__buf_str(&t->answer));
+            uint64_t early =
+                s > 2 * PHI__OPENAPI_TOKEN_EARLY_S ? (uint64_t)PHI__OPENAPI_TOKEN_EARLY_S : s / 2;
+            if (s == 0) s = 1; /* the calls that wait for it use it once */
+            phi__buf_clear(&t->text);
+            phi__buf_add_str(&t->text, text);
+            t->valid = !t->text.failed;
+            t->until_us = s > UINT32_MAX ? UINT64_MAX
+                                         : phi__io_now_us(t->api->rt->io) + (s - early) * 1000000u;
+        }
         if (!t->valid) {
             status = PHI_REFUSED;
             phi__openapi_token_explain(t, &arena, words, sizeof words);
@@ -169,7 +156,11 @@ static void phi__openapi_token_end(void *user_data, phi_status status, const cha
     phi_arena_free(&arena);
     if (t->answer.at != NULL) memset(t->answer.at, 0, t->answer.len);
     phi__buf_clear(&t->answer);
-    phi__openapi_token_done(t, status, words);
+    while (t->waiting.first != NULL) {
+        phi__openapi_wait *wait = PHI__OWNER(t->waiting.first, phi__openapi_wait, link);
+        phi__openapi_token_leave(wait);
+        wait->done(wait, status, words);
+    }
 }
 
 static void phi__openapi_token_head(void *user_data, int http_status, phi_str headers) {
@@ -185,31 +176,16 @@ static size_t phi__openapi_token_body(void *user_data, phi_str bytes) {
 
 /* ---- the request ---- */
 
-/* "id:secret", each encoded as in a form, in base64: RFC 6749, 2.3.1. */
-static void phi__openapi_token_basic(const phi_openapi_auth *auth, phi__buf *out) {
-    phi__buf plain;
-    phi__buf_init(&plain, out->memory);
-    phi__styles_put_escaped(&plain, phi_str_of(auth->client_id), PHI__ESCAPE_ALL);
-    phi__buf_char(&plain, ':');
-    phi__styles_put_escaped(&plain, phi_str_of(auth->client_secret), PHI__ESCAPE_ALL);
-    phi__buf_text(out, "Basic ");
-    phi__base64_encode(out, plain.at, plain.len);
-    if (plain.failed) out->failed = true;
-    if (plain.at != NULL) memset(plain.at, 0, plain.len);
-    phi__buf_free(&plain);
-}
-
 static phi_status phi__openapi_token_open(phi__openapi_token *t, phi_str basic, phi_str body) {
     const phi_openapi_desc *of = &t->api->desc;
     phi__header headers[3];
-    phi__fetch_desc desc;
     headers[0].name = PHI__LIT("Authorization");
     headers[0].value = basic;
     headers[1].name = PHI__LIT("Content-Type");
     headers[1].value = PHI__LIT("application/x-www-form-urlencoded");
     headers[2].name = PHI__LIT("Accept");
     headers[2].value = PHI__LIT("application/json");
-    memset(&desc, 0, sizeof desc);
+    phi__fetch_desc desc = PHI_ZERO;
     desc.memory = &t->api->memory;
     desc.method = PHI__LIT("POST");
     desc.url = phi__buf_str(&t->url);
@@ -231,7 +207,18 @@ static phi_status phi__openapi_token_request(phi__openapi_token *t) {
     phi__openapi_token_forget(t);
     phi__buf_init(&basic, &t->api->memory);
     phi__buf_init(&body, &t->api->memory);
-    phi__openapi_token_basic(&t->api->desc.auth, &basic);
+    /* "id:secret", each encoded as in a form, in base64: RFC 6749, 2.3.1. */
+    const phi_openapi_auth *auth = &t->api->desc.auth;
+    phi__buf plain;
+    phi__buf_init(&plain, basic.memory);
+    phi__styles_put_escaped(&plain, phi_str_of(auth->client_id), PHI__ESCAPE_ALL);
+    phi__buf_char(&plain, ':');
+    phi__styles_put_escaped(&plain, phi_str_of(auth->client_secret), PHI__ESCAPE_ALL);
+    phi__buf_text(&basic, "Basic ");
+    phi__base64_encode(&basic, plain.at, plain.len);
+    if (plain.failed) basic.failed = true;
+    if (plain.at != NULL) memset(plain.at, 0, plain.len);
+    phi__buf_free(&plain);
     phi__buf_text(&body, "grant_type=client_credentials");
     if (t->scope.len > 0) {
         phi__buf_text(&body, "&scope=");
@@ -246,8 +233,7 @@ static phi_status phi__openapi_token_request(phi__openapi_token *t) {
 }
 
 static bool phi__openapi_token_join(phi__buf *out, const phi_str *scopes, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (i > 0) phi__buf_char(out, ' ');
         phi__buf_add_str(out, scopes[i]);
     }
@@ -288,18 +274,17 @@ PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait) {
 
 /* A server refused it: it is requested anew, unless that was done meanwhile. */
 static void phi__openapi_token_refused(phi_openapi *api, phi_str text) {
-    phi__link *link;
     if (api->calls == NULL) return;
-    for (link = api->calls->tokens.first; link != NULL; link = link->next) {
+    for (phi__link *link = api->calls->tokens.first; link != NULL; link = link->next) {
         phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
         if (t->valid && phi__openapi_token_same(&t->text, text)) phi__openapi_token_forget(t);
     }
 }
 
 PHI__FN void phi__openapi_token_free_all(phi_openapi *api) {
-    phi__link *link, *next;
+    phi__link *next;
     if (api->calls == NULL) return;
-    for (link = api->calls->tokens.first; link != NULL; link = next) {
+    for (phi__link *link = api->calls->tokens.first; link != NULL; link = next) {
         next = link->next;
         phi__openapi_token_free(PHI__OWNER(link, phi__openapi_token, link));
     }
@@ -316,8 +301,7 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api) {
 static bool phi__openapi_auth_given(const char *text) { return text != NULL && text[0] != '\0'; }
 
 static const char *phi__openapi_auth_key(const phi_openapi_auth *auth, phi_str scheme) {
-    size_t i;
-    for (i = 0; i < auth->key_count; i++)
+    for (size_t i = 0; i < auth->key_count; i++)
         if (phi__str_is(scheme, auth->keys[i].name)) return auth->keys[i].value;
     return NULL;
 }
@@ -351,8 +335,7 @@ static bool phi__openapi_auth_meets(const phi_openapi_auth *auth,
 
 static bool phi__openapi_auth_meets_all(const phi_openapi_auth *auth,
                                         const phi__operation_security *security) {
-    size_t i;
-    for (i = 0; i < security->count; i++)
+    for (size_t i = 0; i < security->count; i++)
         if (!phi__openapi_auth_meets(auth, &security->schemes[i])) return false;
     return true;
 }
@@ -365,15 +348,14 @@ static bool phi__openapi_auth_any(const phi_openapi_auth *auth) {
 /* ---- into the request ---- */
 
 static phi_status phi__openapi_auth_bearer(phi__openapi_auth *a, phi_str token) {
-    phi_status status;
     phi__buf value;
     phi__secret_add(&a->secrets, token);
     phi__buf_init(&value, a->r->memory);
     phi__buf_text(&value, "Bearer ");
     phi__buf_add_str(&value, token);
-    status = value.failed ? PHI_NO_MEMORY
-                          : phi__openapi_request_add(a->r, PHI__LIT("Authorization"),
-                                                     phi__buf_str(&value), true);
+    phi_status status = value.failed ? PHI_NO_MEMORY
+                                     : phi__openapi_request_add(a->r, PHI__LIT("Authorization"),
+                                                                phi__buf_str(&value), true);
     if (value.at != NULL) memset(value.at, 0, value.len);
     phi__buf_free(&value);
     return status;
@@ -403,25 +385,22 @@ static phi_status phi__openapi_auth_basic(phi__openapi_auth *a) {
     return status;
 }
 
-static phi_status phi__openapi_auth_put_key(phi__openapi_auth *a,
-                                            const phi__operation_scheme *scheme) {
-    phi__openapi_request *r = a->r;
-    phi_str value = phi_str_of(phi__openapi_auth_key(&r->op->api->desc.auth, scheme->name));
-    bool cookie = scheme->place == PHI__OPERATION_COOKIE;
-    phi__buf *out = cookie ? &r->cookie : &r->query;
-    phi__secret_add(&a->secrets, value);
-    if (scheme->place == PHI__OPERATION_HEADER)
-        return phi__openapi_request_add(r, scheme->key, value, true);
-    if (out->len > 0) phi__buf_text(out, cookie ? "; " : "&");
-    phi__styles_put_escaped(out, scheme->key, PHI__ESCAPE_ALL);
-    phi__buf_char(out, '=');
-    phi__styles_put_escaped(out, value, cookie ? PHI__ESCAPE_COOKIE : PHI__ESCAPE_ALL);
-    return out->failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
 static phi_status phi__openapi_auth_put(phi__openapi_auth *a, const phi__operation_scheme *scheme) {
     const phi_openapi_auth *auth = &a->r->op->api->desc.auth;
-    if (scheme->kind == PHI__SCHEME_KEY) return phi__openapi_auth_put_key(a, scheme);
+    if (scheme->kind == PHI__SCHEME_KEY) {
+        phi__openapi_request *r = a->r;
+        phi_str value = phi_str_of(phi__openapi_auth_key(&r->op->api->desc.auth, scheme->name));
+        bool cookie = scheme->place == PHI__OPERATION_COOKIE;
+        phi__buf *out = cookie ? &r->cookie : &r->query;
+        phi__secret_add(&a->secrets, value);
+        if (scheme->place == PHI__OPERATION_HEADER)
+            return phi__openapi_request_add(r, scheme->key, value, true);
+        if (out->len > 0) phi__buf_text(out, cookie ? "; " : "&");
+        phi__styles_put_escaped(out, scheme->key, PHI__ESCAPE_ALL);
+        phi__buf_char(out, '=');
+        phi__styles_put_escaped(out, value, cookie ? PHI__ESCAPE_COOKIE : PHI__ESCAPE_ALL);
+        return out->failed ? PHI_NO_MEMORY : PHI_OK;
+    }
     if (scheme->kind == PHI__SCHEME_BASIC) return phi__openapi_auth_basic(a);
     if (!phi__openapi_auth_client(auth, scheme))
         return phi__openapi_auth_bearer(a, phi_str_of(auth->bearer_token));
@@ -437,8 +416,7 @@ static phi_status phi__openapi_auth_refuse(phi__openapi_auth *a) {
                                         "oauth2", "openIdConnect", "another kind"};
     const phi__operation_security *first = &a->r->op->security[0];
     const phi__operation_scheme *scheme = first->count > 0 ? &first->schemes[0] : NULL;
-    size_t i;
-    for (i = 0; i < first->count; i++)
+    for (size_t i = 0; i < first->count; i++)
         if (!phi__openapi_auth_meets(&a->r->op->api->desc.auth, &first->schemes[i])) {
             scheme = &first->schemes[i];
             break;
@@ -451,9 +429,9 @@ static phi_status phi__openapi_auth_refuse(phi__openapi_auth *a) {
 static phi_status phi__openapi_auth_choose(phi__openapi_auth *a) {
     const phi__operation *op = a->r->op;
     const phi_openapi_auth *auth = &op->api->desc.auth;
-    size_t i, k;
+    size_t k;
     if (!phi__openapi_auth_any(auth)) return PHI_OK;
-    for (i = 0; i < op->security_count; i++) {
+    for (size_t i = 0; i < op->security_count; i++) {
         const phi__operation_security *security = &op->security[i];
         phi_status status = PHI_OK;
         if (!phi__openapi_auth_meets_all(auth, security)) continue;
@@ -471,25 +449,23 @@ static phi_status phi__openapi_auth_choose(phi__openapi_auth *a) {
 
 PHI__FN phi_status phi__openapi_auth_begin(phi__openapi_auth *a, phi__openapi_request *r) {
     const phi_openapi_desc *desc = &r->op->api->desc;
-    phi_status status;
-    size_t i;
     a->r = r;
     phi__secret_init(&a->secrets, r->arena);
-    for (i = 0; i < desc->header_count; i++)
+    for (size_t i = 0; i < desc->header_count; i++)
         (void)phi__secret_add_header(&a->secrets, phi_str_of(desc->headers[i].name),
                                      phi_str_of(desc->headers[i].value));
-    status = phi__openapi_auth_choose(a);
+    phi_status status = phi__openapi_auth_choose(a);
     return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
 }
 
 PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a) {
     phi_openapi *api = a->r->op->api;
     const char *words = NULL;
-    phi_status status;
     phi_str token = phi__str(NULL, 0);
     if (a->oauth == NULL) return PHI_OK;
-    status = phi__openapi_token_get(api, phi__openapi_auth_token_url(&api->desc.auth, a->oauth),
-                                    a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);
+    phi_status status =
+        phi__openapi_token_get(api, phi__openapi_auth_token_url(&api->desc.auth, a->oauth),
+                               a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);
     if (status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK) {
         (void)phi__error_last(api->rt, &words);

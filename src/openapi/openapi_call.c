@@ -72,8 +72,7 @@ static const char *phi__json_cut_skip(const char *at, const char *end) {
 }
 
 static phi__json_cut_scan phi__json_cut_scan_of(const phi__json_cut_value *value) {
-    phi__json_cut_scan scan;
-    memset(&scan, 0, sizeof scan);
+    phi__json_cut_scan scan = PHI_ZERO;
     scan.keys = *value->at == '{';
     scan.at = value->at + 1;
     scan.end = value->end;
@@ -183,8 +182,7 @@ static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *va
 /* What a member may take so that small ones stay whole and large ones share the rest. */
 static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
     size_t share = room / count, i;
-    int round;
-    for (round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
+    for (int round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
         size_t small = 0, large = 0;
         for (i = 0; i < count; i++) {
             if (sizes[i] <= share)
@@ -203,17 +201,17 @@ static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *v
                                      int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
     phi__json_cut_value members[PHI__JSON_CUT_MEMBERS], more;
-    size_t sizes[PHI__JSON_CUT_MEMBERS], count = 0, share, i;
+    size_t sizes[PHI__JSON_CUT_MEMBERS], count = 0;
     while (phi__json_cut_next(&scan, &more)) {
         if (count == PHI__JSON_CUT_MEMBERS) return false;
         members[count] = more;
         sizes[count++] = more.whole ? phi__json_cut_size(&more) : most;
     }
     if (count == 0) return false;
-    share = phi__json_cut_share(sizes, count, most - phi__min(most, PHI__JSON_CUT_NOTE));
+    size_t share = phi__json_cut_share(sizes, count, most - phi__min(most, PHI__JSON_CUT_NOTE));
     if (share < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
     if (scan.bad) out->failed = true; /* no JSON */
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         phi__json_cut_put_member(out, &members[i], phi__min(share, sizes[i]), depth);
     }
@@ -245,10 +243,9 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
 static bool phi__json_cut_valid(phi_memory *memory, phi_str text) {
     phi_arena arena;
     phi_json *root;
-    bool valid;
     phi_arena_init(&arena, memory, 4096);
-    valid = phi_json_parse(&arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
-                           NULL) == PHI_OK;
+    bool valid = phi_json_parse(&arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
+                                NULL) == PHI_OK;
     phi_arena_free(&arena);
     return valid;
 }
@@ -256,20 +253,18 @@ static bool phi__json_cut_valid(phi_memory *memory, phi_str text) {
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
-    phi__json_cut_value value;
-    const char *end = text.at + text.len, *behind;
+    const char *end = text.at + text.len;
     phi__buf cut;
-    bool done;
-    memset(&value, 0, sizeof value);
+    phi__json_cut_value value = PHI_ZERO;
     value.at = text.len > 0 ? phi__json_cut_blank(text.at, end) : end;
     if (value.at == end || most < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
-    behind = phi__json_cut_skip(value.at, end);
+    const char *behind = phi__json_cut_skip(value.at, end);
     value.end = behind != NULL ? behind : end;
     /* a number at the very end of a whole text */
     value.whole = behind != NULL || (whole && strchr("\"[{", *value.at) == NULL);
     phi__buf_init(&cut, out->memory);
     phi__json_cut_put(&cut, &value, most, 0);
-    done = !cut.failed && phi__json_cut_valid(out->memory, phi__buf_str(&cut));
+    bool done = !cut.failed && phi__json_cut_valid(out->memory, phi__buf_str(&cut));
     if (done) phi__buf_add_str(out, phi__buf_str(&cut));
     phi__buf_free(&cut);
     return done && !out->failed;
@@ -370,15 +365,13 @@ static const char *phi__openapi_answer_reason(int http_status) {
                 {502, "Bad Gateway"},
                 {503, "Service Unavailable"},
                 {504, "Gateway Timeout"}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(rows); i++)
+    for (size_t i = 0; i < PHI__COUNT(rows); i++)
         if (rows[i].status == http_status) return rows[i].reason;
     return "";
 }
 
 static bool phi__openapi_answer_among(phi_str type, const char *const *names, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (phi__str_is_nocase(type, names[i])) return true;
     return false;
 }
@@ -427,28 +420,17 @@ static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
 
 static bool phi__openapi_answer_is_latin1(phi_str content_type) {
     static const char *const names[] = {"iso-8859-1", "iso-8859-15", "latin1", "windows-1252"};
-    size_t at = phi__str_find_nocase(content_type, 0, "charset="), i;
+    size_t at = phi__str_find_nocase(content_type, 0, "charset=");
     if (at == SIZE_MAX) return false;
     at += 8;
     if (at < content_type.len && content_type.at[at] == '"') at++;
-    for (i = 0; i < PHI__COUNT(names); i++) {
+    for (size_t i = 0; i < PHI__COUNT(names); i++) {
         size_t n = strlen(names[i]);
         if (content_type.len - at >= n &&
             phi__str_is_nocase(phi__str(content_type.at + at, n), names[i]))
             return true;
     }
     return false;
-}
-
-static void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory,
-                                     const phi__operation *op, phi_call call,
-                                     const phi__secrets *secrets) {
-    memset(a, 0, sizeof *a);
-    a->op = op;
-    a->call = call;
-    a->secrets = secrets;
-    phi__buf_init(&a->kept, memory);
-    phi__buf_init(&a->incoming, memory);
 }
 
 /* As much as is printable. */
@@ -526,30 +508,25 @@ static const char *phi__openapi_answer_ending(const phi__openapi_answer *a) {
         {"image/png", "png"},       {"image/jpeg", "jpg"},    {"image/gif", "gif"},
         {"image/webp", "webp"},     {"image/svg+xml", "svg"}, {"application/zip", "zip"},
         {"application/xml", "xml"}, {"text/xml", "xml"}};
-    size_t i;
     if (a->form == PHI__FORM_JSON) return "json";
-    for (i = 0; i < PHI__COUNT(rows); i++)
+    for (size_t i = 0; i < PHI__COUNT(rows); i++)
         if (phi__str_is_nocase(phi_str_of(a->type), rows[i][0])) return rows[i][1];
     return a->form == PHI__FORM_BINARY ? "bin" : "txt";
 }
 
-static void phi__openapi_answer_create(phi__openapi_answer *a) {
-    unsigned char random[16];
-    char name[20];
-    size_t i;
-    int n;
-    phi__cap_random(phi__call_find(a->call), random);
-    for (i = 0; i < 8; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
-    n = snprintf(a->path, sizeof a->path, "%s/%s-%s.%s", phi__openapi_answer_directory(a),
-                 a->op->name.at, name, phi__openapi_answer_ending(a));
-    (void)snprintf(a->words.text, sizeof a->words.text, "its name is taken, or too long");
-    a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
-                 phi__files_open_new(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
-}
-
 static void phi__openapi_answer_save(phi__openapi_answer *a, phi_str bytes) {
     if (!phi__openapi_answer_saves(a) || a->saved) return;
-    if (a->file == NULL) phi__openapi_answer_create(a);
+    if (a->file == NULL) {
+        unsigned char random[16];
+        char name[20];
+        phi__cap_random(phi__call_find(a->call), random);
+        for (size_t i = 0; i < 8; i++) (void)snprintf(name + 2 * i, 3, "%02x", random[i]);
+        int n = snprintf(a->path, sizeof a->path, "%s/%s-%s.%s", phi__openapi_answer_directory(a),
+                         a->op->name.at, name, phi__openapi_answer_ending(a));
+        (void)snprintf(a->words.text, sizeof a->words.text, "its name is taken, or too long");
+        a->unsaved = n < 0 || (size_t)n >= sizeof a->path ||
+                     phi__files_open_new(a->kept.memory, a->path, &a->file, &a->words) != PHI_OK;
+    }
     if (a->unsaved || bytes.len == 0) return;
     a->unsaved = phi__files_write(a->file, bytes.at, bytes.len, &a->words) != PHI_OK;
 }
@@ -596,7 +573,6 @@ static void phi__openapi_answer_take(phi__openapi_answer *a, phi_str bytes) {
 
 /* False: no more is wanted. */
 static bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes) {
-    size_t n;
     if (a->secrets->count == 0) {
         phi__openapi_answer_take(a, bytes);
         return !a->enough && !a->kept.failed;
@@ -604,7 +580,7 @@ static bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes) {
     phi__buf_add_str(&a->incoming, bytes);
     if (a->incoming.failed) return false;
     (void)phi__secret_hide(a->secrets, a->incoming.at, a->incoming.len, PHI__SECRET_BYTES);
-    n = a->incoming.len - phi__secret_tail(a->secrets, phi__buf_str(&a->incoming));
+    size_t n = a->incoming.len - phi__secret_tail(a->secrets, phi__buf_str(&a->incoming));
     if (n > 0) phi__openapi_answer_take(a, phi__str(a->incoming.at, n));
     phi__buf_drop(&a->incoming, n);
     return !a->enough && !a->kept.failed;
@@ -645,15 +621,6 @@ static void phi__openapi_answer_put_text(phi__openapi_answer *a, phi__buf *out) 
     phi__buf_free(&text);
 }
 
-static void phi__openapi_answer_put_binary(phi__openapi_answer *a, phi__buf *out) {
-    uint64_t bytes = a->announced > a->total ? a->announced : a->total;
-    bool least = a->enough && a->announced == 0;
-    phi__buf_printf(out, "[%s, %s%llu bytes: not text]",
-                    a->type[0] != '\0' ? a->type : "Binary data", least ? "at least " : "",
-                    (unsigned long long)bytes);
-    if (a->total == a->kept.len) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
-}
-
 /* Whatever its type says: a NUL is in no text, but in UTF-16, which is not read. Without a type it
    is text where it is UTF-8; a character may be cut at the end. */
 static bool phi__openapi_answer_is_binary(const phi__openapi_answer *a) {
@@ -676,9 +643,14 @@ static phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *o
     if (a->total == 0 && a->announced == 0) return PHI_OK;
     if (a->form == PHI__FORM_MEDIA && a->total == a->kept.len && !a->kept.failed)
         phi__base64_encode(media, a->kept.at, a->kept.len);
-    else if (a->form == PHI__FORM_MEDIA || a->form == PHI__FORM_BINARY)
-        phi__openapi_answer_put_binary(a, out);
-    else
+    else if (a->form == PHI__FORM_MEDIA || a->form == PHI__FORM_BINARY) {
+        uint64_t bytes = a->announced > a->total ? a->announced : a->total;
+        bool least = a->enough && a->announced == 0;
+        phi__buf_printf(out, "[%s, %s%llu bytes: not text]",
+                        a->type[0] != '\0' ? a->type : "Binary data", least ? "at least " : "",
+                        (unsigned long long)bytes);
+        if (a->total == a->kept.len) phi__openapi_answer_save(a, phi__buf_str(&a->kept));
+    } else
         phi__openapi_answer_put_text(a, out);
     phi__openapi_answer_commit(a);
     phi__openapi_answer_note_file(a, out);
@@ -742,8 +714,7 @@ static void phi__openapi_call_end(phi__openapi_call *c) {
 
 static void phi__openapi_call_give(phi__openapi_call *c, const phi_content *content, size_t count,
                                    const char *details, bool is_error) {
-    phi_tool_result result;
-    memset(&result, 0, sizeof result);
+    phi_tool_result result = PHI_ZERO;
     result.content = content;
     result.content_count = count;
     result.details = details;
@@ -753,8 +724,7 @@ static void phi__openapi_call_give(phi__openapi_call *c, const phi_content *cont
 }
 
 static void phi__openapi_call_fail(phi__openapi_call *c, const char *words) {
-    phi_content content;
-    memset(&content, 0, sizeof content);
+    phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = phi_str_of(words);
     phi__openapi_call_give(c, &content, 1, NULL, true);
@@ -773,33 +743,24 @@ static void phi__openapi_call_failed(phi__openapi_call *c, const char *message) 
 
 /* ---- the result ---- */
 
-static void phi__openapi_call_details(phi__openapi_call *c, phi__buf *out) {
-    phi__buf_printf(out, "{\"status\":%d,\"method\":", c->answer.http_status);
-    phi__json_write_str(out, c->op->method);
-    phi__buf_text(out, ",\"url\":");
-    phi__json_write_str(out, phi__buf_str(&c->request.url));
-    phi__buf_char(out, '}');
-    phi__buf_char(out, '\0');
-}
-
-static void phi__openapi_call_line(phi__openapi_call *c, phi__buf *out) {
-    const char *reason = phi__openapi_answer_reason(c->answer.http_status);
-    phi__buf_add_str(out, c->op->method);
-    phi__buf_char(out, ' ');
-    phi__buf_add_str(out, phi__buf_str(&c->request.url));
-    phi__buf_printf(out, " \xE2\x86\x92 %d%s%s\n\n", c->answer.http_status,
-                    reason[0] != '\0' ? " " : "", reason);
-}
-
 static void phi__openapi_call_result(phi__openapi_call *c) {
     phi__buf text, media, details;
-    phi_content content[2];
-    memset(content, 0, sizeof content);
+    phi_content content[2] = PHI_ZERO;
     phi__buf_init(&text, c->memory);
     phi__buf_init(&media, c->memory);
     phi__buf_init(&details, c->memory);
-    phi__openapi_call_line(c, &text);
-    phi__openapi_call_details(c, &details);
+    const char *reason = phi__openapi_answer_reason(c->answer.http_status);
+    phi__buf_add_str(&text, c->op->method);
+    phi__buf_char(&text, ' ');
+    phi__buf_add_str(&text, phi__buf_str(&c->request.url));
+    phi__buf_printf(&text, " \xE2\x86\x92 %d%s%s\n\n", c->answer.http_status,
+                    reason[0] != '\0' ? " " : "", reason);
+    phi__buf_printf(&details, "{\"status\":%d,\"method\":", c->answer.http_status);
+    phi__json_write_str(&details, c->op->method);
+    phi__buf_text(&details, ",\"url\":");
+    phi__json_write_str(&details, phi__buf_str(&c->request.url));
+    phi__buf_char(&details, '}');
+    phi__buf_char(&details, '\0');
     if (phi__openapi_answer_finish(&c->answer, &text, &media) != PHI_OK || details.failed) {
         phi__openapi_call_fail(c, "Out of memory");
     } else {
@@ -857,7 +818,6 @@ static phi_status phi__openapi_call_complete(phi__openapi_call *c) {
     phi__openapi_request *r = &c->request;
     phi_status status = PHI_OK;
     phi__buf whole;
-    size_t i;
     if (c->sent) return PHI_OK;
     c->sent = true;
     phi__buf_init(&whole, c->memory);
@@ -870,7 +830,7 @@ static phi_status phi__openapi_call_complete(phi__openapi_call *c) {
         status = PHI_NO_MEMORY;
     if (r->cookie.len > 0 && status == PHI_OK) {
         phi__buf_clear(&whole);
-        for (i = 0; i < r->count; i++)
+        for (size_t i = 0; i < r->count; i++)
             if (phi__str_is_nocase(r->headers[i].name, "Cookie")) {
                 phi__buf_add_str(&whole, r->headers[i].value);
                 phi__buf_text(&whole, "; ");
@@ -888,9 +848,8 @@ static void phi__openapi_call_send(phi__openapi_call *c) {
     const phi_openapi_desc *of = &c->op->api->desc;
     phi_runtime *rt = c->op->api->rt;
     const char *words = NULL;
-    phi__fetch_desc desc;
     phi_status status = phi__openapi_call_complete(c);
-    memset(&desc, 0, sizeof desc);
+    phi__fetch_desc desc = PHI_ZERO;
     desc.memory = c->memory;
     desc.method = c->op->method;
     desc.url = c->url;
@@ -926,9 +885,8 @@ static void phi__openapi_call_token_done(phi__openapi_wait *wait, phi_status sta
 }
 
 static void phi__openapi_call_authorize(phi__openapi_call *c) {
-    phi_status status;
     c->auth.wait.done = phi__openapi_call_token_done;
-    status = phi__openapi_auth_token(&c->auth);
+    phi_status status = phi__openapi_auth_token(&c->auth);
     if (status == PHI_BUSY) return;
     if (status == PHI_OK)
         phi__openapi_call_send(c);
@@ -941,15 +899,24 @@ static void phi__openapi_call_authorize(phi__openapi_call *c) {
 static void phi__openapi_call_go(phi__openapi_call *c) {
     phi__io *io = c->op->api->rt->io;
     phi_status status = PHI_BUSY;
-    int slices;
-    for (slices = 0; slices < PHI__OPENAPI_CALL_SLICES && status == PHI_BUSY; slices++)
+    for (int slices = 0; slices < PHI__OPENAPI_CALL_SLICES && status == PHI_BUSY; slices++)
         status = phi__openapi_body_advance(&c->body);
     if (status == PHI_BUSY)
         status = phi__io_timer_set(io, &c->timer, phi__io_now_us(io));
     else {
         if (status == PHI_OK) status = phi__openapi_auth_begin(&c->auth, &c->request);
         if (status == PHI_OK) {
-            phi__openapi_answer_init(&c->answer, c->memory, c->op, c->call, &c->auth.secrets);
+            phi__openapi_answer *a = &c->answer;
+            phi_memory *memory = c->memory;
+            const phi__operation *op = c->op;
+            phi_call call = c->call;
+            const phi__secrets *secrets = &c->auth.secrets;
+            memset(a, 0, sizeof *a);
+            a->op = op;
+            a->call = call;
+            a->secrets = secrets;
+            phi__buf_init(&a->kept, memory);
+            phi__buf_init(&a->incoming, memory);
             phi__openapi_call_authorize(c);
             return;
         }
@@ -970,9 +937,9 @@ static void phi__openapi_call_gone(void *state) {
 static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     char words[200];
     phi_parse_error error;
-    phi_status status;
     if (phi__str_trim(arguments).len == 0) arguments = PHI__LIT("{}");
-    status = phi_json_parse(&c->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &c->arguments, &error);
+    phi_status status =
+        phi_json_parse(&c->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &c->arguments, &error);
     if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_NULL))
         c->arguments = phi_json_new_object(&c->arena);
     if (status == PHI_NO_MEMORY || (status == PHI_OK && c->arguments == NULL)) {
@@ -991,7 +958,6 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     static const char foreign[] = "Error: This tool belongs to a document of another runtime";
     phi__openapi_call *c = (phi__openapi_call *)phi_call_state(call, sizeof *c);
     const phi__toolcall *toolcall = phi__call_find(call);
-    phi_status status;
     if (call.rt != ((const phi__operation *)user_data)->api->rt) {
         (void)phi_call_fail(call, foreign);
         return PHI_DONE;
@@ -1009,7 +975,7 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     phi__call_on_gone(call, phi__openapi_call_gone);
     if (!phi__openapi_call_read(c, arguments)) return PHI_PENDING;
     phi__openapi_request_init(&c->request, &c->arena, c->memory, c->op, c->arguments);
-    status = phi__openapi_request_build(&c->request);
+    phi_status status = phi__openapi_request_build(&c->request);
     if (status != PHI_OK) {
         phi__openapi_call_refuse(c, status);
         return PHI_PENDING;
@@ -1037,17 +1003,14 @@ static phi_flow phi__openapi_call_resume(void *user_data, phi_call call, phi_str
 
 /* ---- for the document's side ---- */
 
-/* Long enough for a token, the request, a new token and the request again. */
-static uint32_t phi__openapi_call_timeout(uint32_t ms) {
-    return ms > UINT32_MAX / 8 ? PHI_UNLIMITED : ms * 4 + 5000;
-}
-
 PHI__FN void phi__openapi_call_fill(phi_tool *tool) {
     const phi__operation *op = (const phi__operation *)tool->user_data;
     tool->start = phi__openapi_call_start;
     tool->cancel = phi__openapi_call_cancel;
     tool->resume = phi__openapi_call_resume;
-    tool->timeout_ms = phi__openapi_call_timeout(op->api->desc.timeout_ms);
+    /* Long enough for a token, the request, a new token and the request again. */
+    uint32_t ms = op->api->desc.timeout_ms;
+    tool->timeout_ms = ms > UINT32_MAX / 8 ? PHI_UNLIMITED : ms * 4 + 5000;
     tool->unlisted = true;
 }
 

@@ -42,8 +42,8 @@ static bool phi__styles_keeps(unsigned char c, phi__styles_escape how) {
 
 PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_escape how) {
     static const char hex[] = "0123456789ABCDEF";
-    size_t i, from = 0;
-    for (i = 0; i < text.len; i++) {
+    size_t from = 0;
+    for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.at[i];
         char code[3];
         if (phi__styles_keeps(c, how)) continue;
@@ -105,14 +105,6 @@ static void phi__styles_put_simple(phi__buf *out, const phi_json *value, bool ex
 
 /* ---- paths ---- */
 
-static void phi__styles_put_label(phi__buf *out, const phi_json *value, bool explode) {
-    phi__buf_char(out, '.');
-    if (phi__styles_is_list(value))
-        phi__styles_put_list(out, value, explode ? "." : ",", explode ? "=" : ",", PHI__ESCAPE_ALL);
-    else
-        phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
-}
-
 static void phi__styles_limit(phi__buf *out) {
     if (out->len > PHI__STYLES_MOST) out->failed = true;
 }
@@ -151,21 +143,18 @@ static void phi__styles_put_path(phi__buf *out, const phi__operation_parameter *
                                  const phi_json *value) {
     if (p->content_type.len > 0)
         phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
-    else if (p->style == PHI__STYLE_LABEL)
-        phi__styles_put_label(out, value, p->explode);
-    else if (p->style == PHI__STYLE_MATRIX)
+    else if (p->style == PHI__STYLE_LABEL) {
+        bool explode = p->explode;
+        phi__buf_char(out, '.');
+        if (phi__styles_is_list(value))
+            phi__styles_put_list(out, value, explode ? "." : ",", explode ? "=" : ",",
+                                 PHI__ESCAPE_ALL);
+        else
+            phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
+    } else if (p->style == PHI__STYLE_MATRIX)
         phi__styles_put_matrix(out, p->name, value, p->explode);
     else
         phi__styles_put_simple(out, value, p->explode, PHI__ESCAPE_ALL);
-}
-
-/* The value of a header, unescaped: check it before it is sent. */
-static void phi__styles_put_header(phi__buf *out, const phi__operation_parameter *p,
-                                   const phi_json *value) {
-    if (p->content_type.len > 0)
-        phi__styles_put_value(out, value, PHI__ESCAPE_NONE);
-    else
-        phi__styles_put_simple(out, value, p->explode, PHI__ESCAPE_NONE);
 }
 
 /* ---- pairs ---- */
@@ -180,15 +169,6 @@ static void phi__styles_put_name(const phi__styles *s, phi_str name) {
 static void phi__styles_put_pair(const phi__styles *s, phi_str name, const phi_json *value) {
     phi__styles_put_name(s, name);
     phi__styles_put_value(s->out, value, s->how);
-}
-
-static void phi__styles_put_exploded(const phi__styles *s, const phi_json *value) {
-    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
-    phi_json_iter it = phi_json_each(value);
-    phi_json *child;
-    while (!s->out->failed && (child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is(child, PHI_JSON_NULL))
-            phi__styles_put_pair(s, keys ? it.key : s->name, child);
 }
 
 /* name: grows and shrinks with the way down. */
@@ -215,15 +195,6 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
     }
 }
 
-static void phi__styles_put_deep_all(const phi__styles *s, const phi_json *value) {
-    phi__buf name;
-    phi__buf_init(&name, s->out->memory);
-    phi__buf_add_str(&name, s->name);
-    if (!name.failed) phi__styles_put_deep(s, &name, value, 0);
-    if (name.failed) s->out->failed = true;
-    phi__buf_free(&name);
-}
-
 static void phi__styles_put_joined(const phi__styles *s, const phi_json *value,
                                    const char *between) {
     if (phi_json_count(value) == 0) return;
@@ -244,11 +215,21 @@ static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter 
     s.name = p->name;
     if (p->content_type.len > 0 || !phi__styles_is_list(value))
         phi__styles_put_pair(&s, p->name, value);
-    else if (p->style == PHI__STYLE_DEEP)
-        phi__styles_put_deep_all(&s, value);
-    else if (p->explode)
-        phi__styles_put_exploded(&s, value);
-    else
+    else if (p->style == PHI__STYLE_DEEP) {
+        phi__buf name;
+        phi__buf_init(&name, s.out->memory);
+        phi__buf_add_str(&name, s.name);
+        if (!name.failed) phi__styles_put_deep(&s, &name, value, 0);
+        if (name.failed) s.out->failed = true;
+        phi__buf_free(&name);
+    } else if (p->explode) {
+        bool keys = phi_json_is(value, PHI_JSON_OBJECT);
+        phi_json_iter it = phi_json_each(value);
+        phi_json *child;
+        while (!s.out->failed && (child = phi_json_next(&it)) != NULL)
+            if (!phi_json_is(child, PHI_JSON_NULL))
+                phi__styles_put_pair(&s, keys ? it.key : s.name, child);
+    } else
         phi__styles_put_joined(&s, value,
                                p->style == PHI__STYLE_SPACE  ? "%20"
                                : p->style == PHI__STYLE_PIPE ? "%7C"
@@ -283,9 +264,8 @@ static void phi__openapi_request_wipe(phi_str text) {
 }
 
 PHI__FN void phi__openapi_request_free(phi__openapi_request *r) {
-    size_t i;
     if (r->memory == NULL) return;
-    for (i = 0; i < r->count; i++) phi__openapi_request_wipe(r->headers[i].value);
+    for (size_t i = 0; i < r->count; i++) phi__openapi_request_wipe(r->headers[i].value);
     r->count = 0;
     phi__openapi_request_wipe(phi__buf_str(&r->query));
     phi__openapi_request_wipe(phi__buf_str(&r->cookie));
@@ -311,8 +291,7 @@ static const phi_json *phi__openapi_request_argument(const phi__openapi_request 
 /* ---- headers ---- */
 
 static phi__header *phi__openapi_request_find(const phi__openapi_request *r, const char *name) {
-    size_t i;
-    for (i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count; i++)
         if (phi__str_is_nocase(r->headers[i].name, name)) return &r->headers[i];
     return NULL;
 }
@@ -332,10 +311,9 @@ static phi__header *phi__openapi_request_room(phi__openapi_request *r) {
 PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
                                             bool replaces) {
     phi_str own, text;
-    phi__header *header;
     if (!phi__arena_str(r->arena, name, &own) || !phi__arena_str(r->arena, value, &text))
         return PHI_NO_MEMORY;
-    header = phi__openapi_request_find(r, own.at);
+    phi__header *header = phi__openapi_request_find(r, own.at);
     if (header != NULL && !replaces) return PHI_OK;
     if (header != NULL)
         phi__openapi_request_wipe(header->value);
@@ -350,8 +328,7 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
 static phi_status phi__openapi_request_own_headers(phi__openapi_request *r) {
     const phi_openapi_desc *desc = &r->op->api->desc;
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < desc->header_count && status == PHI_OK; i++)
+    for (size_t i = 0; i < desc->header_count && status == PHI_OK; i++)
         status = phi__openapi_request_add(r, phi_str_of(desc->headers[i].name),
                                           phi_str_of(desc->headers[i].value), true);
     return status;
@@ -365,8 +342,7 @@ static bool phi__openapi_request_ignores(phi_str name) {
                                         "Connection", "Expect",           "Upgrade",
                                         "TE",         "Trailer",          "Proxy-Authorization",
                                         "Cookie",     "Content-Encoding", "Accept-Encoding"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is_nocase(name, names[i])) return true;
     return false;
 }
@@ -378,7 +354,11 @@ static phi_status phi__openapi_request_header(phi__openapi_request *r,
     phi__buf text;
     if (phi__openapi_request_ignores(p->name)) return PHI_OK;
     phi__buf_init(&text, r->memory);
-    phi__styles_put_header(&text, p, value);
+    /* The value of a header, unescaped: check it before it is sent. */
+    if (p->content_type.len > 0)
+        phi__styles_put_value(&text, value, PHI__ESCAPE_NONE);
+    else
+        phi__styles_put_simple(&text, value, p->explode, PHI__ESCAPE_NONE);
     if (text.failed)
         status = PHI_NO_MEMORY;
     else if (!phi__fetch_name_fits(p->name) || !phi__fetch_value_fits(phi__buf_str(&text)))
@@ -452,8 +432,7 @@ static phi_status phi__openapi_request_base(phi__openapi_request *r) {
 
 static const phi__operation_parameter *
 phi__openapi_request_path_parameter(const phi__openapi_request *r, phi_str name) {
-    size_t i;
-    for (i = 0; i < r->op->parameter_count; i++) {
+    for (size_t i = 0; i < r->op->parameter_count; i++) {
         const phi__operation_parameter *p = &r->op->parameters[i];
         if (p->place == PHI__OPERATION_PATH && p->name.len == name.len &&
             memcmp(p->name.at, name.at, name.len) == 0)
@@ -479,8 +458,8 @@ static phi_status phi__openapi_request_substitute(phi__openapi_request *r, phi_s
 
 /* Segments "." and ".." would be taken out of the path on its way, with the segment before. */
 static phi_status phi__openapi_request_check_dots(phi__openapi_request *r, size_t from) {
-    size_t i, start = from;
-    for (i = from; i <= r->url.len; i++) {
+    size_t start = from;
+    for (size_t i = from; i <= r->url.len; i++) {
         const char *at = r->url.at + start;
         if (i < r->url.len && r->url.at[i] != '/') continue;
         if ((i - start == 1 && at[0] == '.') || (i - start == 2 && memcmp(at, "..", 2) == 0))
@@ -490,24 +469,6 @@ static phi_status phi__openapi_request_check_dots(phi__openapi_request *r, size_
         start = i + 1;
     }
     return PHI_OK;
-}
-
-/* Characters of a template that may not stand in a URL are escaped; escapes stay. */
-static void phi__openapi_request_literal(phi__buf *out, phi_str text) {
-    size_t i;
-    for (i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (c <= 32 || c >= 127 || strchr("\"<>\\^`{|}", c) != NULL)
-            phi__buf_printf(out, "%%%02X", (unsigned)c);
-        else
-            phi__buf_char(out, (char)c);
-    }
-}
-
-/* The text behind a "#" tells operations of a document apart; a server does not get it. */
-static void phi__openapi_request_no_fragment(phi__openapi_request *r) {
-    size_t hash = phi__str_find(phi__buf_str(&r->url), 0, "#");
-    if (hash != SIZE_MAX) r->url.len = hash;
 }
 
 static phi_status phi__openapi_request_path(phi__openapi_request *r) {
@@ -520,14 +481,25 @@ static phi_status phi__openapi_request_path(phi__openapi_request *r) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
-        phi__openapi_request_literal(&r->url, phi__str(path.at + at, end - at));
+        /* Characters of a template that may not stand in a URL are escaped; escapes stay. */
+        phi__buf *out = &r->url;
+        phi_str text = phi__str(path.at + at, end - at);
+        for (size_t i = 0; i < text.len; i++) {
+            unsigned char c = (unsigned char)text.at[i];
+            if (c <= 32 || c >= 127 || strchr("\"<>\\^`{|}", c) != NULL)
+                phi__buf_printf(out, "%%%02X", (unsigned)c);
+            else
+                phi__buf_char(out, (char)c);
+        }
         at = end;
         if (close == SIZE_MAX) break;
         status = phi__openapi_request_substitute(r, phi__str(path.at + open + 1, close - open - 1));
         at = close + 1;
     }
     if (r->url.failed) return status; /* too large, or no memory */
-    phi__openapi_request_no_fragment(r);
+    /* The text behind a "#" tells operations of a document apart; a server does not get it. */
+    size_t hash = phi__str_find(phi__buf_str(&r->url), 0, "#");
+    if (hash != SIZE_MAX) r->url.len = hash;
     return status == PHI_OK ? phi__openapi_request_check_dots(r, from) : status;
 }
 
@@ -554,12 +526,11 @@ static phi_status phi__openapi_request_check_size(phi__openapi_request *r) {
 }
 
 PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
-    size_t i;
     phi_status status = phi__openapi_request_base(r);
     if (status == PHI_OK) status = phi__openapi_request_path(r);
     if (status == PHI_OK) status = phi__openapi_request_check_size(r);
     if (status == PHI_OK) status = phi__openapi_request_own_headers(r);
-    for (i = 0; i < r->op->parameter_count && status == PHI_OK; i++)
+    for (size_t i = 0; i < r->op->parameter_count && status == PHI_OK; i++)
         status = phi__openapi_request_parameter(r, &r->op->parameters[i]);
     if (status == PHI_OK) status = phi__openapi_request_check_size(r);
     return status;
@@ -710,10 +681,10 @@ static phi_status phi__openapi_body_file_place(phi__openapi_body *b) {
 
 static phi_status phi__openapi_body_file_more(phi__openapi_body *b) {
     phi__openapi_file *file = b->files;
-    size_t got = 0, want;
+    size_t got = 0;
     phi__words words;
     if (b->open == NULL) return phi__openapi_body_file_place(b);
-    want = phi__min(file->len + 1 - file->got, PHI__OPENAPI_BODY_READ);
+    size_t want = phi__min(file->len + 1 - file->got, PHI__OPENAPI_BODY_READ);
     if (phi__files_read(b->open, file->at + file->got, want, &got, &words) != PHI_OK)
         return phi__openapi_body_file_refuse(b, words.text);
     file->got += got;
@@ -756,38 +727,36 @@ static phi_status phi__openapi_body_base64(phi__openapi_body *b, phi_str name, p
 static const phi__operation_property *phi__openapi_body_property(const phi__openapi_body *b,
                                                                  phi_str name) {
     const phi__operation_body *body = &b->r->op->body;
-    size_t i;
-    for (i = 0; i < body->property_count; i++)
+    for (size_t i = 0; i < body->property_count; i++)
         if (body->properties[i].name.len == name.len &&
             memcmp(body->properties[i].name.at, name.at, name.len) == 0)
             return &body->properties[i];
     return NULL;
 }
 
-/* Without a style: arrays as repeated names, objects as JSON text. */
-static void phi__openapi_body_pair(phi__openapi_body *b, phi_str name, const phi_json *value) {
-    const phi__operation_property *property = phi__openapi_body_property(b, name);
-    phi__operation_parameter p;
-    memset(&p, 0, sizeof p);
-    p.place = PHI__OPERATION_QUERY;
-    p.name = name;
-    p.style = PHI__STYLE_FORM;
-    p.explode = true;
-    if (property != NULL && property->has_style) {
-        p.style = property->style;
-        p.explode = property->explode;
-        p.allow_reserved = property->allow_reserved;
-    } else if (phi_json_is(value, PHI_JSON_OBJECT) ||
-               (property != NULL && phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
-        p.content_type = PHI__LIT("application/json");
-    phi__styles_put_pairs(&b->text, &p, value);
-}
-
 static phi_status phi__openapi_body_form(phi__openapi_body *b) {
     phi_json_iter it = phi_json_each(b->value);
     phi_json *child;
     while ((child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is(child, PHI_JSON_NULL)) phi__openapi_body_pair(b, it.key, child);
+        if (!phi_json_is(child, PHI_JSON_NULL)) {
+            /* Without a style: arrays as repeated names, objects as JSON text. */
+            phi_str name = it.key;
+            const phi__operation_property *property = phi__openapi_body_property(b, name);
+            phi__operation_parameter p = PHI_ZERO;
+            p.place = PHI__OPERATION_QUERY;
+            p.name = name;
+            p.style = PHI__STYLE_FORM;
+            p.explode = true;
+            if (property != NULL && property->has_style) {
+                p.style = property->style;
+                p.explode = property->explode;
+                p.allow_reserved = property->allow_reserved;
+            } else if (phi_json_is(child, PHI_JSON_OBJECT) ||
+                       (property != NULL &&
+                        phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
+                p.content_type = PHI__LIT("application/json");
+            phi__styles_put_pairs(&b->text, &p, child);
+        }
     b->done = true;
     if (b->text.len > PHI__STYLES_MOST)
         return phi__openapi_request_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
@@ -799,9 +768,8 @@ static phi_status phi__openapi_body_form(phi__openapi_body *b) {
 
 /* As browsers write names: quotes and line breaks escaped. */
 static void phi__openapi_body_quoted(phi__buf *out, phi_str text) {
-    size_t i;
     phi__buf_char(out, '"');
-    for (i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.at[i];
         if (c < 32 || c == '"' || c == 127)
             phi__buf_printf(out, "%%%02X", c);
@@ -832,10 +800,9 @@ static phi_str phi__openapi_body_part_type(const phi__openapi_body *b, const phi
 }
 
 static phi_status phi__openapi_body_part_headers(phi__openapi_body *b) {
-    phi_json_iter it;
     phi_json *child;
     if (b->property == NULL || b->property->headers == NULL) return PHI_OK;
-    it = phi_json_each(b->property->headers);
+    phi_json_iter it = phi_json_each(b->property->headers);
     while ((child = phi_json_next(&it)) != NULL) {
         phi_str value = phi_json_str(child, NULL);
         if (!phi__fetch_name_fits(it.key) || !phi__fetch_value_fits(value)) continue;
@@ -920,10 +887,9 @@ static phi_status phi__openapi_body_boundary(phi__openapi_body *b) {
     phi_str type = b->r->op->body.content_type;
     unsigned char random[16];
     char whole[200];
-    size_t i;
     phi__cap_random(phi__call_find(b->call), random);
     (void)memcpy(b->boundary, "phi-", 5);
-    for (i = 0; i < 12; i++) (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
+    for (size_t i = 0; i < 12; i++) (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
     (void)snprintf(whole, sizeof whole, "%.*s; boundary=%s", (int)phi__min(type.len, 100), type.at,
                    b->boundary);
     return phi__openapi_body_type(b, phi_str_of(whole));
@@ -966,7 +932,6 @@ PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request 
 
 static phi_status phi__openapi_body_start(phi__openapi_body *b) {
     const phi__operation_body *body = &b->r->op->body;
-    phi_status status;
     b->done = body->kind == PHI__BODY_NONE;
     if (b->done) return PHI_OK;
     b->value = phi__openapi_request_argument(b->r, body->argument);
@@ -978,7 +943,7 @@ static phi_status phi__openapi_body_start(phi__openapi_body *b) {
         return phi__openapi_request_refuse(b->r, "Error: Missing required request body '%s'",
                                            body->argument.at);
     if (b->done) return PHI_OK;
-    status = phi__openapi_body_expect(b);
+    phi_status status = phi__openapi_body_expect(b);
     if (status != PHI_OK) return status;
     b->members = phi_json_each(b->value);
     status = body->kind == PHI__BODY_MULTIPART ? phi__openapi_body_boundary(b)
@@ -987,9 +952,8 @@ static phi_status phi__openapi_body_start(phi__openapi_body *b) {
 }
 
 PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b) {
-    phi_status status;
     if (phi__openapi_body_in_file(b)) {
-        status = phi__openapi_body_file_more(b);
+        phi_status status = phi__openapi_body_file_more(b);
         if (status != PHI_OK || b->done) return status;
         phi__buf_text(&b->text, "\r\n");
         return PHI_BUSY;
@@ -1004,10 +968,9 @@ PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b) {
 }
 
 PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
-    phi__openapi_file *file;
     if (b->r == NULL) return;
     phi__openapi_body_file_close(b);
-    for (file = b->files; file != NULL; file = file->older)
+    for (phi__openapi_file *file = b->files; file != NULL; file = file->older)
         phi__free(b->r->memory, file->at, file->len + 1);
     b->files = NULL;
     phi__buf_free(&b->text);

@@ -48,11 +48,6 @@ PHI__FN void phi__document_free(phi__document *doc) {
     doc->count = doc->cap = 0;
 }
 
-/* "schemas"; "paths" of the path items of the document itself. */
-static const char *phi__document_section_name(phi__document_section section) {
-    return phi__document_sections[section];
-}
-
 /* ---- parts ---- */
 
 PHI__FN phi__document_part *phi__document_find(const phi__document *doc,
@@ -79,14 +74,13 @@ static phi__document_part *phi__document_add(phi__document *doc, phi__document_s
 
 /* A new operation, zeroed, at the end; NULL: no memory. */
 static phi__document_operation *phi__document_add_operation(phi__document *doc) {
-    phi__document_operation *at;
     if (doc->count == doc->cap) {
         void *grown = phi__grow(doc->memory, doc->operations, &doc->cap, doc->count + 1,
                                 sizeof *doc->operations);
         if (grown == NULL) return NULL;
         doc->operations = (phi__document_operation *)grown;
     }
-    at = &doc->operations[doc->count++];
+    phi__document_operation *at = &doc->operations[doc->count++];
     memset(at, 0, sizeof *at);
     return at;
 }
@@ -138,9 +132,9 @@ static bool phi__document_answers(phi_str path, phi_str method, char *out, size_
 static bool phi__document_in_answers(const phi__document *doc, phi_str path,
                                      phi__document_part **part, phi_str *rest) {
     char method[16], word[16], name[PHI__DOCUMENT_STEP + 16];
-    phi_str after = *rest, step, key;
+    phi_str after = *rest, step;
     if (!phi__document_step(&after, method, sizeof method, &step)) return false;
-    key = step;
+    phi_str key = step;
     if (!phi__document_step(&after, word, sizeof word, &step) || !phi__str_is(step, "responses") ||
         !phi__document_answers(path, key, name, sizeof name, &key))
         return false;
@@ -155,14 +149,13 @@ static bool phi__document_locate(const phi__document *doc, phi_str ref, phi__doc
                                  phi_str *rest, const char **why) {
     char bytes[PHI__DOCUMENT_STEP];
     phi_str step;
-    unsigned i;
     *why = " leads to another document, and such references are not followed";
     if (ref.len == 0 || ref.at[0] != '#') return false;
     *why = " is no JSON Pointer, and other references are not followed";
     *rest = phi__str(ref.at + 1, ref.len - 1);
     if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
     *why = " leads to a part that is not kept";
-    i = PHI__SECTION_PATHS;
+    unsigned i = PHI__SECTION_PATHS;
     if (phi__str_is(step, "components")) {
         if (!phi__document_step(rest, bytes, sizeof bytes, &step)) return false;
         for (i = 0; i <= PHI__SECTION_RESPONSES; i++)
@@ -223,12 +216,11 @@ static const phi_json *phi__document_refuse(phi__document_view *view, phi_str re
 
 PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str ref) {
     phi__document_part *part = NULL;
-    const phi_json *node;
     phi_str rest = {NULL, 0};
     const char *why = NULL;
     if (!phi__document_locate(view->doc, ref, &part, &rest, &why))
         return phi__document_refuse(view, ref, why);
-    node = phi__document_tree(view, part);
+    const phi_json *node = phi__document_tree(view, part);
     if (view->no_memory) return NULL;
     node = phi__document_walk(node, rest);
     return node != NULL ? node : phi__document_refuse(view, ref, " leads nowhere");
@@ -236,8 +228,7 @@ PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str r
 
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node) {
     phi_str ref = {NULL, 0};
-    int links;
-    for (links = 0; node != NULL && links < PHI__DOCUMENT_CHAIN; links++) {
+    for (int links = 0; node != NULL && links < PHI__DOCUMENT_CHAIN; links++) {
         const phi_json *next = phi_json_get(node, "$ref");
         if (!phi_json_is(next, PHI_JSON_STRING)) return node;
         ref = phi__json_text_of(next);
@@ -258,33 +249,29 @@ typedef struct phi__naming {
     bool begun, counted;
 } phi__naming;
 
-/* "get_pets_petId" of GET /pets/{petId}. */
-static void phi__naming_path(phi__tool_name *name, const phi_openapi_operation *op) {
-    bool gap = true;
-    size_t i;
-    name->exact = false;
-    for (i = 0; i < op->method.len; i++)
-        phi__tool_name_put(name, (char)(op->method.at[i] | 0x20)); /* in lower case */
-    for (i = 0; i < op->path.len; i++) {
-        char c = op->path.at[i];
-        if (!phi__tool_name_plain(c)) {
-            gap = true;
-            continue;
-        }
-        if (gap) phi__tool_name_put(name, '_');
-        gap = false;
-        phi__tool_name_put(name, c);
-    }
-}
-
 static phi__tool_name phi__naming_of(const phi_openapi_operation *op, const char *prefix) {
     phi_str id = op->operation_id;
     phi__tool_name name;
     phi__tool_name_begin(&name, prefix, id.len > 0 ? id.at[0] : 'a');
     if (id.len > 0)
         phi__tool_name_text(&name, id);
-    else
-        phi__naming_path(&name, op);
+    else {
+        /* "get_pets_petId" of GET /pets/{petId}. */
+        bool gap = true;
+        name.exact = false;
+        for (size_t i = 0; i < op->method.len; i++)
+            phi__tool_name_put(&name, (char)(op->method.at[i] | 0x20)); /* in lower case */
+        for (size_t i = 0; i < op->path.len; i++) {
+            char c = op->path.at[i];
+            if (!phi__tool_name_plain(c)) {
+                gap = true;
+                continue;
+            }
+            if (gap) phi__tool_name_put(&name, '_');
+            gap = false;
+            phi__tool_name_put(&name, c);
+        }
+    }
     return name;
 }
 
@@ -294,13 +281,12 @@ static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_op
     phi__tool_name name = phi__naming_of(&op->shown, prefix);
     unsigned char hash[PHI__SHA256_BYTES];
     phi__sha256 sha;
-    phi_status status;
     phi__sha256_begin(&sha);
     phi__sha256_add(&sha, op->shown.method.at, op->shown.method.len);
     phi__sha256_add(&sha, " ", 1);
     phi__sha256_add(&sha, op->shown.path.at, op->shown.path.len);
     phi__sha256_end(&sha, hash);
-    status = phi__tool_name_claim(&n->names, &name, hash);
+    phi_status status = phi__tool_name_claim(&n->names, &name, hash);
     if (status == PHI_NO_MEMORY) return false;
     if (status != PHI_OK) op->skip = "its name is taken";
     return phi__arena_str(&doc->arena, phi__str(name.at, name.len), &op->shown.name);
@@ -482,14 +468,6 @@ static phi_str phi__reading_text(const phi__reading *r) {
     return text;
 }
 
-static bool phi__reading_is_json(phi_str text) {
-    size_t i = 0;
-    while (i < text.len &&
-           (text.at[i] == ' ' || text.at[i] == '\t' || text.at[i] == '\n' || text.at[i] == '\r'))
-        i++;
-    return i < text.len && (text.at[i] == '{' || text.at[i] == '[');
-}
-
 /* The version: 3.0 and 3.1 alone. */
 static void phi__reading_check(phi__reading *r) {
     phi_str version = phi__json_text_of(phi_json_get(r->root, "openapi"));
@@ -532,13 +510,11 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
 
 static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
                                 size_t units) {
-    phi_yaml_desc options;
     phi_parse_error error;
-    phi_status status;
-    memset(&options, 0, sizeof options);
+    phi_yaml_desc options = PHI_ZERO;
     options.max_depth = PHI__READING_DEPTH;
     if (walk->yaml.arena == NULL) phi__yaml_read_begin(&walk->yaml, &r->tree, text, &options);
-    status = phi__yaml_read_advance(&walk->yaml, units);
+    phi_status status = phi__yaml_read_advance(&walk->yaml, units);
     if (status == PHI_BUSY) return units;
     (void)phi__yaml_read_result(&walk->yaml, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "YAML");
@@ -547,12 +523,16 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
 
 static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_t units) {
     phi_parse_error error;
-    phi_status status;
     phi_str text = phi__reading_text(r);
-    if (!phi__reading_is_json(text)) return phi__reading_yaml(r, walk, text, units);
+    size_t i = 0;
+    while (i < text.len &&
+           (text.at[i] == ' ' || text.at[i] == '\t' || text.at[i] == '\n' || text.at[i] == '\r'))
+        i++;
+    if (!(i < text.len && (text.at[i] == '{' || text.at[i] == '[')))
+        return phi__reading_yaml(r, walk, text, units);
     if (walk->reader.arena == NULL)
         phi__json_read_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
-    status = phi__json_read_advance(&walk->reader, units);
+    phi_status status = phi__json_read_advance(&walk->reader, units);
     if (status == PHI_BUSY) return units;
     (void)phi__json_read_result(&walk->reader, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "JSON");
@@ -562,7 +542,8 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
 /* ---- parts ---- */
 
 static phi_json *phi__reading_section(const phi__reading *r, phi__document_section section) {
-    const char *name = phi__document_section_name(section);
+    /* "schemas"; "paths" of the path items of the document itself. */
+    const char *name = phi__document_sections[section];
     if (section == PHI__SECTION_PATHS) return phi_json_get(r->root, name);
     return phi_json_get(phi_json_get(r->root, "components"), name);
 }
@@ -570,8 +551,7 @@ static phi_json *phi__reading_section(const phi__reading *r, phi__document_secti
 /* Takes out of a path item what requests do not need. False: no memory. */
 static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str path,
                                phi_json *item) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__reading_methods); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__reading_methods); i++) {
         phi_json *op = phi_json_get(item, phi__reading_methods[i]);
         phi_json *answers = phi_json_remove(op, "responses");
         phi__reading_answers *kept;
@@ -608,8 +588,7 @@ static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, ph
 static void phi__reading_begin_root(phi__reading *r, phi__reading_walk *walk) {
     static const char *const kept[] = {"servers", "security"};
     phi_json *node = phi_json_new_object(&r->tree);
-    size_t i;
-    for (i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
+    for (size_t i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
         phi_json *value = phi_json_remove(r->root, kept[i]);
         if (value != NULL && phi_json_set(&r->tree, node, kept[i], value) != PHI_OK) node = NULL;
     }
@@ -638,21 +617,6 @@ static size_t phi__reading_write(phi__reading *r, phi__reading_walk *walk, size_
     return written;
 }
 
-/* The responses of one operation. */
-static size_t phi__reading_answered(phi__reading *r, phi__reading_walk *walk) {
-    char bytes[PHI__READING_NAME];
-    phi__reading_answers *one = walk->answers;
-    phi_str name;
-    if (one == NULL) {
-        walk->section = PHI__SECTION_ROOT;
-        return 0;
-    }
-    walk->answers = one->next;
-    if (phi__document_answers(one->path, one->method, bytes, sizeof bytes, &name))
-        phi__reading_begin_part(r, walk, name, one->node);
-    return PHI__READING_ENTRY;
-}
-
 static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_t units) {
     if (walk->part != NULL) return phi__reading_write(r, walk, units);
     if (walk->section == PHI__SECTION_COUNT) {
@@ -662,7 +626,20 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
     }
     if (walk->section == PHI__SECTION_RESPONSES && !walk->wants_answers)
         walk->section = PHI__SECTION_ROOT;
-    if (walk->section == PHI__SECTION_ANSWERS) return phi__reading_answered(r, walk);
+    if (walk->section == PHI__SECTION_ANSWERS) {
+        /* The responses of one operation. */
+        char bytes[PHI__READING_NAME];
+        phi__reading_answers *one = walk->answers;
+        phi_str name;
+        if (one == NULL) {
+            walk->section = PHI__SECTION_ROOT;
+            return 0;
+        }
+        walk->answers = one->next;
+        if (phi__document_answers(one->path, one->method, bytes, sizeof bytes, &name))
+            phi__reading_begin_part(r, walk, name, one->node);
+        return PHI__READING_ENTRY;
+    }
     if (walk->section == PHI__SECTION_ROOT) {
         phi__reading_begin_root(r, walk);
         walk->section = PHI__SECTION_COUNT;
@@ -688,8 +665,7 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
 static phi_str phi__reading_method(const char *name) {
     static const char *const upper[] = {"GET",  "PUT",     "POST",  "DELETE",
                                         "HEAD", "OPTIONS", "PATCH", "TRACE"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(upper); i++)
+    for (size_t i = 0; i < PHI__COUNT(upper); i++)
         if (name == phi__reading_methods[i]) return phi_str_of(upper[i]);
     return PHI__LIT("GET");
 }
@@ -711,9 +687,8 @@ static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, cons
 static bool phi__reading_operation(phi__reading *r, phi_str path, const char *method,
                                    const phi_json *node, phi__document_part *item) {
     phi__document_operation *op = phi__document_add_operation(r->doc);
-    phi_openapi_operation *shown;
     if (op == NULL) return false;
-    shown = &op->shown;
+    phi_openapi_operation *shown = &op->shown;
     op->item = item;
     shown->path = path;
     shown->method = phi__reading_method(method);
@@ -732,15 +707,13 @@ static bool phi__reading_operation(phi__reading *r, phi_str path, const char *me
 static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, const char **why) {
     phi__document_part *part = NULL;
     phi_str rest;
-    int links;
-    for (links = 0; links < 8; links++) {
-        const phi_json *next;
+    for (int links = 0; links < 8; links++) {
         if (!phi__document_locate(r->doc, ref, &part, &rest, why)) return NULL;
         *why = " leads to no path item";
         if (rest.len > 0 ||
             (part->section != PHI__SECTION_ITEMS && part->section != PHI__SECTION_PATHS))
             return NULL;
-        next = phi_json_get(part->node, "$ref");
+        const phi_json *next = phi_json_get(part->node, "$ref");
         if (!phi_json_is(next, PHI_JSON_STRING)) return part;
         ref = phi__json_text_of(next);
     }
@@ -765,7 +738,6 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     const phi_json *ref = phi_json_get(item, "$ref"), *target = NULL;
     const char *why = NULL;
     bool fine = true;
-    size_t i;
     /* of duplicate paths the last one counts, and paths begin with a slash: the others extend */
     if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
     if (phi_json_is(ref, PHI_JSON_STRING)) {
@@ -773,7 +745,7 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
         if (other == NULL) return phi__reading_lost_item(r, own->name, phi__json_text_of(ref), why);
         target = other->node;
     }
-    for (i = 0; fine && i < PHI__COUNT(phi__reading_methods); i++) {
+    for (size_t i = 0; fine && i < PHI__COUNT(phi__reading_methods); i++) {
         const char *method = phi__reading_methods[i];
         const phi_json *node = phi_json_get(item, method);
         if (node != NULL)

@@ -19,7 +19,6 @@ typedef struct phi__circles {
 /* A reference; the list grows. False: no memory. */
 static bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
                              size_t *cap, size_t from, size_t to) {
-    phi__tool_schema_edge *edge;
     if (*count > 0 && (*edges)[*count - 1].from == from && (*edges)[*count - 1].to == to)
         return true;
     if (*count == *cap) {
@@ -27,7 +26,7 @@ static bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, 
         if (grown == NULL) return false;
         *edges = (phi__tool_schema_edge *)grown;
     }
-    edge = &(*edges)[(*count)++];
+    phi__tool_schema_edge *edge = &(*edges)[(*count)++];
     edge->from = from;
     edge->to = to;
     edge->cut = false;
@@ -35,10 +34,9 @@ static bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, 
 }
 
 static void phi__circles_drain(phi__circles *c) {
-    size_t i;
     while (c->first < c->last) {
         size_t node = c->queue[c->first++];
-        for (i = 0; i < c->count; i++) {
+        for (size_t i = 0; i < c->count; i++) {
             phi__tool_schema_edge *edge = &c->edges[i];
             if (edge->from != node || edge->cut) continue;
             if (--c->needed[edge->to] == 0) c->queue[c->last++] = edge->to;
@@ -48,8 +46,7 @@ static void phi__circles_drain(phi__circles *c) {
 
 /* A node whose references are all among those that are left: each is cut. */
 static void phi__circles_open(phi__circles *c, size_t node) {
-    size_t i;
-    for (i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++)
         if (c->edges[i].to == node && c->needed[c->edges[i].from] > 0) c->edges[i].cut = true;
     c->needed[node] = 0;
     c->queue[c->last++] = node;
@@ -59,20 +56,19 @@ static void phi__circles_open(phi__circles *c, size_t node) {
    False: no memory. */
 static bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, size_t count,
                              size_t nodes, bool *any) {
-    size_t bytes = phi__mul(nodes, 2 * sizeof(size_t)), i;
-    phi__circles c;
-    memset(&c, 0, sizeof c);
+    size_t bytes = phi__mul(nodes, 2 * sizeof(size_t));
+    phi__circles c = PHI_ZERO;
     c.edges = edges;
     c.count = count;
     c.nodes = nodes;
     c.needed = (size_t *)phi__alloc(memory, bytes);
     if (c.needed == NULL) return false;
     c.queue = c.needed + nodes;
-    for (i = 0; i < count; i++) c.needed[edges[i].to]++;
-    for (i = 0; i < nodes; i++)
+    for (size_t i = 0; i < count; i++) c.needed[edges[i].to]++;
+    for (size_t i = 0; i < nodes; i++)
         if (c.needed[i] == 0) c.queue[c.last++] = i;
     phi__circles_drain(&c);
-    for (i = 0; i < nodes; i++) {
+    for (size_t i = 0; i < nodes; i++) {
         if (c.needed[i] == 0) continue;
         *any = true;
         phi__circles_open(&c, i);
@@ -80,14 +76,6 @@ static bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, s
     }
     phi__free(memory, c.needed, bytes);
     return true;
-}
-
-static bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t count, size_t from,
-                                size_t to) {
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (edges[i].cut && edges[i].from == from && edges[i].to == to) return true;
-    return false;
 }
 
 /* ======== Writes schemas of a document as the JSON Schema of a tool.
@@ -152,14 +140,13 @@ PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type");
     phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     const phi_json *one = phi_json_is(type, PHI_JSON_ARRAY) ? NULL : type;
-    size_t i;
     while (phi_json_next(&it) != NULL) {
         if (phi__str_is(phi__json_text_of(it.at), "null")) continue;
         if (one != NULL) return PHI_JSON_NONE;
         one = it.at;
     }
     if (phi__str_is(phi__json_text_of(one), "integer")) return PHI_JSON_NUMBER;
-    for (i = 1; i < PHI__COUNT(names); i++)
+    for (size_t i = 1; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi__json_text_of(one), names[i]))
             return (phi_json_type)(PHI_JSON_NULL + i);
     return phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT) ? PHI_JSON_OBJECT
@@ -181,32 +168,30 @@ static void phi__tool_schema_say(phi__tool_schema *s, phi_str words) {
     phi__buf_add_str(&s->words, words);
 }
 
-/* "(pattern: ^a+$)" */
-static void phi__tool_schema_say_keyword(phi__tool_schema *s, phi_str key, const phi_json *value) {
-    size_t from;
-    phi__tool_schema_say(s, PHI__LIT("("));
-    phi__buf_add_str(&s->words, key);
-    phi__buf_text(&s->words, ": ");
-    from = s->words.len;
-    if (phi_json_is(value, PHI_JSON_STRING))
-        phi__buf_add_str(&s->words, phi__json_text_of(value));
-    else
-        (void)phi__json_write(&s->words, value, 0);
-    if (s->words.len - from > PHI__TOOL_SCHEMA_NOTE) {
-        s->words.len = from + phi__utf8_cut(phi__str(s->words.at + from, s->words.len - from),
-                                            PHI__TOOL_SCHEMA_NOTE);
-        phi__buf_text(&s->words, "...");
-    }
-    phi__buf_char(&s->words, ')');
-}
-
 static void phi__tool_schema_say_more(phi__tool_schema *s, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     phi_str name =
         phi__json_text_of(phi_json_get(phi_json_get(schema, "discriminator"), "propertyName"));
     while (phi_json_next(&it) != NULL)
-        if (phi__keywords_of(it.key, it.at) == PHI__KEYWORD_NOTE)
-            phi__tool_schema_say_keyword(s, it.key, it.at);
+        if (phi__keywords_of(it.key, it.at) == PHI__KEYWORD_NOTE) {
+            phi_str key = it.key;
+            const phi_json *value = it.at;
+            phi__tool_schema_say(s, PHI__LIT("("));
+            phi__buf_add_str(&s->words, key);
+            phi__buf_text(&s->words, ": ");
+            size_t from = s->words.len;
+            if (phi_json_is(value, PHI_JSON_STRING))
+                phi__buf_add_str(&s->words, phi__json_text_of(value));
+            else
+                (void)phi__json_write(&s->words, value, 0);
+            if (s->words.len - from > PHI__TOOL_SCHEMA_NOTE) {
+                s->words.len =
+                    from + phi__utf8_cut(phi__str(s->words.at + from, s->words.len - from),
+                                         PHI__TOOL_SCHEMA_NOTE);
+                phi__buf_text(&s->words, "...");
+            }
+            phi__buf_char(&s->words, ')');
+        }
     if (name.len > 0) {
         phi__tool_schema_say(s, PHI__LIT("(its variant is named by the property "));
         phi__buf_add_str(&s->words, phi__tool_schema_cut(name, PHI__TOOL_SCHEMA_NOTE));
@@ -250,8 +235,7 @@ static void phi__tool_schema_put_open(phi__tool_schema *s, const phi_json *schem
 /* ---- references ---- */
 
 static phi__tool_schema_def *phi__tool_schema_named(const phi__tool_schema *s, phi_str name) {
-    size_t i;
-    for (i = 0; i < s->def_count; i++)
+    for (size_t i = 0; i < s->def_count; i++)
         if (phi_str_equal(s->defs[i].name, name)) return &s->defs[i];
     return NULL;
 }
@@ -260,8 +244,7 @@ static phi__tool_schema_def *phi__tool_schema_named(const phi__tool_schema *s, p
    The first of a name counts: a document may have thousands of the same. False: no memory. */
 static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
     char name[PHI__TOOL_SCHEMA_NAME + 16];
-    phi__tool_schema_def *first;
-    size_t at = ref.len, len = 0, base;
+    size_t at = ref.len, len = 0;
     while (at > 0 && ref.at[at - 1] != '/') at--;
     for (; at < ref.len && len < PHI__TOOL_SCHEMA_NAME; at++) {
         char c = ref.at[at];
@@ -269,8 +252,8 @@ static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out
                      c == '.' || c == '_' || c == '-';
         name[len++] = plain ? c : '_';
     }
-    base = len;
-    first = phi__tool_schema_named(s, phi__str(name, len));
+    size_t base = len;
+    phi__tool_schema_def *first = phi__tool_schema_named(s, phi__str(name, len));
     while (first != NULL) {
         len = base + (size_t)snprintf(name + base, 16, "_%u", ++first->same + 1);
         if (phi__tool_schema_named(s, phi__str(name, len)) == NULL) break;
@@ -280,7 +263,6 @@ static bool phi__tool_schema_name(phi__tool_schema *s, phi_str ref, phi_str *out
 }
 
 static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node, phi_str ref) {
-    phi__tool_schema_def *def;
     if (s->def_count == s->def_cap) {
         void *grown = phi__grow(s->view->doc->memory, s->defs, &s->def_cap, s->def_count + 1,
                                 sizeof *s->defs);
@@ -290,7 +272,7 @@ static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node
         }
         s->defs = (phi__tool_schema_def *)grown;
     }
-    def = &s->defs[s->def_count];
+    phi__tool_schema_def *def = &s->defs[s->def_count];
     if (!phi__tool_schema_name(s, ref, &def->name)) phi__tool_schema_no_memory(s);
     if (s->failed) return 0;
     def->node = node;
@@ -301,13 +283,12 @@ static size_t phi__tool_schema_add_def(phi__tool_schema *s, const phi_json *node
 /* The definition of a reference; 0: failed. */
 static size_t phi__tool_schema_def_of(phi__tool_schema *s, phi_str ref) {
     const phi_json *node = phi__document_target(s->view, ref);
-    size_t i;
     if (node == NULL) {
         s->failed = true;
         return 0;
     }
     if (!phi__tool_schema_spend(s, s->def_count)) return 0;
-    for (i = 0; i < s->def_count; i++)
+    for (size_t i = 0; i < s->def_count; i++)
         if (s->defs[i].node == node) return i + 1;
     return phi__tool_schema_add_def(s, node, ref);
 }
@@ -315,7 +296,14 @@ static size_t phi__tool_schema_def_of(phi__tool_schema *s, phi_str ref) {
 /* True: this reference closes a circle, and is left open. */
 static bool phi__tool_schema_closes(phi__tool_schema *s, size_t to) {
     if (s->optional || to == 0) return false;
-    if (s->second) return phi__circles_is_cut(s->edges, s->edge_count, s->from, to);
+    if (s->second) {
+        const phi__tool_schema_edge *edges = s->edges;
+        size_t count = s->edge_count;
+        size_t from = s->from;
+        for (size_t i = 0; i < count; i++)
+            if (edges[i].cut && edges[i].from == from && edges[i].to == to) return true;
+        return false;
+    }
     if (!phi__circles_add(s->view->doc->memory, &s->edges, &s->edge_count, &s->edge_cap, s->from,
                           to))
         phi__tool_schema_no_memory(s);
@@ -384,8 +372,7 @@ static void phi__tool_schema_put_number(phi__tool_schema *s, const char *key,
 static void phi__tool_schema_put_range(phi__tool_schema *s, const phi_json *schema) {
     static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
                                            {"maximum", "exclusiveMaximum"}};
-    size_t i;
-    for (i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         const phi_json *bound = phi_json_get(schema, keys[i][0]);
         const phi_json *beyond = phi_json_get(schema, keys[i][1]);
         if (phi_json_bool(beyond, false)) {
@@ -470,10 +457,9 @@ static void phi__tool_schema_put_values(phi__tool_schema *s, const phi_json *dis
                                         phi_str ref) {
     phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
     phi_str last = ref;
-    size_t i;
     bool any = false;
     if (!phi__tool_schema_spend(s, it.left)) return;
-    for (i = 0; i < ref.len; i++)
+    for (size_t i = 0; i < ref.len; i++)
         if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
     while (phi_json_next(&it) != NULL) {
         phi_str to = phi__json_text_of(it.at);
@@ -611,11 +597,10 @@ static void phi__tool_schema_put_object(phi__tool_schema *s, const phi_json *sch
 /* "nullable" beside choices or a reference, without a type. */
 static bool phi__tool_schema_wraps_null(const phi_json *schema) {
     static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
-    size_t i;
     if (!phi_json_bool(phi_json_get(schema, "nullable"), false) ||
         phi_json_get(schema, "type") != NULL)
         return false;
-    for (i = 0; i < PHI__COUNT(keys); i++)
+    for (size_t i = 0; i < PHI__COUNT(keys); i++)
         if (phi_json_get(schema, keys[i]) != NULL) return true;
     return false;
 }
@@ -661,11 +646,10 @@ PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, p
 }
 
 PHI__FN void phi__tool_schema_put_defs(phi__tool_schema *s) {
-    size_t i;
     if (s->def_count == 0 || s->failed) return;
     phi__json_write_key(&s->out, PHI__LIT("$defs"));
     phi__buf_char(&s->out, '{');
-    for (i = 0; i < s->def_count && !s->failed; i++) {
+    for (size_t i = 0; i < s->def_count && !s->failed; i++) {
         phi__json_write_key(&s->out, s->defs[i].name);
         s->from = i + 1;
         s->optional = false;

@@ -16,8 +16,7 @@ static bool phi__paths_allows(const phi_permission_rule *rule) {
 }
 
 static bool phi__paths_holds(phi_str text, const char *chars) {
-    size_t i;
-    for (i = 0; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++)
         if (text.at[i] != '\0' && strchr(chars, text.at[i]) != NULL) return true;
     return false;
 }
@@ -33,9 +32,8 @@ static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
     size_t i = 0;
     while (i < path.len) {
         size_t from = i;
-        phi_str part;
         while (i < path.len && path.at[i] != '/') i++;
-        part = phi__str(path.at + from, i - from);
+        phi_str part = phi__str(path.at + from, i - from);
         i++;
         if (part.len == 0 || phi__str_is(part, ".")) continue;
         if (phi__str_is(part, "..")) {
@@ -52,8 +50,7 @@ static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
 /* The length of a leading ~ or $HOME that means the home directory; 0: none. */
 static size_t phi__paths_home(phi_str path) {
     static const char *const names[] = {"~", "$HOME", "${HOME}"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++) {
+    for (size_t i = 0; i < PHI__COUNT(names); i++) {
         size_t n = strlen(names[i]);
         if (phi__str_starts(path, names[i]) && (path.len == n || path.at[n] == '/')) return n;
     }
@@ -86,14 +83,12 @@ static void phi__paths_resolve(const phi__rules_subject *subject, phi_str path, 
 }
 
 static void phi__paths_lower(phi__buf *text) {
-    size_t i;
-    for (i = 0; i < text->len; i++)
+    for (size_t i = 0; i < text->len; i++)
         if (text->at[i] >= 'A' && text->at[i] <= 'Z') text->at[i] = (char)(text->at[i] + 32);
 }
 
 static bool phi__paths_capitals(phi_str text) {
-    size_t i;
-    for (i = 0; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++)
         if (text.at[i] >= 'A' && text.at[i] <= 'Z') return true;
     return false;
 }
@@ -101,8 +96,8 @@ static bool phi__paths_capitals(phi_str text) {
 /* Puts what a shell most likely makes of the beginning in its place: ~ada, ~+, $PWD, ${HOME:?}. */
 static phi_str phi__paths_shell(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
     static const char *const here[] = {"~+", "~-", "$PWD", "${PWD}"};
-    size_t i, n;
-    for (i = 0; i < PHI__COUNT(here); i++) {
+    size_t n;
+    for (size_t i = 0; i < PHI__COUNT(here); i++) {
         n = strlen(here[i]);
         if (!phi__str_starts(path, here[i]) || (path.len > n && path.at[n] != '/')) continue;
         phi__buf_char(out, '.');
@@ -143,7 +138,7 @@ static bool phi__paths_sources(phi_str glob, phi_str alternative) {
 static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
                            const phi__shell_word *word, bool fold, bool glob) {
     phi__buf whole;
-    bool matches, anywhere = phi__str_starts(pattern, "**");
+    bool anywhere = phi__str_starts(pattern, "**");
     if (word->below && anywhere) return false;
     phi__buf_init(&whole, subject->memory);
     if (!anywhere)
@@ -152,9 +147,9 @@ static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str
         phi__buf_add_str(&whole, pattern);
     if (fold) phi__paths_lower(&whole);
     if (whole.len > 0) pattern = phi__buf_str(&whole);
-    matches = phi__wildcard_any(pattern, resolved, true) ||
-              (glob && !phi__paths_sources(resolved, pattern) &&
-               phi__wildcard_meets(pattern, resolved, word->hidden));
+    bool matches = phi__wildcard_any(pattern, resolved, true) ||
+                   (glob && !phi__paths_sources(resolved, pattern) &&
+                    phi__wildcard_meets(pattern, resolved, word->hidden));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
@@ -197,7 +192,7 @@ static bool phi__paths_somewhere(phi__rules_subject *subject, const phi_permissi
                                  bool fold) {
     const phi__shell_dirs *sets[2] = {NULL, NULL};
     bool allows = phi__paths_allows(rule);
-    size_t i, k;
+    size_t k;
     if (subject->command != NULL && !phi__paths_absolute(word->text)) {
         if (allows && subject->shell->lost) return false;
         sets[0] = subject->command->dirs;
@@ -205,7 +200,7 @@ static bool phi__paths_somewhere(phi__rules_subject *subject, const phi_permissi
     }
     if (sets[0] == NULL && phi__paths_in(subject, pattern, NULL, word, fold) != negative)
         return true;
-    for (i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++)
         for (k = 0; sets[i] != NULL && k < sets[i]->count; k++) {
             const phi__shell_word *dir = &sets[i]->at[k];
             bool matches = phi__paths_in(subject, pattern, dir, word, fold) != negative;
@@ -217,7 +212,7 @@ static bool phi__paths_somewhere(phi__rules_subject *subject, const phi_permissi
 PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_rule *rule,
                              const phi__shell_word *given) {
     phi_str pattern = phi_str_of(rule->path);
-    bool negative = pattern.len > 0 && pattern.at[0] == '!', matches;
+    bool negative = pattern.len > 0 && pattern.at[0] == '!';
     bool fold = !negative && !phi__paths_allows(rule);
     phi__shell_word word = *given;
     phi__buf text;
@@ -228,7 +223,7 @@ PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_r
     if (negative) pattern = phi__paths_after(pattern, 1);
     phi__buf_init(&text, subject->memory);
     if (!phi__paths_allows(rule)) word.text = phi__paths_shell(subject, word.text, &text);
-    matches = phi__paths_somewhere(subject, rule, pattern, &word, negative, fold);
+    bool matches = phi__paths_somewhere(subject, rule, pattern, &word, negative, fold);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
     return matches;
@@ -236,8 +231,7 @@ PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_r
 
 PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_rule *rule,
                              phi_str path) {
-    phi__shell_word word;
-    memset(&word, 0, sizeof word);
+    phi__shell_word word = PHI_ZERO;
     word.text = path;
     word.known = true;
     return phi__paths_word(subject, rule, &word);
@@ -245,12 +239,12 @@ PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_r
 
 /* Behind "file:" and a host: the path; empty: it is no such URL. */
 static phi_str phi__paths_url(phi_str text) {
-    size_t at = phi__str_find_nocase(text, 0, "file:"), slash;
+    size_t at = phi__str_find_nocase(text, 0, "file:");
     if (at == SIZE_MAX) return phi__str("", 0);
     text = phi__paths_after(text, at + 5);
     if (!phi__str_starts(text, "//")) return text;
     if (text.len > 2 && text.at[2] == '$') return phi__paths_after(text, 2); /* file://$PWD/x */
-    slash = phi__str_find(text, 2, "/");
+    size_t slash = phi__str_find(text, 2, "/");
     return slash != SIZE_MAX ? phi__paths_after(text, slash) : phi__str("", 0);
 }
 
@@ -280,9 +274,8 @@ PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permiss
 
 /* The part of a word that may be a path: of an option, its value. */
 static phi_str phi__paths_value(phi_str word) {
-    const char *at;
     if (word.len == 0) return word;
-    at = (const char *)memchr(word.at, '=', word.len);
+    const char *at = (const char *)memchr(word.at, '=', word.len);
     if (at != NULL) return phi__paths_after(word, (size_t)(at + 1 - word.at));
     if (word.at[0] != '-') return word;
     at = (const char *)memchr(word.at, '/', word.len);
@@ -293,8 +286,7 @@ static phi_str phi__paths_value(phi_str word) {
    which rules name: .*, .?, .e* */
 static bool phi__paths_hidden(phi_str text) {
     bool hidden = false;
-    size_t i;
-    for (i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
         if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
     }
@@ -346,11 +338,10 @@ static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permissio
     phi__shell_word part = *word;
     phi_str text = word->text;
     bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
-    size_t i;
     if (phi__paths_part(subject, rule, word)) return true;
     part.text = phi__paths_url(text);
     if (part.text.len > 0 && phi__paths_part(subject, rule, &part)) return true;
-    for (i = 1; i < text.len; i++) {
+    for (size_t i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
         subject->tries += word->known ? 1 : 1 + text.len / 8;            /* patterns take longer */
         if (subject->tries > PHI__PATHS_TRIES_MOST) return subject->may; /* as above */
@@ -363,9 +354,8 @@ static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permissio
 /* Whether the directories that the command may run in are among the rule's. */
 static bool phi__paths_there(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi__shell_dirs *dirs = subject->command->dirs;
-    size_t i;
     if (subject->shell->moved || subject->shell->lost) return false;
-    for (i = 0; dirs != NULL && i < dirs->count; i++)
+    for (size_t i = 0; dirs != NULL && i < dirs->count; i++)
         if (!dirs->at[i].known ||
             !phi__paths_in(subject, phi_str_of(rule->path), NULL, &dirs->at[i], false))
             return false;
@@ -425,9 +415,9 @@ static bool phi__reads_optional(phi_str text, size_t i) {
 /* True if an alternative of a regular expression has a word that each line it finds must have: the
    word is in no group and no set, and nothing after it makes its last letter optional. */
 static bool phi__reads_word(phi_str text) {
-    size_t i, run = 0;
+    size_t run = 0;
     unsigned open = 0;
-    for (i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
         bool letter = phi__reads_letter(c) && open == 0;
         bool last = phi__reads_optional(text, i + 1);
@@ -442,10 +432,10 @@ static bool phi__reads_word(phi_str text) {
 
 PHI__FN bool phi__reads_dumps(phi_str pattern) {
     static const char *const keys[] = {"PRIVATE", "BEGIN", "SECRET", "_KEY", "_TOKEN", "PASSWORD"};
-    size_t from = 0, i;
-    for (i = 0; i < PHI__COUNT(keys); i++)
+    size_t from = 0;
+    for (size_t i = 0; i < PHI__COUNT(keys); i++)
         if (phi__str_find(pattern, 0, keys[i]) != SIZE_MAX) return true;
-    for (i = 0; i <= pattern.len; i++) {
+    for (size_t i = 0; i <= pattern.len; i++) {
         if (i < pattern.len && pattern.at[i] != '|' && pattern.at[i] != '\n') continue;
         if (!phi__reads_word(phi__str(pattern.at + from, i - from))) return true;
         from = i + 1;
@@ -491,8 +481,7 @@ typedef struct phi__reads {
 } phi__reads;
 
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
-    size_t i;
-    for (i = 0; i < glob.len; i++) {
+    for (size_t i = 0; i < glob.len; i++) {
         bool quoted = glob.at[i] == '\\';
         char before = i > 0 ? glob.at[i - 1] : '\0';
         if (quoted && ++i == glob.len) return; /* find takes it for nothing */
@@ -508,9 +497,9 @@ PHI__FN bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0
 /* Adds `start`, a separator and `rest`. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
                            bool below) {
-    phi__shell_word word, *all;
+    phi__shell_word *all;
     phi__buf text;
-    memset(&word, 0, sizeof word);
+    phi__shell_word word = PHI_ZERO;
     phi__buf_init(&text, r->arena->memory);
     phi__buf_add_str(&text, start);
     phi__buf_text(&text, between);
@@ -549,12 +538,12 @@ static bool phi__reads_input(const phi__shell_command *c) {
 
 static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
-    size_t i, n = r->count;
+    size_t n = r->count;
     if (r->reader->target && n > 1) n--;
     if (n == 0 && r->pipes) return;
     if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const phi__shell_word *dir = r->operands[i];
         bool any = phi__reads_hidden(dir) || (phi__reads_root(dir->text) && !shown);
         phi__reads_add(r, dir->text, "/**", phi__str("", 0), !any && !r->dumps);
@@ -641,8 +630,7 @@ static void phi__reads_digits(phi__reads *r, phi_str text, size_t k) {
 /* An option at *i, and its value where that is the next word. */
 static void phi__reads_option(phi__reads *r, size_t *i) {
     phi_str text = r->c->words[*i].text, value;
-    size_t k;
-    for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
+    for (size_t k = 1; k < text.len && text.at[k] != '\0'; k++) {
         if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
         if (r->reader->searches && strchr("efvz", text.at[k]) != NULL) r->dumps = true;
         if (text.at[k] == 'U') r->joins = true;
@@ -664,8 +652,7 @@ static void phi__reads_long(phi__reads *r, size_t *i) {
 static void phi__reads_operands(phi__reads *r) {
     const phi__shell_command *c = r->c;
     bool options = true, globs = false, sought = !r->reader->searches;
-    size_t i;
-    for (i = 1; i < c->count; i++) {
+    for (size_t i = 1; i < c->count; i++) {
         const phi__shell_word *word = &c->words[i];
         if (options && phi__str_is(word->text, "--")) {
             options = false;
@@ -684,15 +671,14 @@ static void phi__reads_operands(phi__reads *r) {
         else if (r->count < PHI__READS_OPERANDS)
             r->operands[r->count++] = word;
     }
-    for (i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */
+    for (size_t i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */
         if (r->sought.at[i] != '\0' && strchr("*+{", r->sought.at[i]) != NULL) r->dumps = true;
     if (r->deep && !globs) phi__reads_deep(r);
 }
 
 /* diff of a directory and a file looks at the file of this name in the directory. */
 static void phi__reads_beside(phi__reads *r) {
-    size_t i;
-    for (i = 0; r->count == 2 && i < 2; i++)
+    for (size_t i = 0; r->count == 2 && i < 2; i++)
         phi__reads_add(r, r->operands[i]->text, "/", phi__names_last(r->operands[1 - i]->text),
                        false);
 }
@@ -705,15 +691,13 @@ static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", t
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__shell_command *c = r->c;
-    bool sought, grep, options = true;
-    size_t i;
+    bool options = true;
     if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
-    grep = phi__str_is(c->words[1].text, "grep");
+    bool grep = phi__str_is(c->words[1].text, "grep");
     if (grep) r->reader = &phi__reads_git_grep;
-    sought = !grep;
-    for (i = 2; i < c->count; i++) {
+    bool sought = !grep;
+    for (size_t i = 2; i < c->count; i++) {
         phi_str text = c->words[i].text;
-        const char *end;
         if (options && phi__str_starts(text, "-")) {
             options = !phi__str_is(text, "--");
             sought = sought || phi__str_starts(text, "-e");
@@ -727,7 +711,8 @@ static void phi__reads_git(phi__reads *r) {
             sought = true;
             r->dumps = r->dumps || phi__reads_dumps(text);
         } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
-            end = phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
+            const char *end =
+                phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
             if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
             while (phi__str_starts(text, ":") || phi__str_starts(text, "/"))
                 text = phi__reads_tail(text, 1);
@@ -742,16 +727,13 @@ static void phi__reads_git(phi__reads *r) {
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command) {
-    phi__reads r;
-    phi_str name;
-    size_t i;
-    memset(&r, 0, sizeof r);
+    phi__reads r = PHI_ZERO;
     if (command->count < 2 || !command->words[0].known) return PHI_OK;
-    name = phi__names_last(command->words[0].text);
+    phi_str name = phi__names_last(command->words[0].text);
     r.arena = arena;
     r.c = command;
     if (phi__str_is(name, "git")) phi__reads_git(&r);
-    for (i = 0; i < PHI__COUNT(phi__reads_programs); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__reads_programs); i++) {
         r.reader = &phi__reads_programs[i];
         if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
         r.deep = r.reader->deep == NULL;

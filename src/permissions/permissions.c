@@ -319,24 +319,22 @@ enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 static bool phi__check_harmless(const phi__shell_redirect *redirect) {
     static const char *const files[] = {"/dev/null",   "/dev/zero",   "/dev/random", "/dev/urandom",
                                         "/dev/stdout", "/dev/stderr", "/dev/stdin"};
-    size_t i, n = PHI__COUNT(files) - (redirect->writes ? 1 : 0);
-    for (i = 0; redirect->target.known && i < n; i++)
+    size_t n = PHI__COUNT(files) - (redirect->writes ? 1 : 0);
+    for (size_t i = 0; redirect->target.known && i < n; i++)
         if (phi__str_is(redirect->target.text, files[i])) return true;
     return false;
 }
 
 static bool phi__check_lower(phi_str name) {
-    size_t i;
-    for (i = 0; i < name.len && name.at[i] != '='; i++)
+    for (size_t i = 0; i < name.len && name.at[i] != '='; i++)
         if (name.at[i] >= 'a' && name.at[i] <= 'z') return true;
     return false;
 }
 
 /* Variables that programs heed (PATH, LD_PRELOAD) have no small letters. */
 static bool phi__check_only_variables(const phi__shell_command *c) {
-    size_t i;
     if (c->count > 0) return false;
-    for (i = 0; i < c->assigned_count; i++) {
+    for (size_t i = 0; i < c->assigned_count; i++) {
         phi_str text = c->assigned[i].text;
         bool assigns = text.len > 0 && memchr(text.at, '=', text.len) != NULL;
         if ((i == 0 || assigns) && !phi__check_lower(text)) return false;
@@ -345,8 +343,7 @@ static bool phi__check_only_variables(const phi__shell_command *c) {
 }
 
 static void phi__check_words(phi__buf *out, const phi__shell_word *words, size_t count) {
-    size_t i;
-    for (i = 0; i < count && out->len < PHI__CHECK_SHOWN; i++) {
+    for (size_t i = 0; i < count && out->len < PHI__CHECK_SHOWN; i++) {
         if (i > 0) phi__buf_char(out, ' ');
         phi__buf_add_str(out, words[i].text);
     }
@@ -403,9 +400,8 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
 /* Files that a command reads or writes by redirection. */
 static phi_status phi__check_files(phi__checking *checking, const phi__shell_command *c) {
     phi_status status = PHI_OK;
-    size_t i;
     checking->subject.file = true;
-    for (i = 0; i < c->redirect_count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < c->redirect_count && status == PHI_OK; i++) {
         if (phi__check_harmless(&c->redirects[i])) continue;
         checking->subject.writes = c->redirects[i].writes;
         checking->subject.path = c->redirects[i].target;
@@ -419,8 +415,7 @@ static phi_status phi__check_files(phi__checking *checking, const phi__shell_com
 static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
     phi__rules_subject *subject = &checking->subject;
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < shell->count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < shell->count && status == PHI_OK; i++) {
         const phi__shell_command *c = &shell->commands[i];
         subject->command = c;
         subject->index = i;
@@ -453,10 +448,8 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
                                    phi_str tool_name, phi_str arguments,
                                    phi_status (*each)(void *ctx, const phi__check_part *part),
                                    void *ctx) {
-    phi__checking checking;
     phi_json *root = NULL;
-    phi_status status;
-    memset(&checking, 0, sizeof checking);
+    phi__checking checking = PHI_ZERO;
     checking.permissions = permissions;
     checking.each = each;
     checking.ctx = ctx;
@@ -467,7 +460,7 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
     checking.subject.shell_tools = permissions->shell_tools;
     checking.subject.arguments = arguments;
     checking.subject.memory = &permissions->memory;
-    status = phi_json_parse(scratch, arguments, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(scratch, arguments, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) return status;
     checking.subject.root = root;
     if (!phi__wildcard_any(phi_str_of(permissions->shell_tools), tool_name, false) ||
@@ -519,9 +512,8 @@ static phi_status phi__always_source(const phi__always *a, phi_permission_rule *
 /* Room for one more; the same one again is not added. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     phi_permission_rule *all;
-    size_t i;
     if (phi__always_source(a, rule) != PHI_OK) return PHI_NO_MEMORY;
-    for (i = 0; i < a->count; i++) {
+    for (size_t i = 0; i < a->count; i++) {
         const phi_permission_rule *old = &a->rules[i];
         if (old->command != NULL && rule->command != NULL &&
             strcmp(old->command, rule->command) == 0)
@@ -564,8 +556,7 @@ static phi_str phi__always_program(phi_str name) {
 }
 
 static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
-    size_t i;
-    for (i = 1; i < c->count; i++) {
+    for (size_t i = 1; i < c->count; i++) {
         phi_str text = c->words[i].text;
         if (text.len > 1 && text.at[0] == '-' && text.at[1] != '-' &&
             memchr(text.at, flag, text.len) != NULL)
@@ -575,8 +566,7 @@ static bool phi__always_has_flag(const phi__shell_command *c, char flag) {
 }
 
 static bool phi__always_has(const phi__shell_command *c, const char *start) {
-    size_t i;
-    for (i = 1; i < c->count; i++)
+    for (size_t i = 1; i < c->count; i++)
         if (phi__str_starts(c->words[i].text, start)) return true;
     return false;
 }
@@ -601,9 +591,8 @@ static bool phi__always_begins(const phi__shell_command *c, const char *command,
 static bool phi__always_words(const phi__always *a, const phi__shell_command *c, size_t count,
                               bool more, const char **out) {
     phi__buf words;
-    size_t i;
     phi__buf_init(&words, a->arena->memory);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (i > 0) phi__buf_char(&words, ' ');
         phi__wildcard_quote(&words, c->words[i].text);
     }
@@ -614,7 +603,6 @@ static bool phi__always_words(const phi__always *a, const phi__shell_command *c,
 /* SCOPE_KIND: the rule on all commands of this kind, if it allows the command itself. */
 static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *subject,
                                    phi_permission_rule *rule) {
-    phi_permission_rules alone;
     const phi_permission_rule *which;
     phi_permission_rule wide = *rule;
     size_t i, count = 0;
@@ -624,7 +612,7 @@ static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *sub
     wide.path = "./**";
     wide.options = phi__always_commands[i].options;
     if (!phi__always_words(a, subject->command, count, true, &wide.command)) return PHI_NO_MEMORY;
-    memset(&alone, 0, sizeof alone);
+    phi_permission_rules alone = PHI_ZERO;
     alone.rules = &wide;
     alone.count = 1;
     if (phi__rules_decide(&alone, subject, &which) == PHI_PERMISSION_ALLOW) *rule = wide;
@@ -633,18 +621,15 @@ static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *sub
 
 static phi_status phi__always_command(phi__always *a, phi__rules_subject *subject) {
     const phi__shell_command *c = subject->command;
-    phi_permission_rule rule;
     phi__buf tool;
-    size_t i;
-    bool moved;
-    memset(&rule, 0, sizeof rule);
+    phi_permission_rule rule = PHI_ZERO;
     if (c->count == 0 || c->assigned_count > 0)
         return phi__always_refuse(a, subject, "it sets variables that programs heed");
-    for (i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++)
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
     if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
-    moved = phi__rules_moved(subject, false);
+    bool moved = phi__rules_moved(subject, false);
     if (moved || (c->reads && !phi__names_plain(c->words[0].text))) {
         a->asked = true; /* the words alone say too little */
         if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
@@ -681,35 +666,18 @@ static bool phi__always_path(const phi__always *a, phi_str path, bool kind, cons
     return phi__always_keep(a, &words, out);
 }
 
-static phi_status phi__always_file(phi__always *a, const phi__rules_subject *subject) {
-    phi_permission_rule rule;
-    memset(&rule, 0, sizeof rule);
-    rule.verdict = PHI_PERMISSION_ALLOW;
-    if (!subject->path.known || subject->path.text.len == 0)
-        return phi__always_refuse(a, subject, "the file's name is not known");
-    if (subject->command->dirs != NULL || subject->shell->lost) {
-        a->asked = true;
-        if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
-        return phi__always_refuse(a, subject, "it is in another directory");
-    }
-    rule.tool = subject->writes ? "write_file" : "read_file";
-    if (!phi__always_path(a, subject->path.text, false, &rule.path)) return PHI_NO_MEMORY;
-    return phi__always_add(a, &rule);
-}
-
 /* The host of a URL of the arguments, if there is one. False: it has no plain host. */
 static bool phi__always_host(const phi__always *a, const phi_json *root, const char **out,
                              bool *lost) {
     static const char *const names[] = {"url", "uri"};
     phi__buf host, words;
     size_t i = 0;
-    bool good;
     while (i < PHI__COUNT(names) && !phi_json_is(phi_json_get(root, names[i]), PHI_JSON_STRING))
         i++;
     if (i == PHI__COUNT(names)) return true;
     phi__buf_init(&host, a->arena->memory);
     phi__buf_init(&words, a->arena->memory);
-    good = phi__hosts_of(phi_json_str(phi_json_get(root, names[i]), ""), &host);
+    bool good = phi__hosts_of(phi_json_str(phi_json_get(root, names[i]), ""), &host);
     if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
     phi__buf_free(&host);
     *lost = !phi__always_keep(a, &words, out);
@@ -719,9 +687,8 @@ static bool phi__always_host(const phi__always *a, const phi_json *root, const c
 static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *subject) {
     phi_str path = phi__rules_path_of(subject->root);
     bool exact = a->scope == PHI_PERMISSION_SCOPE_EXACT, lost = false;
-    phi_permission_rule rule;
     phi__buf words;
-    memset(&rule, 0, sizeof rule);
+    phi_permission_rule rule = PHI_ZERO;
     rule.verdict = PHI_PERMISSION_ALLOW;
     phi__buf_init(&words, a->arena->memory);
     phi__wildcard_quote(&words, subject->tool);
@@ -754,16 +721,28 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
         return phi__always_refuse(
             a, subject, part->rule->reason != NULL ? part->rule->reason : "a rule asks or denies");
     if (subject->line) return phi__always_refuse(a, subject, "it may hold other commands");
-    if (subject->file) return phi__always_file(a, subject);
+    if (subject->file) {
+        phi_permission_rule rule = PHI_ZERO;
+        rule.verdict = PHI_PERMISSION_ALLOW;
+        if (!subject->path.known || subject->path.text.len == 0)
+            return phi__always_refuse(a, subject, "the file's name is not known");
+        if (subject->command->dirs != NULL || subject->shell->lost) {
+            a->asked = true;
+            if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
+            return phi__always_refuse(a, subject, "it is in another directory");
+        }
+        rule.tool = subject->writes ? "write_file" : "read_file";
+        if (!phi__always_path(a, subject->path.text, false, &rule.path)) return PHI_NO_MEMORY;
+        return phi__always_add(a, &rule);
+    }
     return subject->command != NULL ? phi__always_command(a, subject)
                                     : phi__always_tool(a, subject);
 }
 
 /* The rule on this very call, which counts before those that ask, in place of all others. */
 static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str arguments) {
-    phi_permission_rule rule;
     phi__buf words;
-    memset(&rule, 0, sizeof rule);
+    phi_permission_rule rule = PHI_ZERO;
     rule.verdict = PHI_PERMISSION_ALLOW;
     phi__buf_init(&words, a->arena->memory);
     phi__wildcard_quote(&words, tool_name);
@@ -780,11 +759,9 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,
                                           phi_permission_scope scope, phi_arena *arena,
                                           phi_permission_rules *out, phi_str *why) {
-    phi__always a;
     phi_arena scratch;
-    phi_status status;
     if (permissions == NULL || call == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    memset(&a, 0, sizeof a);
+    phi__always a = PHI_ZERO;
     memset(out, 0, sizeof *out);
     a.permissions = permissions;
     a.arena = arena;
@@ -792,8 +769,8 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     a.source = call->source;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, call->source, call->tool_name, call->arguments,
-                              phi__always_part, &a);
+    phi_status status = phi__check_parts(permissions, &scratch, call->source, call->tool_name,
+                                         call->arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked)
         status = phi__always_this(&a, call->tool_name, call->arguments);
     phi_arena_free(&scratch);
@@ -832,8 +809,7 @@ static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *ru
 
 static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
                                   phi_permission_rule *out) {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         out[i] = rules[i];
         if (!phi__permissions_copy_rule(arena, &out[i])) return false;
     }
@@ -883,14 +859,12 @@ static void phi__permissions_above(phi__buf *out, phi_str path) {
 
 static bool phi__permissions_guard(phi_permissions *p, const char *const *paths) {
     phi__buf files, all;
-    size_t i;
-    bool good;
     if (paths == NULL || paths[0] == NULL) return true;
     phi__buf_init(&files, &p->memory);
     phi__buf_init(&all, &p->memory);
-    for (i = 0; paths[i] != NULL; i++) phi__permissions_path(&files, phi_str_of(paths[i]));
+    for (size_t i = 0; paths[i] != NULL; i++) phi__permissions_path(&files, phi_str_of(paths[i]));
     phi__buf_add_str(&all, phi__buf_str(&files));
-    for (i = 0; paths[i] != NULL; i++) phi__permissions_above(&all, phi_str_of(paths[i]));
+    for (size_t i = 0; paths[i] != NULL; i++) phi__permissions_above(&all, phi_str_of(paths[i]));
     p->guards[0].tool = "write_file|edit_file";
     p->guards[1].command = "cp|mv|ln|link|tee|touch|install|rm|rmdir|unlink|dd|sed|truncate|chmod|"
                            "chown|patch|rsync|tar|unzip|shred|split|gzip|gunzip|bzip2|xz|zstd|ed|"
@@ -900,9 +874,9 @@ static bool phi__permissions_guard(phi_permissions *p, const char *const *paths)
     p->guards[3].with = "-delete|-exec*|-ok*|-fprint*|-fls|-o*|--o*";
     phi__buf_char(&files, '\0');
     phi__buf_char(&all, '\0');
-    good = !files.failed && !all.failed;
+    bool good = !files.failed && !all.failed;
     p->guard_count = PHI__CHECK_GUARDS;
-    for (i = 0; good && i < p->guard_count; i++) {
+    for (size_t i = 0; good && i < p->guard_count; i++) {
         p->guards[i].verdict = PHI_PERMISSION_ASK;
         p->guards[i].reason = "this program runs it, or heeds it";
         p->guards[i].path = i == 0 ? files.at : all.at;
@@ -952,10 +926,10 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source
     /* a line without any command is allowed */
     phi__permissions_verdict v = {p, PHI_PERMISSION_ALLOW, false};
     phi_arena scratch;
-    phi_status status;
     phi__buf_clear(&p->why);
     phi_arena_init(&scratch, &p->memory, 0);
-    status = phi__check_parts(p, &scratch, source, tool_name, arguments, phi__permissions_part, &v);
+    phi_status status =
+        phi__check_parts(p, &scratch, source, tool_name, arguments, phi__permissions_part, &v);
     phi_arena_free(&scratch);
     if (status == PHI_OK && !p->why.failed) return v.strictest;
     phi__buf_clear(&p->why);
@@ -981,12 +955,11 @@ static void phi__permissions_done(phi_hook *hook, uint32_t rounds) {
 /* hook_fn, of a call that rules or ask_fn have allowed; the reply so far is other arguments. */
 static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
-    phi_verdict verdict;
     uint32_t asked = hook->waited & PHI__PERMISSIONS_MOST;
     if (asked > 0) inner.round -= asked - 1 < inner.round ? asked - 1 : inner.round;
     if (hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0) inner.arguments = hook->reply;
     inner.waited >>= PHI__PERMISSIONS_BITS;
-    verdict = p->hook_fn(p->user_data, &inner);
+    phi_verdict verdict = p->hook_fn(p->user_data, &inner);
     if (verdict == PHI_DENY && inner.reply.at == hook->reply.at) inner.reply = phi__str("", 0);
     inner.round = hook->round;
     inner.waited = inner.waited << PHI__PERMISSIONS_BITS | asked;
@@ -995,12 +968,11 @@ static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hoo
 }
 
 static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
-    phi_verdict verdict;
     phi__buf_clear(&p->question);
     phi__buf_add_str(&p->question, phi__buf_str(&p->why));
     hook->text = phi__buf_str(&p->question);
     hook->permissions = p;
-    verdict = p->ask_fn(p->user_data, hook);
+    phi_verdict verdict = p->ask_fn(p->user_data, hook);
     if (verdict == PHI_WAIT && p->hook_fn != NULL && !hook->ask_again) {
         hook->ask_again = true; /* for hook_fn */
         phi__permissions_done(hook, hook->round + 1);
@@ -1058,19 +1030,18 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
 
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
                                              const phi_permission_call *call, phi_str *why) {
-    phi_permission verdict;
     if (permissions == NULL || call == NULL) return PHI_PERMISSION_DENY;
-    verdict = phi__permissions_decide(permissions, call->source, call->tool_name, call->arguments);
+    phi_permission verdict =
+        phi__permissions_decide(permissions, call->source, call->tool_name, call->arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
                                              phi_parse_error *error) {
-    phi_permissions_desc desc;
     phi_permissions *p;
     phi_memory memory;
-    memset(&desc, 0, sizeof desc);
+    phi_permissions_desc desc = PHI_ZERO;
     if (given != NULL) desc = *given;
     if (desc.workspace != NULL && desc.workspace[0] != '/')
         return phi__permissions_refuse(error, PHI_BAD_ARG, "workspace: expected an absolute path");
@@ -1103,7 +1074,6 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
 }
 
 PHI_API void phi_permissions_free(phi_permissions *permissions) {
-    phi_memory memory;
     if (permissions == NULL) return;
     if (permissions->busy) {
         permissions->freed = true;
@@ -1113,7 +1083,7 @@ PHI_API void phi_permissions_free(phi_permissions *permissions) {
     phi__buf_free(&permissions->question);
     phi_arena_free(&permissions->rules_arena);
     phi_arena_free(&permissions->arena);
-    memory = permissions->memory;
+    phi_memory memory = permissions->memory;
     phi__free(&memory, permissions, sizeof *permissions);
 }
 

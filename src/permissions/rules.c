@@ -24,8 +24,7 @@ static size_t phi__hosts_scheme(phi_str url) {
 static bool phi__hosts_remote(phi_str scheme) {
     static const char *const names[] = {"http", "https", "ws",  "wss", "ftp",
                                         "ftps", "sftp",  "ssh", "git", "git+ssh"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is_nocase(scheme, names[i])) return true;
     return false;
 }
@@ -33,8 +32,7 @@ static bool phi__hosts_remote(phi_str scheme) {
 /* True if every program takes these bytes for a name: browsers and curl make other names of
    percent signs, of letters beyond ASCII and of what they leave out. */
 static bool phi__hosts_plain(phi_str host) {
-    size_t i;
-    for (i = 0; i < host.len; i++) {
+    for (size_t i = 0; i < host.len; i++) {
         char c = host.at[i];
         if ((c == '.' || c == '-') && (i == 0 || host.at[i - 1] == '.')) return false;
         if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
@@ -45,9 +43,8 @@ static bool phi__hosts_plain(phi_str host) {
 
 /* [::1]: an address, and nothing else. */
 static bool phi__hosts_address(phi_str host) {
-    size_t i;
     if (host.len < 4 || host.at[0] != '[' || host.at[host.len - 1] != ']') return false;
-    for (i = 1; i + 1 < host.len; i++)
+    for (size_t i = 1; i + 1 < host.len; i++)
         if (host.at[i] == '\0' || strchr("0123456789abcdef:.", host.at[i]) == NULL) return false;
     return true;
 }
@@ -55,11 +52,11 @@ static bool phi__hosts_address(phi_str host) {
 /* True if a name that ends in a number is not the usual form of an address: 2130706433, 127.1,
    0x7f.0.0.1, 0177.0.0.1. */
 static bool phi__hosts_number(phi_str host) {
-    size_t i, from = host.len, dots = 0;
+    size_t from = host.len, dots = 0;
     bool odd = false;
     while (from > 0 && host.at[from - 1] != '.') from--;
     if (from == host.len || host.at[from] < '0' || host.at[from] > '9') return false;
-    for (i = 0; i < host.len; i++) {
+    for (size_t i = 0; i < host.len; i++) {
         bool first = i == 0 || host.at[i - 1] == '.';
         if (host.at[i] == '.') dots++;
         if (host.at[i] == 'x') odd = true;
@@ -70,7 +67,7 @@ static bool phi__hosts_number(phi_str host) {
 
 /* Whatever a program may take for the host: without a user's name, a port and a last dot. */
 static void phi__hosts_may(phi_str url, phi__buf *out) {
-    size_t at = phi__hosts_scheme(url), end, i;
+    size_t at = phi__hosts_scheme(url), end;
     if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
         at++; /* browsers do without the slashes */
     else
@@ -82,7 +79,7 @@ static void phi__hosts_may(phi_str url, phi__buf *out) {
          end++)
         if (url.at[end] == '@') at = end + 1;
     if (end < url.len && strchr("\t\r\n", url.at[end]) != NULL) phi__buf_char(out, '%');
-    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
+    for (size_t i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
         phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
                                                                 : url.at[i]);
     while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
@@ -100,9 +97,8 @@ static bool phi__hosts_suspect(const phi__rules_subject *subject, const phi_perm
 /* ---- for other files ---- */
 
 PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
-    size_t at = phi__hosts_scheme(url), end, i;
+    size_t at = phi__hosts_scheme(url), end;
     bool port = false;
-    phi_str host;
     if (!phi__hosts_remote(phi__str(url.at, at)) ||
         !phi__str_starts(phi__str(url.at + at, url.len - at), "://"))
         return false;
@@ -110,7 +106,7 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
     /* a NUL, which strchr would find, does not end a host: it is refused below */
     for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
         end++;
-    for (i = at; i < end; i++) {
+    for (size_t i = at; i < end; i++) {
         char c = url.at[i];
         if (c == ':' && (url.at[at] != '[' || url.at[i - 1] == ']'))
             port = true;
@@ -118,7 +114,7 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
             return false;
         if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
     }
-    host = phi__buf_str(out);
+    phi_str host = phi__buf_str(out);
     return !out->failed && (phi__hosts_plain(host) || phi__hosts_address(host));
 }
 
@@ -161,10 +157,9 @@ static bool phi__options_valued(const char *options, phi_str text) {
 /* Several letters in one word, the last perhaps with its value. */
 static bool phi__options_cluster(const char *options, phi_str text) {
     char word[PHI__OPTIONS_GLUED_MOST + 2];
-    size_t i;
     if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
     word[0] = '-';
-    for (i = 1; i < text.len; i++) {
+    for (size_t i = 1; i < text.len; i++) {
         memcpy(word + 1, text.at + i, text.len - i);
         if (phi__options_valued(options, phi__str(word, text.len - i + 1))) return true;
         if (!phi__options_any(options, phi__str(word, 2))) return false;
@@ -174,18 +169,16 @@ static bool phi__options_cluster(const char *options, phi_str text) {
 
 /* Whether the shell may make an option of a word that is not known, or several words. */
 static bool phi__options_uncertain(phi_str text) {
-    size_t i;
     if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return true;
     if (phi__str_find(text, 0, "**") != SIZE_MAX) return true; /* the files of a find: anywhere */
-    for (i = 0; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++)
         if (text.at[i] == '\0' || strchr("$`({<>", text.at[i]) != NULL) return true;
     return false;
 }
 
 /* Whether all options of a command are among those of the rule's text. */
 static bool phi__options_named(const phi__shell_command *c, const char *options) {
-    size_t i;
-    for (i = 1; i < c->count; i++) {
+    for (size_t i = 1; i < c->count; i++) {
         phi_str text = c->words[i].text;
         if (!c->words[i].known && phi__options_uncertain(text)) return false;
         if (text.len < 2 || text.at[0] != '-' || phi__str_is(text, "--")) continue;
@@ -229,10 +222,9 @@ static phi_str phi__rules_after(phi_str text, size_t n) {
 
 static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
     phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
-    size_t i;
     if (!anywhere && phi__str_starts(name, "/usr/bin/")) return phi__rules_after(name, 9);
     if (!anywhere && phi__str_starts(name, "/bin/")) return phi__rules_after(name, 5);
-    for (i = name.len; anywhere && i > 0; i--)
+    for (size_t i = name.len; anywhere && i > 0; i--)
         if (name.at[i - 1] == '/') return phi__rules_after(name, i);
     return name;
 }
@@ -241,8 +233,7 @@ static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
    push". */
 static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
     bool before = false, option;
-    size_t i;
-    for (i = 1; i < c->count; i++, before = option) {
+    for (size_t i = 1; i < c->count; i++, before = option) {
         phi_str text = c->words[i].text;
         if (phi__wildcard_any(pattern, text, false)) return i;
         option = text.len > 0 && strchr("-+", text.at[0]) != NULL;
@@ -258,9 +249,9 @@ static bool phi__rules_letter(char c) {
 /* Where the first expansion of a word begins, and where the last one ends: of "pu$()sh", "pu" and
    "sh" are certain. False: nothing is, or there is none. */
 static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
-    size_t i, last = 0;
+    size_t last = 0;
     *begin = text.len;
-    for (i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         bool sign = text.at[i] == '$' || text.at[i] == '`';
         if (sign && *begin == text.len) *begin = i;
         if (!sign && (*begin == text.len || strchr(")}", text.at[i]) == NULL)) continue;
@@ -308,11 +299,10 @@ static bool phi__rules_words(phi__rules_subject *subject, const phi_permission_r
     if (phi__str_is(rest, "*")) return true;
     if (c->count == 0 || (allows && (!c->words[0].known || c->assigned_count > 0))) return false;
     while (phi__wildcard_word(&rest, &pattern)) {
-        phi_str text;
         if (i > 0 && phi__str_is(pattern, "*") && phi__str_trim(rest).len == 0) return true;
         if (i >= c->count || (allows && !c->words[i].known)) return false;
         if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
-        text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
+        phi_str text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
         if (!phi__rules_word(subject, pattern, text, &c->words[i]) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
             return false;
@@ -355,8 +345,7 @@ static bool phi__rules_with(const phi__shell_command *c, const phi_permission_ru
 
 static bool phi__rules_without(const phi__shell_command *c, const phi_permission_rule *rule) {
     phi_str rest = phi_str_of(rule->without), one;
-    size_t i;
-    for (i = 1; phi__rules_allows(rule) && i < c->count; i++)
+    for (size_t i = 1; phi__rules_allows(rule) && i < c->count; i++)
         if (!c->words[i].known && !c->words[i].pipe) return false;
     while (phi__wildcard_word(&rest, &one))
         if (phi__rules_has(c, one, phi__rules_allows(rule))) return false;
@@ -388,9 +377,8 @@ static bool phi__rules_calls(const phi__shell_command *c, const phi__shell_comma
 /* Whether a command is one of these, or calls a function that has one. */
 static bool phi__rules_runs(phi__rules_subject *subject, const char *names, size_t index) {
     const phi__shell_command *all = subject->shell->commands, *c = &all[index];
-    size_t i;
     if (phi__rules_named(c, names)) return true;
-    for (i = 0; subject->shell->later && i < subject->shell->count; i++)
+    for (size_t i = 0; subject->shell->later && i < subject->shell->count; i++)
         if (phi__rules_tired(subject, 1) ||
             (phi__rules_calls(c, &all[i]) && phi__rules_named(&all[i], names)))
             return true;
@@ -400,9 +388,8 @@ static bool phi__rules_runs(phi__rules_subject *subject, const char *names, size
 /* The same of a command and those in its substitutions. */
 static bool phi__rules_prints(phi__rules_subject *subject, const char *names, size_t index) {
     const phi__shell_command *c = &subject->shell->commands[index];
-    size_t i;
     if (phi__rules_runs(subject, names, index)) return true;
-    for (i = c->inner_from; i < c->inner_to; i++)
+    for (size_t i = c->inner_from; i < c->inner_to; i++)
         if (phi__rules_runs(subject, names, i)) return true;
     return false;
 }
@@ -411,11 +398,10 @@ static bool phi__rules_prints(phi__rules_subject *subject, const char *names, si
 static bool phi__rules_piped_to(phi__rules_subject *subject, const phi_permission_rule *rule,
                                 size_t index) {
     const phi__shell_command *all = subject->shell->commands, *c = &all[index];
-    size_t i;
-    for (i = c->inner_from; i < c->inner_to; i++)
+    for (size_t i = c->inner_from; i < c->inner_to; i++)
         if (phi__rules_runs(subject, rule->piped, i)) return true;
     if (c->fed > 0 && phi__rules_prints(subject, rule->piped, c->fed - 1)) return true;
-    for (i = 0; c->reads && i < subject->shell->count; i++) {
+    for (size_t i = 0; c->reads && i < subject->shell->count; i++) {
         if (c->input != NULL && all[i].body == c->input && phi__rules_runs(subject, rule->piped, i))
             return true;
         if (i == index || all[i].pipe_from != c->pipe_from) continue;
@@ -428,9 +414,8 @@ static bool phi__rules_piped_to(phi__rules_subject *subject, const phi_permissio
 /* It comes by a pipe, a substitution or a here-document: to it, or to who calls its function. */
 static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi__shell_command *all = subject->shell->commands;
-    size_t i;
     if (phi__rules_piped_to(subject, rule, subject->index)) return true;
-    for (i = 0; subject->command->function.len > 0 && i < subject->shell->count; i++)
+    for (size_t i = 0; subject->command->function.len > 0 && i < subject->shell->count; i++)
         if (phi__rules_calls(&all[i], subject->command) && phi__rules_piped_to(subject, rule, i))
             return true;
     return false;
@@ -442,14 +427,14 @@ static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_ru
     /* a tool heeds one of them, and the other may be a decoy */
     static const char *const names[] = {"url", "uri"};
     const phi__shell_command *c = subject->command;
-    size_t i, urls = 0, good = 0;
-    for (i = 0; c == NULL && i < PHI__COUNT(names); i++) {
+    size_t urls = 0, good = 0;
+    for (size_t i = 0; c == NULL && i < PHI__COUNT(names); i++) {
         const phi_json *url = phi_json_get(subject->root, names[i]);
         if (url == NULL) continue;
         urls++;
         good += phi__hosts_url(subject, rule, phi_json_str(url, ""));
     }
-    for (i = 1; c != NULL && i < c->count; i++) {
+    for (size_t i = 1; c != NULL && i < c->count; i++) {
         bool plain = phi__str_find(c->words[i].text, 0, "://") == SIZE_MAX;
         if (plain && (c->words[i].known && phi__str_starts(c->words[i].text, "-"))) continue;
         urls++;
@@ -465,8 +450,7 @@ static const char *const phi__rules_path_names[] = {"path", "file_path", "file",
                                                     "directory"};
 
 PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(root, phi__rules_path_names[i]);
         if (phi_json_is(member, PHI_JSON_STRING)) return phi_json_str(member, "");
     }
@@ -477,9 +461,8 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
 static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permission_rule *rule,
                                   bool *found) {
     bool allows = phi__rules_allows(rule), matches = allows;
-    size_t i;
     *found = false;
-    for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
         if (!phi_json_is(member, PHI_JSON_STRING)) continue;
         *found = true;
@@ -492,10 +475,8 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
 static bool phi__rules_choice(phi__rules_subject *subject, const phi_permission_rule *rule,
                               const phi__shell_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
-    phi__shell_word word;
     phi__buf text;
-    bool matches;
-    memset(&word, 0, sizeof word);
+    phi__shell_word word = PHI_ZERO;
     phi__buf_init(&text, subject->memory);
     phi__buf_add_str(&text, dir->text);
     phi__buf_text(&text, "/**");
@@ -503,7 +484,7 @@ static bool phi__rules_choice(phi__rules_subject *subject, const phi_permission_
     word.text = phi__buf_str(&text);
     if (all) word.hidden = PHI__WILDCARD_LEFT_OUT;
     word.below = all && !phi__reads_hidden(dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
-    matches = phi__paths_word(subject, rule, &word);
+    bool matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
     return matches;
@@ -514,11 +495,10 @@ static bool phi__rules_searched(phi__rules_subject *subject, const phi_permissio
     phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
     phi_str path = phi__rules_path_of(subject->root);
     bool matches = false, narrow = phi__reads_narrows(include);
-    phi__shell_word dir;
     phi__buf choices;
     size_t at = 0;
     if (phi__rules_allows(rule) || (!narrow && !phi__str_is(subject->tool, "search"))) return false;
-    memset(&dir, 0, sizeof dir);
+    phi__shell_word dir = PHI_ZERO;
     dir.text = path.len > 0 ? path : PHI__LIT(".");
     dir.known = true;
     if (!narrow) return phi__rules_choice(subject, rule, &dir, phi__str("", 0), true);
@@ -550,9 +530,8 @@ static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permissi
 
 static bool phi__rules_argument(const phi__rules_subject *subject,
                                 const phi_permission_rule *rule) {
-    const phi_json *member;
     if (rule->argument == NULL) return phi__rules_any(rule->matches, subject->arguments);
-    member = phi_json_get(subject->root, rule->argument);
+    const phi_json *member = phi_json_get(subject->root, rule->argument);
     return phi_json_is(member, PHI_JSON_STRING) &&
            phi__rules_any(rule->matches, phi_json_str(member, ""));
 }
@@ -591,20 +570,6 @@ PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path) {
     return path ? !phi__names_plain(c->words[0].text) : !phi__names_prints(c->words[0].text);
 }
 
-static bool phi__rules_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
-    if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
-        phi__rules_moved(subject, rule->path != NULL))
-        return false;
-    if (rule->command != NULL && !phi__rules_words(subject, rule)) return false;
-    if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
-    if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
-    if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
-    if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
-    if (rule->path != NULL && !phi__paths_command(subject, rule)) return false;
-    return rule->host == NULL || phi__rules_host(subject, rule);
-}
-
 PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool) {
     return phi__rules_any("read_file|write_file|edit_file|list_files|search|bash", tool) ||
            phi__rules_any(shell_tools, tool);
@@ -622,7 +587,19 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
     if (rule->tool != NULL && !phi__rules_any(rule->tool, subject->tool)) return false;
     if (rule->matches != NULL && !phi__rules_argument(subject, rule)) return false;
     if (subject->line) return !phi__rules_narrow(rule);
-    if (subject->command != NULL) return phi__rules_command(subject, rule);
+    if (subject->command != NULL) {
+        const phi__shell_command *c = subject->command;
+        if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
+            phi__rules_moved(subject, rule->path != NULL))
+            return false;
+        if (rule->command != NULL && !phi__rules_words(subject, rule)) return false;
+        if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
+        if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
+        if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
+        if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
+        if (rule->path != NULL && !phi__paths_command(subject, rule)) return false;
+        return rule->host == NULL || phi__rules_host(subject, rule);
+    }
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
         rule->piped != NULL || rule->options != NULL)
         return false;
@@ -633,13 +610,6 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
 }
 
 /* ---- for other files ---- */
-
-/* It allows one very call: a person has seen all of it, so that no rule needs to ask. */
-static bool phi__rules_one_call(const phi_permission_rule *rule) {
-    return phi__rules_allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
-           rule->matches != NULL && phi__wildcard_literal(phi_str_of(rule->matches)) &&
-           rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
-}
 
 /* Whether the first word, of which a part is an expansion or a pattern, may be one of these
    names. */
@@ -660,12 +630,12 @@ static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_r
     phi_str rest = phi_str_of(rule->command), name;
     phi__shell_command part;
     bool matches = false;
-    size_t i, from;
     if (c == NULL || subject->file || subject->line || c->quiet || c->count == 0 ||
         !phi__wildcard_word(&rest, &name) || phi__str_is(name, "*"))
         return false;
-    from = c->sort != PHI__SHELL_SUSPECT && phi__names_tool(phi__rules_name(c, true)) ? 2 : 1;
-    for (i = from; i < c->count && !matches; i++) {
+    size_t from =
+        c->sort != PHI__SHELL_SUSPECT && phi__names_tool(phi__rules_name(c, true)) ? 2 : 1;
+    for (size_t i = from; i < c->count && !matches; i++) {
         part = *c;
         part.words += i;
         part.count -= i;
@@ -685,15 +655,14 @@ static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_r
    is asked about, and so is a command that may be run. */
 static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
-    bool matches;
     *verdict = rule->verdict;
     subject->may = rule->verdict == PHI_PERMISSION_ASK;
     if (phi__rules_match(subject, rule)) return true;
     if (rule->verdict == PHI_PERMISSION_ALLOW) return false;
     *verdict = PHI_PERMISSION_ASK;
     subject->may = true;
-    matches = (rule->verdict == PHI_PERMISSION_DENY && phi__rules_match(subject, rule)) ||
-              (rule->command != NULL && phi__rules_later(subject, rule));
+    bool matches = (rule->verdict == PHI_PERMISSION_DENY && phi__rules_match(subject, rule)) ||
+                   (rule->command != NULL && phi__rules_later(subject, rule));
     subject->may = false;
     return matches;
 }
@@ -703,11 +672,13 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
                                          const phi_permission_rule **which) {
     phi_permission strictest = rules->otherwise, verdict;
     bool settled = false; /* by a rule on this very call */
-    size_t i;
     *which = NULL;
-    for (i = 0; i < rules->count; i++) {
+    for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
-        bool one = phi__rules_one_call(rule);
+        /* It allows one very call: a person has seen all of it, so that no rule needs to ask. */
+        bool one = phi__rules_allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
+                   rule->matches != NULL && phi__wildcard_literal(phi_str_of(rule->matches)) &&
+                   rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
         if (rule->verdict != PHI_PERMISSION_DENY && !one &&
             (settled || (*which != NULL && strictest == PHI_PERMISSION_ASK)))
             continue;
@@ -726,8 +697,7 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
 
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
                                  const phi__rules_subject *subject) {
-    size_t i;
-    for (i = 0; i < rules->count; i++) {
+    for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
         if (!phi__rules_allows(rule) && phi__rules_narrow(rule) &&
             (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
@@ -778,8 +748,7 @@ static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *pla
 }
 
 static bool phi__rules_json_verdict(const phi_json *node, phi_permission *out) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__rules_json_verdicts); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__rules_json_verdicts); i++)
         if (phi__str_is(phi_json_str(node, ""), phi__rules_json_verdicts[i])) {
             *out = (phi_permission)i;
             return true;
@@ -791,7 +760,6 @@ static bool phi__rules_json_verdict(const phi_json *node, phi_permission *out) {
 static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t index,
                                        phi_permission_rule *out, phi_parse_error *error) {
     char place[64];
-    size_t i;
     phi_str text = phi_json_str(node, "");
     if (phi__str_is(key, "verdict")) {
         (void)snprintf(place, sizeof place, "rules[%u].verdict", (unsigned)index);
@@ -799,7 +767,7 @@ static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t
         return phi__rules_json_refuse(error, place, text, "allow, ask or deny");
     }
     (void)snprintf(place, sizeof place, "rules[%u]: member", (unsigned)index);
-    for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
         if (!phi__str_is(key, phi__rules_json_members[i].name)) continue;
         if (!phi_json_is(node, PHI_JSON_STRING) || memchr(text.at, '\0', text.len) != NULL)
             return phi__rules_json_refuse(error, place, key, "a string");
@@ -831,7 +799,7 @@ static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_p
 
 static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
                                        phi_permission_rules *out, phi_parse_error *error) {
-    size_t n = phi_json_count(node), i;
+    size_t n = phi_json_count(node);
     phi_json_iter it = phi_json_each(node);
     phi_permission_rule *rules;
     phi_status status = PHI_OK;
@@ -840,7 +808,7 @@ static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
                                       "an array");
     rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
     if (rules == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < n && status == PHI_OK; i++)
+    for (size_t i = 0; i < n && status == PHI_OK; i++)
         status = phi__rules_json_rule(phi_json_next(&it), i, &rules[i], error);
     out->rules = rules;
     out->count = n;
@@ -869,13 +837,12 @@ static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
 
 static void phi__rules_json_put(phi__buf *out, const phi_permission_rule *rule) {
     phi_permission_rule copy = *rule;
-    size_t i;
     phi__buf_text(out, "{\"verdict\":\"");
     phi__buf_text(
         out, phi__rules_json_verdicts[rule->verdict <= PHI_PERMISSION_DENY ? rule->verdict
                                                                            : PHI_PERMISSION_ASK]);
     phi__buf_char(out, '"');
-    for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
         const char *text = *phi__rules_json_field(&copy, i);
         if (text == NULL) continue;
         phi__buf_text(out, ",\"");
@@ -890,13 +857,11 @@ static void phi__rules_json_put(phi__buf *out, const phi_permission_rule *rule) 
 
 PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
                                              phi_permission_rules *out, phi_parse_error *error) {
-    phi_arena_mark mark;
     phi_json *root = NULL;
-    phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
+    phi_arena_mark mark = phi_arena_save(arena);
     memset(out, 0, sizeof *out);
-    status = phi_json_parse(arena, json, 0, &root, error);
+    phi_status status = phi_json_parse(arena, json, 0, &root, error);
     if (status == PHI_OK) status = phi__rules_json_read(arena, root, out, error);
     if (status != PHI_OK) {
         phi_arena_reset(arena, mark);
@@ -908,19 +873,17 @@ PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
 PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, phi_arena *arena,
                                            phi_str *out) {
     phi__buf buf;
-    bool good;
-    size_t i;
     if (arena == NULL || rules == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     phi__buf_text(&buf, "{\"rules\":[");
-    for (i = 0; i < rules->count; i++) {
+    for (size_t i = 0; i < rules->count; i++) {
         phi__buf_text(&buf, i > 0 ? ",\n" : "\n");
         phi__rules_json_put(&buf, &rules->rules[i]);
     }
     phi__buf_text(&buf, "\n],\"otherwise\":\"");
     phi__buf_text(&buf, phi__rules_json_verdicts[rules->otherwise]);
     phi__buf_text(&buf, "\"}\n");
-    good = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
+    bool good = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
     phi__buf_free(&buf);
     return good ? PHI_OK : PHI_NO_MEMORY;
 }

@@ -102,22 +102,6 @@ static uint32_t phi__shell_word_digits(phi__shell_parser *p, unsigned base, unsi
     return value;
 }
 
-/* A number in $'...'. False: the shell's reading is uncertain: an end of text, or bytes that depend
-   on its locale. */
-static bool phi__shell_word_number(phi__shell_parser *p, char kind) {
-    unsigned found;
-    uint32_t value;
-    if (kind >= '0' && kind <= '7') {
-        p->at--;
-        value = phi__shell_word_digits(p, 8, 3, &found);
-    } else
-        value = phi__shell_word_digits(p, 16, kind == 'x' ? 2 : kind == 'u' ? 4 : 8, &found);
-    if (found == 0 || (value & 0xff) == 0) return false;
-    if (value > 127 && (kind == 'u' || kind == 'U')) return false;
-    phi__buf_char(&p->buf, (char)(unsigned char)(value & 0xff));
-    return value < 256;
-}
-
 /* Behind a backslash in $'...'. */
 static bool phi__shell_word_escape(phi__shell_parser *p) {
     static const char from[] = "abeEfnrtv\\'\"?", to[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
@@ -127,8 +111,21 @@ static bool phi__shell_word_escape(phi__shell_parser *p) {
         phi__buf_char(&p->buf, to[simple - from]);
         return true;
     }
-    if ((c >= '0' && c <= '7') || c == 'x' || c == 'u' || c == 'U')
-        return phi__shell_word_number(p, c);
+    if ((c >= '0' && c <= '7') || c == 'x' || c == 'u' || c == 'U') {
+        /* A number in $'...'. */
+        char kind = c;
+        unsigned found;
+        uint32_t value;
+        if (kind >= '0' && kind <= '7') {
+            p->at--;
+            value = phi__shell_word_digits(p, 8, 3, &found);
+        } else
+            value = phi__shell_word_digits(p, 16, kind == 'x' ? 2 : kind == 'u' ? 4 : 8, &found);
+        if (found == 0 || (value & 0xff) == 0) return false;
+        if (value > 127 && (kind == 'u' || kind == 'U')) return false;
+        phi__buf_char(&p->buf, (char)(unsigned char)(value & 0xff));
+        return value < 256;
+    }
     if (c == 'c') return false;
     phi__buf_char(&p->buf, '\\');
     phi__buf_char(&p->buf, c);
@@ -224,7 +221,7 @@ static void phi__shell_word_list(phi__shell_parser *p, char close) {
 /* Behind a backquote. Its text is read again without the backslashes that protected it. */
 static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
     size_t len = p->buf.len;
-    const char *at, *end = p->end;
+    const char *end = p->end;
     phi_str text;
     while (p->at < p->end && *p->at != '`') {
         if (*p->at == '\\' && p->end - p->at > 1) {
@@ -245,7 +242,7 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "a backquote is not closed");
         return;
     }
-    at = p->at + 1;
+    const char *at = p->at + 1;
     if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &text)) {
         p->lost = true;
         return;
@@ -296,9 +293,8 @@ static void phi__shell_word_secret(phi__shell_parser *p, const char *from) {
    text of a value (as arithmetic, as a name, as a prompt), or assign. */
 static bool phi__shell_word_parameter(const phi__shell_parser *p) {
     const char *at = p->at, *end = p->end;
-    const char *name;
     if (end - at > 1 && at[0] == '#' && at[1] != '}') at++;
-    name = at;
+    const char *name = at;
     while (at < end && phi__shell_word_name(*at)) at++;
     if (at == name && at < end && strchr("@*#?-$", *at) != NULL) at++;
     if (at < end && at > name && *at == '[') {
@@ -531,9 +527,8 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
 }
 
 PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out) {
-    phi__shell_reading r;
     bool any = false;
-    memset(&r, 0, sizeof r);
+    phi__shell_reading r = PHI_ZERO;
     r.word.known = true;
     r.from = p->at;
     r.begin = p->buf.len;
@@ -569,9 +564,8 @@ PHI__FN void phi__shell_word_lost(phi__shell_parser *p) {
 /* ---- growing ---- */
 
 PHI__FN void *phi__shell_word_room(phi_arena *arena, void *old, size_t count, size_t size) {
-    void *made;
     if (count != 0 && (count < 4 || (count & (count - 1)) != 0)) return old;
-    made = phi_arena_alloc(arena, phi__mul(count == 0 ? 4 : phi__mul(count, 2), size));
+    void *made = phi_arena_alloc(arena, phi__mul(count == 0 ? 4 : phi__mul(count, 2), size));
     if (made != NULL && count > 0) memcpy(made, old, count * size);
     return made;
 }
@@ -635,7 +629,6 @@ static bool phi__shell_redirect_close_end(const phi__shell_here *here, phi_str l
 
 static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
     const char *from = p->at, *to = p->end;
-    const phi__shell_word *body;
     while (p->at < p->end) {
         const char *begin = p->at;
         const char *stop = (const char *)memchr(begin, '\n', (size_t)(p->end - begin));
@@ -655,7 +648,7 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
     here->body->text = phi__str(from, (size_t)(to - from));
     here->body->known = !here->tabs || !phi__shell_redirect_tabs(here->body->text);
     if (here->quoted || to == from) return;
-    body = p->body;
+    const phi__shell_word *body = p->body;
     p->body = here->body;
     phi__shell_word_body(p, here->body);
     p->body = body;
@@ -663,13 +656,12 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
 
 /* At a line's end. */
 static void phi__shell_redirect_newline(phi__shell_parser *p) {
-    size_t i;
     p->at++;
     if (p->here_outer > 0) {
         phi__shell_word_stop(p, "a here-document that begins before a substitution of many lines");
         return;
     }
-    for (i = 0; i < p->here_count && p->out->unknown == NULL; i++)
+    for (size_t i = 0; i < p->here_count && p->out->unknown == NULL; i++)
         phi__shell_redirect_here_read(p, &p->here[i]);
     p->here_count = 0;
 }
@@ -708,14 +700,13 @@ static bool phi__shell_redirect_word(phi__shell_parser *p, phi__shell_word *out)
 
 static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs,
                                      bool standard) {
-    phi__shell_here *here;
     phi__shell_word word;
     if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
         !word.known || (tabs && phi__str_starts(word.text, "\t"))) {
         phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }
-    here = &p->here[p->here_count];
+    phi__shell_here *here = &p->here[p->here_count];
     here->end = word.text;
     here->tabs = tabs;
     here->quoted = word.quoted;
@@ -773,7 +764,6 @@ static void phi__shell_redirect_moved(phi__shell_parser *p) {
 static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
                                      bool duplicates, bool standard) {
     phi__shell_redirect redirect, *all;
-    phi_str target;
     if (duplicates && phi__shell_redirect_closes(p)) {
         if (!writes) command->reads = true;
         return;
@@ -782,7 +772,7 @@ static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *c
         phi__shell_word_invalid(p);
         return;
     }
-    target = redirect.target.text;
+    phi_str target = redirect.target.text;
     if (!writes) command->reads = true;
     if (!writes && !duplicates && !standard) phi__shell_redirect_moved(p);
     if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) {
@@ -814,11 +804,10 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
                                          phi_str descriptor) {
     static const char *const operators[] = {"<<<", "<<-", "<<", "<>", "<&", "<",
                                             "&>>", "&>",  ">>", ">&", ">|", ">"};
-    bool standard;
     size_t i = 0;
     while (!phi__shell_word_sees(p, operators[i])) i++;
     p->at += strlen(operators[i]);
-    standard = phi__shell_redirect_standard(descriptor, i < 6);
+    bool standard = phi__shell_redirect_standard(descriptor, i < 6);
     if (standard) command->inputs++;
     if (i == 6 || i == 7) phi__shell_word_dialect(p);
     if (i == 0)
@@ -831,10 +820,9 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
 
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
     const char *at = p->at;
-    phi_str descriptor;
     if (!phi__shell_word_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
     if (at == NULL) return false;
-    descriptor = phi__str(p->at, (size_t)(at - p->at));
+    phi_str descriptor = phi__str(p->at, (size_t)(at - p->at));
     if (phi__str_starts(descriptor, "{"))
         phi__shell_word_doubt(p, "a variable that a redirection sets");
     p->at = at;
@@ -857,8 +845,7 @@ static void phi__shell_test_operand(phi__shell_parser *p, const phi__shell_word 
                                     const phi__shell_word *right) {
     static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
     bool bad = false;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(compare); i++)
+    for (size_t i = 0; i < PHI__COUNT(compare); i++)
         if ((phi__str_is(left->text, compare[i]) && !phi__shell_test_number(right)) ||
             (phi__str_is(right->text, compare[i]) && !phi__shell_test_number(left)))
             bad = true;
@@ -876,8 +863,7 @@ static bool phi__shell_test_unary(const phi__shell_word *word) {
 static bool phi__shell_test_binary(const phi__shell_word *word) {
     static const char *const words[] = {"=",   "==",  "!=",  "=~",  "-eq", "-ne", "-lt",
                                         "-le", "-gt", "-ge", "-nt", "-ot", "-ef", NULL};
-    size_t i;
-    for (i = 0; !word->quoted && words[i] != NULL; i++)
+    for (size_t i = 0; !word->quoted && words[i] != NULL; i++)
         if (phi__str_is(word->text, words[i])) return true;
     return false;
 }
@@ -889,24 +875,6 @@ static bool phi__shell_test_word(phi__shell_parser *p, phi__shell_word *out) {
         return true;
     phi__shell_word_invalid(p);
     return false;
-}
-
-/* A regular expression: parentheses and bars are part of it. */
-static void phi__shell_test_regex(phi__shell_parser *p) {
-    phi__shell_word word;
-    const char *from;
-    size_t open = 0;
-    phi__shell_word_blanks(p);
-    for (from = p->at; p->at < p->end && strchr(" \t\n", *p->at) == NULL;) {
-        if (*p->at == ')' && open == 0) break;
-        if (strchr("()|", *p->at) == NULL) {
-            if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
-            continue;
-        }
-        open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
-        p->at++;
-    }
-    if (p->at == from || open > 0) phi__shell_word_invalid(p);
 }
 
 /* Behind the left side: an operator and its right side, or nothing. */
@@ -927,9 +895,23 @@ static void phi__shell_test_compared(phi__shell_parser *p, const phi__shell_word
         return;
     }
     phi__shell_test_operand(p, left, &sign);
-    if (phi__str_is(sign.text, "=~"))
-        phi__shell_test_regex(p);
-    else if (phi__shell_test_word(p, &right))
+    if (phi__str_is(sign.text, "=~")) {
+        /* A regular expression: parentheses and bars are part of it. */
+        phi__shell_word word;
+        const char *from;
+        size_t open = 0;
+        phi__shell_word_blanks(p);
+        for (from = p->at; p->at < p->end && strchr(" \t\n", *p->at) == NULL;) {
+            if (*p->at == ')' && open == 0) break;
+            if (strchr("()|", *p->at) == NULL) {
+                if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
+                continue;
+            }
+            open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
+            p->at++;
+        }
+        if (p->at == from || open > 0) phi__shell_word_invalid(p);
+    } else if (phi__shell_test_word(p, &right))
         phi__shell_test_operand(p, &sign, &right);
 }
 
@@ -1010,15 +992,14 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
 
 /* Behind a compound command: its commands, from `from` on, read the same input. */
 static void phi__shell_parse_redirects(phi__shell_parser *p, size_t from) {
-    phi__shell_command command;
-    size_t i, to = p->out->count;
-    memset(&command, 0, sizeof command);
+    size_t to = p->out->count;
+    phi__shell_command command = PHI_ZERO;
     command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
     }
-    for (i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         phi__shell_command *c = &p->out->commands[i];
         if (p->out->count > to) c->pipe_from = p->pipe_from; /* { ls; curl x; } > >(sh) */
         if (!command.reads) continue;
@@ -1043,10 +1024,9 @@ static bool phi__shell_parse_letter(char c, bool first) {
 /* Whether the source of a word assigns. A subscript is a plain one, or the word is uncertain. */
 static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
     const char *at = from;
-    bool index;
     while (at < p->end && phi__shell_parse_letter(*at, at == from)) at++;
     if (at == from || at == p->end) return false;
-    index = *at == '[';
+    bool index = *at == '[';
     if (index) {
         at++;
         while (at < p->end &&
@@ -1105,8 +1085,7 @@ static bool phi__shell_parse_reserved(const phi__shell_word *word) {
                                         "else",   "elif",     "fi",   "do",   "done",   "for",
                                         "while",  "until",    "case", "esac", "select", "time",
                                         "coproc", "function", "in",   "]]",   NULL};
-    size_t i;
-    for (i = 0; !word->quoted && words[i] != NULL; i++)
+    for (size_t i = 0; !word->quoted && words[i] != NULL; i++)
         if (phi__str_is(word->text, words[i])) return true;
     return false;
 }
@@ -1136,8 +1115,7 @@ static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *
 }
 
 static void phi__shell_parse_simple(phi__shell_parser *p) {
-    phi__shell_command command;
-    memset(&command, 0, sizeof command);
+    phi__shell_command command = PHI_ZERO;
     command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
@@ -1161,8 +1139,7 @@ static void phi__shell_parse_simple(phi__shell_parser *p) {
 
 static bool phi__shell_parse_closes(const phi__shell_parser *p) {
     static const char *const words[] = {"then", "do", "done", "fi", "elif", "else", "esac", "}"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++)
+    for (size_t i = 0; i < PHI__COUNT(words); i++)
         if (phi__shell_word_alone(p, words[i])) return true;
     return false;
 }
@@ -1201,24 +1178,6 @@ static void phi__shell_parse_until(phi__shell_parser *p, const char *word) {
     phi__shell_parse_expect(p, word);
 }
 
-static void phi__shell_parse_if(phi__shell_parser *p) {
-    bool any;
-    do {
-        phi__shell_parse_until(p, "then");
-        any = phi__shell_parse_body(p);
-    } while (any && phi__shell_word_take(p, "elif"));
-    if (any && phi__shell_word_take(p, "else")) any = phi__shell_parse_body(p);
-    if (!any) phi__shell_word_invalid(p);
-    phi__shell_parse_expect(p, "fi");
-}
-
-static void phi__shell_parse_loop(phi__shell_parser *p) {
-    p->repeats++;
-    phi__shell_parse_until(p, "do");
-    phi__shell_parse_until(p, "done");
-    p->repeats--;
-}
-
 /* do ... done, or { ... }. */
 static void phi__shell_parse_do(phi__shell_parser *p) {
     phi__shell_word_blanks(p);
@@ -1236,17 +1195,15 @@ static void phi__shell_parse_do(phi__shell_parser *p) {
 
 /* for and select: the variable is assigned. */
 static void phi__shell_parse_for(phi__shell_parser *p) {
-    phi__shell_command command;
     phi__shell_word word;
-    const char *from;
     size_t semicolons = 0;
-    memset(&command, 0, sizeof command);
+    phi__shell_command command = PHI_ZERO;
     command.inner_from = p->out->count;
     phi__shell_word_blanks(p);
     if (phi__shell_word_sees(p, "((")) {
         phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
-        from = p->at;
+        const char *from = p->at;
         phi__shell_word_arithmetic(p);
         for (; from < p->at; from++) semicolons += *from == ';';
         if (semicolons != 2) phi__shell_word_invalid(p);
@@ -1339,11 +1296,21 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
         p->dirs = dirs;
     } else if (phi__shell_word_take(p, "{"))
         phi__shell_parse_until(p, "}");
-    else if (phi__shell_word_take(p, "if"))
-        phi__shell_parse_if(p);
-    else if (phi__shell_word_take(p, "while") || phi__shell_word_take(p, "until"))
-        phi__shell_parse_loop(p);
-    else if (phi__shell_word_take(p, "for") || phi__shell_word_take(p, "select"))
+    else if (phi__shell_word_take(p, "if")) {
+        bool any;
+        do {
+            phi__shell_parse_until(p, "then");
+            any = phi__shell_parse_body(p);
+        } while (any && phi__shell_word_take(p, "elif"));
+        if (any && phi__shell_word_take(p, "else")) any = phi__shell_parse_body(p);
+        if (!any) phi__shell_word_invalid(p);
+        phi__shell_parse_expect(p, "fi");
+    } else if (phi__shell_word_take(p, "while") || phi__shell_word_take(p, "until")) {
+        p->repeats++;
+        phi__shell_parse_until(p, "do");
+        phi__shell_parse_until(p, "done");
+        p->repeats--;
+    } else if (phi__shell_word_take(p, "for") || phi__shell_word_take(p, "select"))
         phi__shell_parse_for(p);
     else if (phi__shell_word_take(p, "case"))
         phi__shell_parse_case(p);
@@ -1357,10 +1324,9 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
-    bool simple;
     size_t from = p->out->count;
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    simple = !phi__shell_parse_compound(p);
+    bool simple = !phi__shell_parse_compound(p);
     if (!simple)
         phi__shell_parse_redirects(p, from);
     else if (compound)
@@ -1376,18 +1342,16 @@ static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
 /* f() { f | f & }, f() { f & f; }: listed as a command whose name is the classic form, when the
    commands from `from` on call the function this many times. */
 static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t calls) {
-    phi__shell_command command;
-    phi__shell_word word;
-    size_t i, n = 0;
+    size_t n = 0;
     if (p->function.len == 0) return;
-    for (i = from; i < p->out->count; i++) {
+    for (size_t i = from; i < p->out->count; i++) {
         const phi__shell_command *c = &p->out->commands[i];
         n += c->count > 0 && phi_str_equal(c->words[0].text, p->function);
     }
     if (n < calls) return;
-    memset(&command, 0, sizeof command);
+    phi__shell_command command = PHI_ZERO;
     command.inner_from = p->out->count;
-    memset(&word, 0, sizeof word);
+    phi__shell_word word = PHI_ZERO;
     word.text = PHI__LIT(":(){:|:&};:");
     word.known = true;
     phi__shell_word_add(p, &command.words, &command.count, &word);
@@ -1395,9 +1359,9 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t call
 }
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
-    size_t outer = p->pipe_from, from = p->out->count, i;
+    size_t outer = p->pipe_from, from = p->out->count;
     bool reads = p->reads, by_pipe = p->by_pipe;
-    bool negated = false, several = false, bang, piped;
+    bool negated = false, several = false, bang;
     if (!reads) p->pipe_from = from; /* else it is within another one */
     while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
         negated = negated || bang;
@@ -1410,7 +1374,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
         p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
         p->reads = p->by_pipe = several = true;
-        for (i = from; i < p->out->count; i++) { /* all of { ls; curl x; } prints into it */
+        for (size_t i = from; i < p->out->count; i++) { /* all of { ls; curl x; } prints into it */
             p->out->commands[i].pipe_from = p->pipe_from;
             p->out->commands[i].prints = true;
         }
@@ -1418,7 +1382,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
     }
-    piped = p->reads != reads;
+    bool piped = p->reads != reads;
     p->reads = reads;
     p->by_pipe = by_pipe;
     if (piped) phi__shell_parse_bomb(p, from, 2);
@@ -1433,10 +1397,9 @@ static void phi__shell_parse_and_or(phi__shell_parser *p) {
     for (;;) {
         unsigned moves = p->moves;
         size_t from = p->out->count;
-        bool success;
         phi__shell_parse_pipe(p);
         if (!phi__shell_word_sees(p, "&&") && !phi__shell_word_sees(p, "||")) break;
-        success = *p->at == '&';
+        bool success = *p->at == '&';
         all = phi__dirs_both(p->arena, p->out, all, p->dirs);
         either = either || !success; /* of "a || cd x && b", b may run without the cd */
         if (!either && p->single && p->moves == moves + 1 && p->out->count == from + 1) {
@@ -1466,8 +1429,7 @@ static void phi__shell_parse_list(phi__shell_parser *p, char close) {
 PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
                                          const phi__shell_command *around, phi__shell *out) {
     const char *before = out->unknown; /* of a line that runs this one */
-    phi__shell_parser p;
-    memset(&p, 0, sizeof p);
+    phi__shell_parser p = PHI_ZERO;
     out->unknown = NULL;
     p.arena = arena;
     phi__buf_init(&p.buf, arena->memory);

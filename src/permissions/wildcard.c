@@ -31,12 +31,11 @@ static bool phi__wildcard_in_set(phi_str set, char c) {
 /* One character at *at of the pattern, not a star, which moves behind it. */
 static bool phi__wildcard_one(phi_str pattern, size_t *at, char c, bool path) {
     char p = pattern.at[*at];
-    size_t end;
     if (p == '?') {
         (*at)++;
         return !path || c != '/';
     }
-    end = p == '[' ? phi__wildcard_set_end(pattern, *at) : *at;
+    size_t end = p == '[' ? phi__wildcard_set_end(pattern, *at) : *at;
     if (end == *at) {
         (*at)++;
         return p == c;
@@ -138,15 +137,13 @@ static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool gl
 
 /* Whether one character may be of both. */
 static bool phi__wildcard_both(const phi__wildcard_tokens *a, unsigned one, unsigned other) {
-    phi_str set;
-    size_t from, end;
     if (one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY) return one == other;
     if (one < PHI__WILDCARD_ANY) return one != '/';
     if (other == '/') return false;
     if (one < PHI__WILDCARD_SET || other >= PHI__WILDCARD_ANY) return true;
-    from = one - PHI__WILDCARD_SET;
-    end = phi__wildcard_set_end(a->text, from);
-    set = phi__str(a->text.at + from + 1, end - from - 2);
+    size_t from = one - PHI__WILDCARD_SET;
+    size_t end = phi__wildcard_set_end(a->text, from);
+    phi_str set = phi__str(a->text.at + from + 1, end - from - 2);
     return phi__wildcard_in_set(set, (char)(unsigned char)other);
 }
 
@@ -194,10 +191,9 @@ static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
 
 /* Whether their last characters differ. */
 static bool phi__wildcard_apart(const phi__wildcard_tokens *a, const phi__wildcard_tokens *b) {
-    unsigned one, other;
     if (a->count == 0 || b->count == 0) return false;
-    one = a->at[a->count - 1];
-    other = b->at[b->count - 1];
+    unsigned one = a->at[a->count - 1];
+    unsigned other = b->at[b->count - 1];
     return one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY && one != other;
 }
 
@@ -205,15 +201,14 @@ static bool phi__wildcard_apart(const phi__wildcard_tokens *a, const phi__wildca
 
 PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, phi__wildcard_hidden hidden) {
     phi__wildcard_tokens a, b;
-    bool rows[2][PHI__WILDCARD_MOST + 1];
-    size_t i, j;
+    size_t j;
     if (pattern.len > PHI__WILDCARD_MOST || glob.len > PHI__WILDCARD_MOST) return true;
     phi__wildcard_split(&a, pattern, false);
     phi__wildcard_split(&b, glob, true);
     if (phi__wildcard_apart(&a, &b)) return false;
-    memset(rows, 0, sizeof rows);
+    bool rows[2][PHI__WILDCARD_MOST + 1] = PHI_ZERO;
     rows[0][0] = true;
-    for (i = 0; i <= a.count; i++) {
+    for (size_t i = 0; i <= a.count; i++) {
         bool *here = rows[i % 2], *below = rows[(i + 1) % 2];
         bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
         memset(below, 0, sizeof rows[0]);
@@ -237,9 +232,9 @@ PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative) {
 }
 
 PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word) {
-    size_t i = 0, end;
+    size_t i = 0;
     while (i < rest->len && rest->at[i] == ' ') i++;
-    end = i;
+    size_t end = i;
     while (end < rest->len && rest->at[end] != ' ') {
         size_t set = rest->at[end] == '[' ? phi__wildcard_set_end(*rest, end) : end;
         end = set > end ? set : end + 1;
@@ -257,8 +252,7 @@ PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path) {
 }
 
 PHI__FN bool phi__wildcard_literal(phi_str pattern) {
-    size_t i;
-    for (i = 0; i < pattern.len; i++) {
+    for (size_t i = 0; i < pattern.len; i++) {
         if (strchr("*?|[", pattern.at[i]) == NULL) continue;
         if (pattern.at[i] != '[' || pattern.len - i < 3 || pattern.at[i + 2] != ']') return false;
         i += 2;
@@ -267,8 +261,7 @@ PHI__FN bool phi__wildcard_literal(phi_str pattern) {
 }
 
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
-    size_t i;
-    for (i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         bool special = strchr("*?[| ", text.at[i]) != NULL;
         if (special) phi__buf_char(out, '[');
         phi__buf_char(out, text.at[i]);
@@ -288,8 +281,7 @@ PHI__FN bool phi__names_secret(phi_str name) {
         "AMQP",        "RABBIT",    "POSTGRES", "WEBHOOK",    "DB_URL$",    "SESSION",
         "KUBECONFIG",  "OTP$",      "_SK$",     "SALT$",      "CREDS",      "MNEMONIC",
         "SEED_PHRASE", "_PROXY$",   "_HOOK$",   "_URI$",      "SMTP_",      "CLOUDINARY"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(parts); i++) {
+    for (size_t i = 0; i < PHI__COUNT(parts); i++) {
         size_t n = strlen(parts[i]), at = 0;
         bool end = parts[i][n - 1] == '$';
         char part[16];

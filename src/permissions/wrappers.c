@@ -11,8 +11,7 @@ enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes */
 
 /* Adds one that is not there yet. False: there are too many. */
 static bool phi__dirs_add(phi__shell_dirs *dirs, const phi__shell_word *dir) {
-    size_t i;
-    for (i = 0; i < dirs->count; i++)
+    for (size_t i = 0; i < dirs->count; i++)
         if (phi_str_equal(dirs->at[i].text, dir->text)) return true;
     if (dirs->count == PHI__SHELL_DIRS_MOST) return false;
     dirs->at[dirs->count++] = *dir;
@@ -20,8 +19,7 @@ static bool phi__dirs_add(phi__shell_dirs *dirs, const phi__shell_word *dir) {
 }
 
 static phi__shell_word phi__dirs_workspace(void) {
-    phi__shell_word word;
-    memset(&word, 0, sizeof word);
+    phi__shell_word word = PHI_ZERO;
     word.text = phi__str("", 0);
     word.known = true;
     return word;
@@ -30,9 +28,8 @@ static phi__shell_word phi__dirs_workspace(void) {
 static bool phi__dirs_all(phi__shell_dirs *dirs, const phi__shell_dirs *more) {
     phi__shell_word workspace = phi__dirs_workspace();
     bool good = true;
-    size_t i;
     if (more == NULL) return phi__dirs_add(dirs, &workspace);
-    for (i = 0; i < more->count; i++) good = phi__dirs_add(dirs, &more->at[i]) && good;
+    for (size_t i = 0; i < more->count; i++) good = phi__dirs_add(dirs, &more->at[i]) && good;
     return good;
 }
 
@@ -44,14 +41,13 @@ static bool phi__dirs_absolute(phi_str path) {
 static bool phi__dirs_join(phi_arena *arena, const phi__shell_word *from, const phi__shell_word *to,
                            phi__shell_word *out) {
     phi__buf text;
-    bool good;
     *out = *to;
     if (from->text.len == 0 || phi__dirs_absolute(to->text)) return true;
     phi__buf_init(&text, arena->memory);
     phi__buf_add_str(&text, from->text);
     phi__buf_char(&text, '/');
     phi__buf_add_str(&text, to->text);
-    good = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &out->text);
+    bool good = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &out->text);
     phi__buf_free(&text);
     out->known = from->known && to->known;
     return good;
@@ -73,9 +69,9 @@ PHI__FN const phi__shell_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
                                             const phi__shell_word *to) {
     phi__shell_word workspace = phi__dirs_workspace(), dir;
     phi__shell_dirs *all = (phi__shell_dirs *)phi__arena_zero(arena, sizeof *all);
-    size_t i, n = from != NULL ? from->count : 1;
+    size_t n = from != NULL ? from->count : 1;
     if (all == NULL) return NULL;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!phi__dirs_join(arena, from != NULL ? &from->at[i] : &workspace, to, &dir)) return NULL;
         if (dir.text.len > PHI__DIRS_PATH_MOST || !phi__dirs_add(all, &dir)) out->lost = true;
     }
@@ -108,10 +104,9 @@ static const phi__shell_word *phi__dirs_target(const phi__shell_command *c, bool
 }
 
 PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *command) {
-    const phi__shell_word *to;
     phi__shell_word home = phi__dirs_workspace();
     bool changes, back;
-    to = phi__dirs_target(command, &changes, &back);
+    const phi__shell_word *to = phi__dirs_target(command, &changes, &back);
     if (!changes) return;
     home.text = phi__str("~", 1);
     if (p->repeats > 0) p->out->lost = true;
@@ -162,8 +157,8 @@ typedef struct phi__suspects {
 
 /* The first "{" of a word with a "," or ".." in it, up to its "}". False: there is none. */
 static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool *range) {
-    size_t i, k;
-    for (i = 0; i < text.len; i++) {
+    size_t k;
+    for (size_t i = 0; i < text.len; i++) {
         unsigned depth = 0;
         bool list = false, dots = false;
         if (text.at[i] != '{' || (i > 0 && text.at[i - 1] == '$')) continue;
@@ -183,17 +178,15 @@ static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool 
 }
 
 static void phi__suspects_word(phi__suspects *s, phi_str text) {
-    phi__shell_word *word;
-    size_t i;
     if (text.len == 0) return; /* of "{git,}" the shell makes one word */
     if (s->count == PHI__SUSPECTS_EXPANDED) {
         s->full = true;
         return;
     }
-    word = &s->words[s->count];
+    phi__shell_word *word = &s->words[s->count];
     memset(word, 0, sizeof *word);
     word->known = true;
-    for (i = 0; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++)
         if (text.at[i] == '\0' || strchr("*?[$`", text.at[i]) != NULL) word->known = false;
     if (phi__arena_str(s->arena, text, &word->text))
         s->count++;
@@ -202,7 +195,7 @@ static void phi__suspects_word(phi__suspects *s, phi_str text) {
 }
 
 static void phi__suspects_expand(phi__suspects *s, phi_str text, unsigned depth) {
-    size_t open, close, from, i;
+    size_t open, close, i;
     unsigned inside = 0;
     bool range;
     if (s->full || s->lost) return;
@@ -210,7 +203,7 @@ static void phi__suspects_expand(phi__suspects *s, phi_str text, unsigned depth)
         phi__suspects_word(s, text);
         return;
     }
-    for (from = i = open + 1; i <= close && !s->full && !s->lost; i++) {
+    for (size_t from = i = open + 1; i <= close && !s->full && !s->lost; i++) {
         phi__buf made;
         if (text.at[i] == '{') inside++;
         if (text.at[i] == '}' && i < close) inside--;
@@ -231,17 +224,15 @@ static void phi__suspects_expand(phi__suspects *s, phi_str text, unsigned depth)
 
 PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index) {
     phi__shell_command command = out->commands[index];
-    phi__suspects s;
     bool any = false;
-    size_t i;
-    memset(&s, 0, sizeof s);
+    phi__suspects s = PHI_ZERO;
     if (command.count == 0 && command.assigned_count > 1 &&
         phi__str_find(command.assigned[0].text, 0, "=") == SIZE_MAX) {
         command.words = command.assigned; /* for NAME in WORDS */
         command.count = command.assigned_count;
         command.assigned_count = 0;
     }
-    for (i = 0; i < command.count; i++) {
+    for (size_t i = 0; i < command.count; i++) {
         any = any || command.words[i].braces;
         s.full =
             s.full || (command.words[i].braces && command.words[i].text.len > PHI__SUSPECTS_BRACES);
@@ -250,7 +241,7 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
     s.arena = arena;
     s.words = (phi__shell_word *)phi_arena_alloc(arena, PHI__SUSPECTS_EXPANDED * sizeof *s.words);
     if (s.words == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < command.count && !s.full && !s.lost; i++) {
+    for (size_t i = 0; i < command.count && !s.full && !s.lost; i++) {
         if (command.words[i].braces)
             phi__suspects_expand(&s, command.words[i].text, 0);
         else if (s.count < PHI__SUSPECTS_EXPANDED)
@@ -275,9 +266,8 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
 /* Adds the words so far as a command, whose input may be the one before. */
 static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, size_t first,
                               bool piped) {
-    phi__shell_command command;
     if (s->count == first || s->lost) return;
-    memset(&command, 0, sizeof command);
+    phi__shell_command command = PHI_ZERO;
     command.words = s->words + first;
     command.count = s->count - first;
     if (!piped) s->pipe_from = from->reads ? from->pipe_from : s->out->count;
@@ -323,12 +313,11 @@ static void phi__suspects_more(phi__suspects *s, const phi__shell_command *from,
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2; /* glued to its option */
     while (i < text.len && !s->lost && !s->full) {
         size_t begin = i;
-        phi_str word, name;
         while (i < text.len && text.at[i] != '\0' &&
                strchr(" \t\r\n;|&\"'`,()[]{}<>\\", text.at[i]) == NULL)
             i++;
-        word = phi__str(text.at + begin, i - begin);
-        name = phi__suspects_name(word);
+        phi_str word = phi__str(text.at + begin, i - begin);
+        phi_str name = phi__suspects_name(word);
         if (word.len > 0) phi__suspects_put(s, word);
         if (name.len > 0 && name.len < word.len) phi__suspects_put(s, name);
         if (i < text.len && text.at[i] != '\0' && strchr("\n;|&", text.at[i]) != NULL) {
@@ -350,8 +339,8 @@ static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from,
 /* "git -c alias.p=push p", "git config alias.p push": git, and the words of the alias. */
 static void phi__suspects_aliases(phi__suspects *s, const phi__shell_command *c) {
     static const char start[] = "alias.";
-    size_t i, n = sizeof start - 1;
-    for (i = 1; i < c->count && phi__str_is(c->words[0].text, "git"); i++) {
+    size_t n = sizeof start - 1;
+    for (size_t i = 1; i < c->count && phi__str_is(c->words[0].text, "git"); i++) {
         phi_str text = c->words[i].text;
         const char *value = text.len > n ? (const char *)memchr(text.at, '=', text.len) : NULL;
         if (text.len <= n || !phi__str_is_nocase(phi__str(text.at, n), start)) continue;
@@ -392,10 +381,10 @@ static void phi__suspects_added(phi__suspects *s, const phi__shell_command *c, p
 /* Texts that xargs reads: of a here-document, or printed in its pipe. */
 static void phi__suspects_xargs(phi__suspects *s, size_t index) {
     phi__shell_command c = s->out->commands[index];
-    size_t i, k, n = s->out->count;
+    size_t k, n = s->out->count;
     if (c.count < 2 || !c.reads || !phi__str_is(c.words[0].text, "xargs")) return;
     if (c.input != NULL) phi__suspects_added(s, &c, c.input->text);
-    for (i = 0; i < n && !s->lost && !s->full; i++) {
+    for (size_t i = 0; i < n && !s->lost && !s->full; i++) {
         phi__shell_command from = s->out->commands[i];
         if (i == index || from.pipe_from != c.pipe_from || from.sort != PHI__SHELL_RUNS ||
             from.count < 2 || !phi__suspects_prints(&from))
@@ -407,11 +396,10 @@ static void phi__suspects_xargs(phi__suspects *s, size_t index) {
 /* Whether a word may be more than one: a command line, or a program. */
 static bool phi__suspects_line(const phi__shell_word *word, bool quiet) {
     static const char *const runs[] = {"$(", "`"};
-    size_t i;
     if (word->pipe) return false;
-    for (i = 0; i < PHI__COUNT(runs); i++)
+    for (size_t i = 0; i < PHI__COUNT(runs); i++)
         if (word->known && phi__str_find(word->text, 0, runs[i]) != SIZE_MAX) return true;
-    for (i = 0; !quiet && i < word->text.len; i++)
+    for (size_t i = 0; !quiet && i < word->text.len; i++)
         if (word->text.at[i] != '\0' && strchr(" \t\n;|&(`", word->text.at[i]) != NULL) return true;
     return false;
 }
@@ -425,8 +413,8 @@ static bool phi__suspects_message(const phi__shell_command *c) {
 
 /* Whether the line may run a text: a program that is not known may run its words ("flock f sh"). */
 static bool phi__suspects_runner(const phi__shell *shell) {
-    size_t i, k;
-    for (i = 0; i < shell->count; i++) {
+    size_t k;
+    for (size_t i = 0; i < shell->count; i++) {
         const phi__shell_command *c = &shell->commands[i];
         size_t n = c->count > 0 && phi__names_plain(c->words[0].text) ? 1 : c->count;
         for (k = 0; k < n && k < PHI__SUSPECTS_RUN; k++)
@@ -435,54 +423,47 @@ static bool phi__suspects_runner(const phi__shell *shell) {
     return false;
 }
 
-/* env -SLINE, --split-string=LINE: also if it is one word. */
-static void phi__suspects_split(phi__suspects *s, const phi__shell_command *c) {
-    size_t i, at;
-    for (i = 1; i < c->count && phi__str_is(phi__names_last(c->words[0].text), "env"); i++) {
-        phi_str text = c->words[i].text;
-        at = phi__str_starts(text, "--s") ? phi__str_find(text, 0, "=")
-                                          : phi__str_find(text, 0, "S");
-        if (phi__str_starts(text, "-") && at != SIZE_MAX)
-            phi__suspects_text(s, c, phi__str(text.at + at + 1, text.len - at - 1));
-    }
-}
-
 /* find, with a word that may be -exec. */
 static bool phi__suspects_open(const phi__shell_command *c) {
-    size_t i;
-    for (i = 1; phi__str_is(phi__names_last(c->words[0].text), "find") && i < c->count; i++)
+    for (size_t i = 1; phi__str_is(phi__names_last(c->words[0].text), "find") && i < c->count; i++)
         if (!c->words[i].known && phi__str_find(c->words[i].text, 0, "$") != SIZE_MAX) return true;
     return false;
 }
 
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
-    size_t i;
     c.quiet = c.wraps ||
               (c.sort != PHI__SHELL_SUSPECT && c.count > 0 && phi__names_plain(c.words[0].text) &&
                !phi__suspects_open(&c) && !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
-    for (i = 0; i < c.assigned_count; i++)
+    for (size_t i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))
             phi__suspects_text(s, &c, c.assigned[i].text);
     phi__suspects_xargs(s, index);
     phi__suspects_aliases(s, &c);
-    phi__suspects_split(s, &c);
+    /* env -SLINE, --split-string=LINE: also if it is one word. */
+    size_t at;
+    for (size_t i = 1; i < c.count && phi__str_is(phi__names_last(c.words[0].text), "env"); i++) {
+        phi_str text = c.words[i].text;
+        at = phi__str_starts(text, "--s") ? phi__str_find(text, 0, "=")
+                                          : phi__str_find(text, 0, "S");
+        if (phi__str_starts(text, "-") && at != SIZE_MAX)
+            phi__suspects_text(s, &c, phi__str(text.at + at + 1, text.len - at - 1));
+    }
     if (c.wraps || phi__suspects_message(&c)) return;
-    for (i = c.sort == PHI__SHELL_SUSPECT ? 0 : 1; i < c.count; i++)
+    for (size_t i = c.sort == PHI__SHELL_SUSPECT ? 0 : 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
     if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner))
         phi__suspects_text(s, &c, c.input->text);
 }
 
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
-    phi__suspects s;
-    size_t i, n = out->count;
+    size_t n = out->count;
     bool runner = phi__suspects_runner(out);
-    memset(&s, 0, sizeof s);
+    phi__suspects s = PHI_ZERO;
     s.arena = arena;
     s.out = out;
-    for (i = 0; i < n && !s.lost && !s.full; i++) phi__suspects_of(&s, i, runner);
+    for (size_t i = 0; i < n && !s.lost && !s.full; i++) phi__suspects_of(&s, i, runner);
     if (s.full) phi__suspects_unknown(out, phi__suspects_too_many);
     return s.lost ? PHI_NO_MEMORY : PHI_OK;
 }
@@ -538,10 +519,9 @@ static bool phi__wrappers_is(const phi__shell_word *word, const char *text) {
 /* The name of a program, without its directory; empty: not known. */
 static phi_str phi__wrappers_name(const phi__shell_command *command) {
     phi_str name = phi__str("", 0);
-    size_t i;
     if (command->count == 0 || !command->words[0].known) return name;
     name = command->words[0].text;
-    for (i = name.len; i > 0; i--)
+    for (size_t i = name.len; i > 0; i--)
         if (name.at[i - 1] == '/') return phi__str(name.at + i, name.len - i);
     return name;
 }
@@ -552,10 +532,6 @@ static phi__shell_command *phi__wrappers_self(const phi__wrapping *w) {
 
 static void phi__wrappers_unknown(const phi__wrapping *w, const char *why) {
     if (w->out->unknown == NULL) w->out->unknown = why;
-}
-
-static void phi__wrappers_doubt(const phi__wrapping *w, const char *why) {
-    if (w->out->doubt == NULL) w->out->doubt = why;
 }
 
 static bool phi__wrappers_deep(const phi__wrapping *w) {
@@ -583,9 +559,8 @@ static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size
 
 static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
     size_t i = w->out->count;
-    phi_status status;
     if (phi__wrappers_deep(w)) return PHI_OK;
-    status = phi__shell_parse_line(w->arena, line, &w->command, w->out);
+    phi_status status = phi__shell_parse_line(w->arena, line, &w->command, w->out);
     for (; w->command.prints && i < w->out->count; i++) {
         w->out->commands[i].pipe_from = w->command.pipe_from;
         w->out->commands[i].prints = true;
@@ -606,8 +581,7 @@ static bool phi__wrappers_moves(phi__wrapping *w, const phi__shell_word *dir) {
 static bool phi__wrappers_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
     phi__shell_word value;
-    size_t k;
-    for (k = 1; k < text.len; k++) {
+    for (size_t k = 1; k < text.len; k++) {
         if (text.at[k] == '\0') return false;
         if (strchr(wrapper->risky, text.at[k]) != NULL) w->risky = true;
         if (strchr(wrapper->flags, text.at[k]) != NULL) continue;
@@ -669,12 +643,12 @@ static phi_status phi__wrappers_add_words(phi__wrapping *w) {
 }
 
 static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrapper) {
-    size_t i = 1, k, assigned;
+    size_t i = 1;
     w->risky = false;
     if (!phi__wrappers_options(w, wrapper, &i)) return w->lost ? PHI_NO_MEMORY : PHI_OK;
-    for (k = 0; k < wrapper->operands; k++)
+    for (size_t k = 0; k < wrapper->operands; k++)
         if (i >= w->command.count || !w->command.words[i++].known) return PHI_OK;
-    assigned = i;
+    size_t assigned = i;
     while (wrapper->assigns && i < w->command.count && phi__wrappers_assigns(&w->command.words[i]))
         i++;
     if (i >= w->command.count) return PHI_OK;
@@ -689,8 +663,7 @@ static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrap
    files) are decided on as well. */
 static bool phi__wrappers_plain_option(phi_str name) {
     static const char *const names[] = {"errexit", "nounset", "pipefail", "xtrace"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(name, names[i])) return true;
     return false;
 }
@@ -733,13 +706,13 @@ static size_t phi__wrappers_script(phi__wrapping *w, bool *operands) {
 
 static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     bool operands;
-    size_t script;
     w->risky = false;
-    script = phi__wrappers_script(w, &operands);
+    size_t script = phi__wrappers_script(w, &operands);
     const phi__shell_word *input = w->command.input;
     w->command.posix = w->command.posix || !phi__str_is(name, "bash");
-    if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
-        phi__wrappers_doubt(w, "it is a line of another shell");
+    if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh")) {
+        if (w->out->doubt == NULL) w->out->doubt = "it is a line of another shell";
+    }
     if (script > 0) {
         phi_status status = phi__wrappers_line(w, w->command.words[script].text);
         phi__wrappers_self(w)->wraps = !w->risky;
@@ -753,44 +726,29 @@ static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     return phi__wrappers_line(w, input->text);
 }
 
-/* A line that the shell itself runs: after a cd in it, other commands run elsewhere. */
-static phi_status phi__wrappers_here(const phi__wrapping *w, phi_str line) {
-    const phi__shell_dirs *visited = w->out->visited;
-    phi_status status = phi__wrappers_line(w, line);
-    if (w->out->visited != visited) w->out->lost = true;
-    return status;
-}
-
 /* eval: its words are one line; trap: its first word is. */
 static phi_status phi__wrappers_eval(phi__wrapping *w, size_t first, size_t end) {
     phi__buf line;
     phi_str text;
-    size_t i;
-    bool good;
-    for (i = first; i < end; i++)
+    for (size_t i = first; i < end; i++)
         if (!w->command.words[i].known) {
             phi__wrappers_unknown(w, "a text that is not known is run as a command line");
             return PHI_OK;
         }
     phi__buf_init(&line, w->arena->memory);
-    for (i = first; i < end; i++) {
+    for (size_t i = first; i < end; i++) {
         if (i > first) phi__buf_char(&line, ' ');
         phi__buf_add_str(&line, w->command.words[i].text);
     }
-    good = !line.failed && phi__arena_str(w->arena, phi__buf_str(&line), &text);
+    bool good = !line.failed && phi__arena_str(w->arena, phi__buf_str(&line), &text);
     phi__buf_free(&line);
     if (!good) return PHI_NO_MEMORY;
     phi__wrappers_self(w)->wraps = true;
-    return phi__wrappers_here(w, text);
-}
-
-static phi_status phi__wrappers_trap(phi__wrapping *w) {
-    size_t first = 1;
-    if (first < w->command.count && phi__wrappers_is(&w->command.words[first], "--")) first++;
-    if (first + 1 >= w->command.count || phi__wrappers_is(&w->command.words[first], "-"))
-        return PHI_OK;
-    w->out->later = true;
-    return phi__wrappers_eval(w, first, first + 1);
+    /* A line that the shell itself runs: after a cd in it, other commands run elsewhere. */
+    const phi__shell_dirs *visited = w->out->visited;
+    phi_status status = phi__wrappers_line(w, text);
+    if (w->out->visited != visited) w->out->lost = true;
+    return status;
 }
 
 /* ---- find ---- */
@@ -822,11 +780,11 @@ static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, si
     static const char *const pairs[] = {"-type", "-maxdepth", "-mindepth", "-size", "-mtime", NULL};
     static const char *const names[] = {"-name", "-iname", NULL};
     static const char *const others[] = {"-o", "-or", ",", NULL};
-    size_t i = begin, k;
+    size_t i = begin;
     while (i + 1 < exec && phi__wrappers_one_of(&c->words[i], pairs)) i += 2;
     if (i + 1 >= exec || !phi__wrappers_one_of(&c->words[i], names) || !c->words[i + 1].known)
         return phi__str("", 0);
-    for (k = i + 2; k < exec; k++)
+    for (size_t k = i + 2; k < exec; k++)
         if (!c->words[k].known || phi__wrappers_one_of(&c->words[k], others))
             return phi__str("", 0);
     return c->words[i + 1].text;
@@ -837,7 +795,6 @@ static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, si
 static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
                                 phi__shell_word *out) {
     phi__buf text;
-    bool good;
     memset(out, 0, sizeof *out);
     phi__buf_init(&text, w->arena->memory);
     phi__buf_add_str(&text, start);
@@ -846,7 +803,7 @@ static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str n
     if (below && names.len > 0) phi__buf_char(&text, '/');
     if (names.len > 0 && strchr("*?[", names.at[0]) != NULL) phi__buf_text(&text, "**");
     phi__reads_put(&text, names);
-    good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
+    bool good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
     phi__buf_free(&text);
     return good;
 }
@@ -854,9 +811,9 @@ static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str n
 /* The files that find may put in place of {}: two patterns for each directory. */
 static phi_status phi__wrappers_all_found(const phi__wrapping *w, phi_str names,
                                           phi__shell_word *found, size_t *count) {
-    size_t from, starts, i, n = 0;
+    size_t from, starts, n = 0;
     (void)phi__wrappers_starts(&w->command, &from, &starts);
-    for (i = 0; i < starts || i == 0; i++) {
+    for (size_t i = 0; i < starts || i == 0; i++) {
         phi_str start = PHI__LIT(".");
         if (starts > PHI__WRAPPERS_STARTS_MOST) start = phi__str("", 0); /* anywhere */
         if (starts > 0 && starts <= PHI__WRAPPERS_STARTS_MOST)
@@ -874,7 +831,7 @@ static phi_status phi__wrappers_all_found(const phi__wrapping *w, phi_str names,
 static phi_status phi__wrappers_exec(phi__wrapping *w, size_t begin, size_t exec, size_t end) {
     phi__shell_command old = w->command;
     phi__shell_word found[2 * PHI__WRAPPERS_STARTS_MOST], *words;
-    size_t count, i, k, n = 0, most = end - exec - 1;
+    size_t count, k, n = 0, most = end - exec - 1;
     phi_status status =
         phi__wrappers_all_found(w, phi__wrappers_names(&old, begin, exec), found, &count);
     if (status != PHI_OK) return status;
@@ -884,7 +841,7 @@ static phi_status phi__wrappers_exec(phi__wrapping *w, size_t begin, size_t exec
     }
     words = (phi__shell_word *)phi_arena_alloc(w->arena, phi__mul(most * count, sizeof *words));
     if (words == NULL) return PHI_NO_MEMORY;
-    for (i = exec + 1; i < end; i++) {
+    for (size_t i = exec + 1; i < end; i++) {
         bool all = phi__wrappers_is(&old.words[i], "{}");
         for (k = 0; k < (all ? count : 1); k++) words[n++] = all ? found[k] : old.words[i];
         /* a file's name in the midst of a text may be a command */
@@ -905,8 +862,8 @@ static phi_status phi__wrappers_find(phi__wrapping *w) {
     static const char *const here[] = {"-exec", "-ok", NULL};
     static const char *const there[] = {"-execdir", "-okdir", NULL};
     const phi__shell_command *c = &w->command;
-    size_t i, k, from, starts, begin = phi__wrappers_starts(c, &from, &starts);
-    for (i = 1; i < c->count; i++) {
+    size_t k, from, starts, begin = phi__wrappers_starts(c, &from, &starts);
+    for (size_t i = 1; i < c->count; i++) {
         bool moved = phi__wrappers_one_of(&c->words[i], there), ended = false;
         if (!moved && !phi__wrappers_one_of(&c->words[i], here)) continue;
         if (moved) w->out->moved = true;
@@ -921,18 +878,6 @@ static phi_status phi__wrappers_find(phi__wrapping *w) {
     return PHI_OK;
 }
 
-/* su -c LINE. */
-static phi_status phi__wrappers_su(phi__wrapping *w) {
-    size_t i;
-    for (i = 1; i + 1 < w->command.count; i++)
-        if (phi__wrappers_is(&w->command.words[i], "-c")) {
-            phi_status status = phi__wrappers_eval(w, i + 1, i + 2);
-            phi__wrappers_self(w)->wraps = false;
-            return status;
-        }
-    return PHI_OK;
-}
-
 static bool phi__wrappers_any(phi_str name, const char *const *names) {
     for (; *names != NULL; names++)
         if (phi__str_is(name, *names)) return true;
@@ -942,14 +887,28 @@ static bool phi__wrappers_any(phi_str name, const char *const *names) {
 static phi_status phi__wrappers_open(phi__wrapping *w) {
     static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", NULL};
     phi_str name = phi__wrappers_name(&w->command);
-    size_t i;
     if (phi__wrappers_any(name, shells)) return phi__wrappers_shell(w, name);
     if (phi__str_is(name, "eval") && w->command.count > 1)
         return phi__wrappers_eval(w, 1, w->command.count);
-    if (phi__str_is(name, "trap")) return phi__wrappers_trap(w);
+    if (phi__str_is(name, "trap")) {
+        size_t first = 1;
+        if (first < w->command.count && phi__wrappers_is(&w->command.words[first], "--")) first++;
+        if (first + 1 >= w->command.count || phi__wrappers_is(&w->command.words[first], "-"))
+            return PHI_OK;
+        w->out->later = true;
+        return phi__wrappers_eval(w, first, first + 1);
+    }
     if (phi__str_is(name, "find")) return phi__wrappers_find(w);
-    if (phi__str_is(name, "su")) return phi__wrappers_su(w);
-    for (i = 0; i < PHI__COUNT(phi__wrappers); i++)
+    if (phi__str_is(name, "su")) {
+        for (size_t i = 1; i + 1 < w->command.count; i++)
+            if (phi__wrappers_is(&w->command.words[i], "-c")) {
+                phi_status status = phi__wrappers_eval(w, i + 1, i + 2);
+                phi__wrappers_self(w)->wraps = false;
+                return status;
+            }
+        return PHI_OK;
+    }
+    for (size_t i = 0; i < PHI__COUNT(phi__wrappers); i++)
         if (phi__str_is(name, phi__wrappers[i].name))
             return phi__wrappers_plain(w, &phi__wrappers[i]);
     return PHI_OK;
@@ -964,13 +923,11 @@ static bool phi__wrappers_system(phi_str name) {
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out) {
-    phi__wrapping w;
-    phi_status status;
     memset(out, 0, sizeof *out);
-    memset(&w, 0, sizeof w);
+    phi__wrapping w = PHI_ZERO;
     w.arena = arena;
     w.out = out;
-    status = phi__shell_parse_line(arena, line, NULL, out);
+    phi_status status = phi__shell_parse_line(arena, line, NULL, out);
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
         status = phi__reads_also(arena, &out->commands[w.index]);
         if (status == PHI_OK && out->commands[w.index].sort == PHI__SHELL_RUNS)

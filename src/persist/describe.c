@@ -49,12 +49,10 @@ static phi__introspect_id *phi__introspect_place(const phi__introspect_walk *wal
 }
 
 static void phi__introspect_answer(phi__introspect_walk *walk, const phi_view_item *item) {
-    size_t i;
-    for (i = item->message->content_count; i > 0; i--) {
+    for (size_t i = item->message->content_count; i > 0; i--) {
         const phi_content *c = &item->message->content[i - 1];
-        phi__introspect_id *place;
         if (!phi__introspect_is_call(c)) continue;
-        place = phi__introspect_place(walk, c->id);
+        phi__introspect_id *place = phi__introspect_place(walk, c->id);
         if (!place->waits) {
             walk->calls[walk->count].seq = item->from;
             walk->calls[walk->count++].block = i - 1;
@@ -63,17 +61,11 @@ static void phi__introspect_answer(phi__introspect_walk *walk, const phi_view_it
     }
 }
 
-static void phi__introspect_result(phi__introspect_walk *walk, const phi_message *m) {
-    phi__introspect_id *place = phi__introspect_place(walk, m->tool_call_id);
-    place->id = m->tool_call_id;
-    place->used = place->waits = true;
-}
-
 static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item *items,
                                  size_t count, phi_arena *arena) {
-    size_t results = 0, i, j;
+    size_t results = 0, j;
     memset(walk, 0, sizeof *walk);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi_message *m = items[i].message;
         results += m->role == PHI_ROLE_TOOL_RESULT;
         for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
@@ -92,11 +84,14 @@ static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item
 static bool phi__introspect_open_calls_find(const phi_view_item *items, size_t count,
                                             phi_arena *arena, phi__open_calls *out) {
     phi__introspect_walk walk;
-    size_t i;
     if (!phi__introspect_room(&walk, items, count, arena)) return false;
-    for (i = count; i > 0; i--) {
+    for (size_t i = count; i > 0; i--) {
         const phi_message *m = items[i - 1].message;
-        if (m->role == PHI_ROLE_TOOL_RESULT) phi__introspect_result(&walk, m);
+        if (m->role == PHI_ROLE_TOOL_RESULT) {
+            phi__introspect_id *place = phi__introspect_place(&walk, m->tool_call_id);
+            place->id = m->tool_call_id;
+            place->used = place->waits = true;
+        }
         if (m->role == PHI_ROLE_ASSISTANT) phi__introspect_answer(&walk, &items[i - 1]);
     }
     out->calls = walk.calls;
@@ -109,7 +104,6 @@ static bool phi__introspect_open_calls_find(const phi_view_item *items, size_t c
 
 static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *item) {
     const phi_message *m = item->message;
-    size_t i;
     out->user += m->role == PHI_ROLE_USER;
     out->answers += m->role == PHI_ROLE_ASSISTANT;
     out->results += m->role == PHI_ROLE_TOOL_RESULT;
@@ -117,25 +111,22 @@ static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *it
     out->made += (item->flags & PHI_ITEM_SYNTHETIC) != 0;
     out->summaries += (item->flags & PHI_ITEM_SUMMARY) != 0;
     out->tokens += item->tokens;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_TEXT) out->text_bytes += m->content[i].text.len;
 }
 
 static phi_lane_figures phi__introspect_figures_of(const phi_view_item *items, size_t count,
                                                    const phi__open_calls *open) {
-    phi_lane_figures out;
-    size_t i;
-    memset(&out, 0, sizeof out);
+    phi_lane_figures out = PHI_ZERO;
     out.messages = count;
     out.calls = open->all;
     out.open_calls = open->count;
-    for (i = 0; i < count; i++) phi__introspect_count(&out, &items[i]);
+    for (size_t i = 0; i < count; i++) phi__introspect_count(&out, &items[i]);
     return out;
 }
 
 static bool phi__introspect_has_text(const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
+    for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_TEXT && m->content[i].text.len > 0) return true;
     return false;
 }
@@ -166,8 +157,7 @@ enum {
 
 /* No line breaks, and no characters that a terminal obeys: the text may come from anywhere. */
 static void phi__describe_clean(phi__buf *out, phi_str s) {
-    size_t i;
-    for (i = 0; i < s.len; i++) {
+    for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.at[i];
         bool c1 = c == 0xc2 && i + 1 < s.len && (unsigned char)s.at[i + 1] < 0xa0;
         if (c1) c = (unsigned char)s.at[++i];
@@ -250,17 +240,17 @@ static void phi__describe_who(phi__buf *out, const phi_message *m) {
 }
 
 static size_t phi__describe_of_kind(const phi_message *m, phi_content_kind kind) {
-    size_t i, n = 0;
-    for (i = 0; i < m->content_count; i++) n += m->content[i].kind == kind;
+    size_t n = 0;
+    for (size_t i = 0; i < m->content_count; i++) n += m->content[i].kind == kind;
     return n;
 }
 
 /* The text blocks as one, as far as they are wanted. */
 static void phi__describe_text(phi__describe *d, const phi_message *m) {
-    size_t i, left = d->text_bytes;
+    size_t left = d->text_bytes;
     uint64_t all = 0;
     phi__buf_char(d->out, '"');
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         phi_str s = m->content[i].text;
         if (m->content[i].kind != PHI_CONTENT_TEXT) continue;
         all += s.len;
@@ -275,15 +265,14 @@ static void phi__describe_text(phi__describe *d, const phi_message *m) {
 }
 
 static bool phi__describe_call_is_open(const phi__describe *d, uint64_t seq, size_t block) {
-    size_t i;
-    for (i = d->open_at; i > 0 && d->open->calls[i - 1].seq == seq; i--)
+    for (size_t i = d->open_at; i > 0 && d->open->calls[i - 1].seq == seq; i--)
         if (d->open->calls[i - 1].block == block) return true;
     return false;
 }
 
 static void phi__describe_calls(phi__describe *d, const phi_message *m, uint64_t seq, bool shown) {
-    size_t i, n = 0;
-    for (i = 0; i < m->content_count; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind != PHI_CONTENT_TOOL_CALL || ++n > PHI__DESCRIBE_MOST) continue;
         phi__buf_text(d->out, n == 1 ? ", calls " : ", ");
@@ -308,13 +297,12 @@ static void phi__describe_message(phi__describe *d, const phi_entry *e, phi__des
     } media[] = {{PHI_CONTENT_IMAGE, "image", "images"},
                  {PHI_CONTENT_DOCUMENT, "document", "documents"},
                  {PHI_CONTENT_AUDIO, "sound", "sounds"}};
-    size_t i;
     phi__describe_who(d->out, m);
     phi__buf_printf(d->out, ", %llu tokens, %s", (unsigned long long)phi_tokens_of_message(NULL, m),
                     marks[mark]);
     if ((e->flags & PHI_ENTRY_DURABLE) != 0) phi__buf_text(d->out, ", durable");
     if (phi__describe_of_kind(m, PHI_CONTENT_THINKING) > 0) phi__buf_text(d->out, ", thinking");
-    for (i = 0; i < PHI__COUNT(media); i++) {
+    for (size_t i = 0; i < PHI__COUNT(media); i++) {
         size_t n = phi__describe_of_kind(m, media[i].kind);
         if (n == 0) continue;
         phi__buf_text(d->out, ", ");
@@ -349,7 +337,6 @@ static void phi__describe_span(phi__describe *d, const phi_span *span) {
 }
 
 static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
-    size_t i;
     phi__buf_text(d->out, "rewrite \"");
     phi__describe_name(d->out, phi_str_of(r->op_id));
     if (r->revoke != NULL) {
@@ -360,7 +347,7 @@ static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
     }
     phi__buf_printf(d->out, "\" (%s)%s", phi__entry_reason_word(r->reason),
                     r->span_count > 0 ? " replaces " : "");
-    for (i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
+    for (size_t i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
         if (i > 0) phi__buf_text(d->out, ", ");
         phi__describe_span(d, &r->spans[i]);
     }
@@ -448,30 +435,14 @@ static void phi__describe_other(phi__describe *d, const phi_entry *e) {
     phi__describe_usage(d->out, e->usage);
 }
 
-static void phi__describe_entry(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
-    phi__buf_printf(d->out, "%llu ", (unsigned long long)e->seq);
-    if (e->kind != PHI_ENTRY_LANE && e->kind != PHI_ENTRY_SWITCH &&
-        !phi_str_equal(e->lane, d->lane)) {
-        phi__buf_char(d->out, '[');
-        phi__describe_name(d->out, e->lane);
-        phi__buf_text(d->out, "] ");
-    }
-    if (e->kind == PHI_ENTRY_MESSAGE)
-        phi__describe_message(d, e, mark);
-    else
-        phi__describe_other(d, e);
-    phi__buf_char(d->out, '\n');
-}
-
 /* ---- the whole ---- */
 
 /* A byte for each entry from `first` to before `end`. */
 static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, uint64_t first,
                                     uint64_t end, phi_arena *scratch) {
     uint8_t *marks = (uint8_t *)phi__arena_zero(scratch, (size_t)(end - first));
-    size_t i;
     uint64_t seq;
-    for (i = 0; marks != NULL && i < count; i++) {
+    for (size_t i = 0; marks != NULL && i < count; i++) {
         const phi_view_item *it = &items[i];
         if ((it->flags & PHI_ITEM_SYNTHETIC) == 0) {
             if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
@@ -523,23 +494,33 @@ static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint6
    this log's own. */
 static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
                                                 phi__describe_mark mark) {
-    size_t i;
     if ((e->flags & PHI_ITEM_SYNTHETIC) == 0) return mark;
-    for (i = 0; i < d->item_count; i++)
+    for (size_t i = 0; i < d->item_count; i++)
         if (d->items[i].message == e->message) return PHI__DESCRIBE_SHOWN;
     return mark;
 }
 
 static phi_status phi__describe_entries(phi__describe *d, const phi_thread *thread, uint64_t first,
                                         uint64_t end, const uint8_t *marks) {
-    uint64_t seq;
-    for (seq = first; seq < end; seq++) {
+    for (uint64_t seq = first; seq < end; seq++) {
         phi_entry e;
         phi_status status = phi_thread_entry(thread, seq, &e);
         if (status != PHI_OK) return status;
         while (d->open_at > 0 && d->open->calls[d->open_at - 1].seq < seq) d->open_at--;
-        phi__describe_entry(d, &e,
-                            phi__describe_carried(d, &e, (phi__describe_mark)marks[seq - first]));
+        phi__describe_mark mark =
+            phi__describe_carried(d, &e, (phi__describe_mark)marks[seq - first]);
+        phi__buf_printf(d->out, "%llu ", (unsigned long long)e.seq);
+        if (e.kind != PHI_ENTRY_LANE && e.kind != PHI_ENTRY_SWITCH &&
+            !phi_str_equal(e.lane, d->lane)) {
+            phi__buf_char(d->out, '[');
+            phi__describe_name(d->out, e.lane);
+            phi__buf_text(d->out, "] ");
+        }
+        if (e.kind == PHI_ENTRY_MESSAGE)
+            phi__describe_message(d, &e, mark);
+        else
+            phi__describe_other(d, &e);
+        phi__buf_char(d->out, '\n');
     }
     return PHI_OK;
 }
@@ -555,18 +536,16 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     const phi_view_item *items;
     phi__open_calls open;
     phi_lane_figures figures;
-    uint8_t *marks;
     size_t n;
-    phi_status status;
     if (first < base) first = base;
     if (end < first && d->out != NULL) return PHI_NOT_FOUND;
-    status = phi_thread_view(thread, wanted->lane, end < count ? end - 1 : UINT64_MAX, scratch,
-                             &items, &n);
+    phi_status status = phi_thread_view(thread, wanted->lane, end < count ? end - 1 : UINT64_MAX,
+                                        scratch, &items, &n);
     if (status != PHI_OK) return status;
     if (!phi__introspect_open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
     *out = figures = phi__introspect_figures_of(items, n, &open);
     if (d->out == NULL) return PHI_OK;
-    marks = phi__describe_marks(items, n, first, end, scratch);
+    uint8_t *marks = phi__describe_marks(items, n, first, end, scratch);
     if (marks == NULL) return PHI_NO_MEMORY;
     d->items = items;
     d->item_count = n;
@@ -584,22 +563,18 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
 
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out, phi_lane_figures *figures) {
-    phi_describe plain;
     phi_lane_figures found;
     phi_arena scratch;
     phi__buf text;
-    phi__describe d;
-    phi_memory *memory;
-    phi_status status;
     if (thread == NULL || (out == NULL && figures == NULL) || (out != NULL && arena == NULL))
         return PHI_BAD_ARG;
-    memset(&plain, 0, sizeof plain);
-    memset(&d, 0, sizeof d);
-    memory = arena != NULL ? arena->memory : thread->log.memory;
+    phi_describe plain = PHI_ZERO;
+    phi__describe d = PHI_ZERO;
+    phi_memory *memory = arena != NULL ? arena->memory : thread->log.memory;
     phi_arena_init(&scratch, memory, 0);
     phi__buf_init(&text, memory);
     if (out != NULL) d.out = &text;
-    status =
+    phi_status status =
         phi__describe_write(&d, thread, describe != NULL ? describe : &plain, &scratch, &found);
     if (status == PHI_OK && out != NULL &&
         (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)))

@@ -76,10 +76,9 @@ static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *arr
         uint64_t at = phi__json_get_uint(phi_json_get(node, "block"), UINT64_MAX);
         const phi_json *arguments = phi_json_get(node, "arguments"),
                        *replay = phi_json_get(node, "replay");
-        phi_content *block;
         if (at >= message->content_count)
             return phi__entry_get_bad(r, "exact: there is no such block of the message");
-        block = (phi_content *)(uintptr_t)&message->content[at];
+        phi_content *block = (phi_content *)(uintptr_t)&message->content[at];
         if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
             block->arguments = phi_json_str(arguments, "");
         if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
@@ -107,9 +106,8 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
 static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
                                        const phi_json *more, phi_message *out) {
     phi_parse_error error;
-    phi_status status;
     if (node == NULL) return phi__entry_get_bad(r, "message is missing");
-    status = phi__message_read_get(node, &r->scratch, out, &error);
+    phi_status status = phi__message_read_get(node, &r->scratch, out, &error);
     if (status == PHI_PARSE) return phi__entry_get_bad(r, "message: %s", error.message);
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
@@ -132,8 +130,7 @@ PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *
 }
 
 static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
-    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
-    phi_json_iter it;
+    const phi_json *in[PHI__SPAN_IN_COUNT], *child;
     phi_message *messages;
     phi_status status = PHI_OK;
     memset(span, 0, sizeof *span);
@@ -144,8 +141,8 @@ static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node
     span->to = phi__json_get_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
     span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
     span->lines = phi_json_bool(in[PHI__SPAN_IN_LINES], false);
-    array = in[PHI__SPAN_IN_MESSAGES];
-    it = phi_json_each(array);
+    const phi_json *array = in[PHI__SPAN_IN_MESSAGES];
+    phi_json_iter it = phi_json_each(array);
     if (phi_json_count(array) == 0) return PHI_OK;
     messages = (phi_message *)phi_arena_alloc(&r->scratch,
                                               phi__mul(phi_json_count(array), sizeof *messages));
@@ -175,8 +172,7 @@ static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *arr
 static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
                                         phi_rewrite *rewrite) {
     phi_str word = phi__json_text_of(node);
-    int i;
-    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
+    for (int i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
         if (phi__str_is(word, phi__entry_reason_word((phi_rewrite_reason)i))) {
             rewrite->reason = (phi_rewrite_reason)i;
             return PHI_OK;
@@ -203,14 +199,13 @@ static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *c
                                 PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
     const char **to[PHI__COUNT(texts)];
     phi_status status = PHI_OK;
-    size_t i;
     memset(rewrite, 0, sizeof *rewrite);
     to[0] = &rewrite->op_id;
     to[1] = &rewrite->lane;
     to[2] = &rewrite->revoke;
     to[3] = &rewrite->meta;
     to[4] = &rewrite->switch_to;
-    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
+    for (size_t i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
         status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
     if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
     if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
@@ -232,8 +227,7 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
 
 /* The number of a word in a list that ends with NULL; -1: it is none of them. */
 static int phi__entry_parts_number(phi_str text, const char *(*word)(int)) {
-    int i;
-    for (i = 0; word(i) != NULL; i++)
+    for (int i = 0; word(i) != NULL; i++)
         if (phi__str_is(text, word(i))) return i;
     return -1;
 }
@@ -283,11 +277,9 @@ static phi_status phi__entry_parts_read_loop(phi__entry_reader *r, const phi_jso
                                              phi__entry *entry) {
     const phi_json *node = phi_json_get(root, "info");
     phi_loop_info *info;
-    phi_status status;
-    int continuation;
     if (node == NULL) return PHI_OK;
-    continuation = phi__entry_parts_number(phi__records_get_str(node, "continuation"),
-                                           phi__entry_continuation_word);
+    int continuation = phi__entry_parts_number(phi__records_get_str(node, "continuation"),
+                                               phi__entry_continuation_word);
     if (continuation < 0) return phi__entry_get_bad(r, "info.continuation is none of its words");
     info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
     if (info == NULL) return PHI_NO_MEMORY;
@@ -295,8 +287,8 @@ static phi_status phi__entry_parts_read_loop(phi__entry_reader *r, const phi_jso
     info->loop_id = entry->loop_id;
     info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
     entry->of.loop = info;
-    status = phi__entry_parts_get(r, node, phi__entry_parts_loop_fields,
-                                  PHI__COUNT(phi__entry_parts_loop_fields), info);
+    phi_status status = phi__entry_parts_get(r, node, phi__entry_parts_loop_fields,
+                                             PHI__COUNT(phi__entry_parts_loop_fields), info);
     if (status == PHI_OK && phi_json_get(node, "loop_id") != NULL)
         status = phi__entry_parts_get(r, node, &phi__entry_parts_id_field, 1, info);
     if (status == PHI_OK)
@@ -322,18 +314,6 @@ static const phi__field phi__entry_parts_failure_fields[] = {
     PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
     PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_SET),
     PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
-
-static void phi__entry_parts_put_failure(phi__buf *out, const phi_failure *failure) {
-    if (failure == NULL) return;
-    phi__records_raw(out, "failure", "{");
-    phi__records_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
-    if (failure->http_status != 0) phi__records_i64(out, "http_status", failure->http_status);
-    phi__records_true(out, "retryable", failure->retryable);
-    if (failure->has_retry_after) phi__records_u64(out, "retry_after_ms", failure->retry_after_ms);
-    phi__records_put(out, phi__entry_parts_failure_fields,
-                     PHI__COUNT(phi__entry_parts_failure_fields), failure);
-    phi__buf_char(out, '}');
-}
 
 static phi_failure_kind phi__entry_parts_failure_kind(phi_str text) {
 #define PHI_X(name, value, words)                                                                  \
@@ -363,7 +343,16 @@ static phi_status phi__entry_parts_read_failure(phi__entry_reader *r, const phi_
 static void phi__entry_parts_put_end(phi__buf *out, const phi__entry *entry) {
     phi__records_i64(out, "status", (int64_t)entry->status);
     if (entry->keep == PHI_KEEP_NONE) phi__records_str(out, "keep", PHI__LIT("none"));
-    phi__entry_parts_put_failure(out, entry->of.failure);
+    const phi_failure *failure = entry->of.failure;
+    if (failure == NULL) return;
+    phi__records_raw(out, "failure", "{");
+    phi__records_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
+    if (failure->http_status != 0) phi__records_i64(out, "http_status", failure->http_status);
+    phi__records_true(out, "retryable", failure->retryable);
+    if (failure->has_retry_after) phi__records_u64(out, "retry_after_ms", failure->retry_after_ms);
+    phi__records_put(out, phi__entry_parts_failure_fields,
+                     PHI__COUNT(phi__entry_parts_failure_fields), failure);
+    phi__buf_char(out, '}');
 }
 
 static bool phi__entry_parts_is_status(int64_t n) {
@@ -377,12 +366,11 @@ static bool phi__entry_parts_is_status(int64_t n) {
 static phi_status phi__entry_parts_read_end(phi__entry_reader *r, const phi_json *root,
                                             phi__entry *entry) {
     int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
-    phi_status read;
     if (!phi__entry_parts_is_status(status))
         return phi__entry_get_bad(r, "status: expected a phi_status");
     entry->status = (phi_status)status;
     if (phi__str_is(phi__records_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
-    read = phi__entry_parts_read_usage(r, root, entry);
+    phi_status read = phi__entry_parts_read_usage(r, root, entry);
     return read == PHI_OK ? phi__entry_parts_read_failure(r, phi_json_get(root, "failure"), entry)
                           : read;
 }
@@ -428,12 +416,11 @@ static phi_status phi__entry_parts_read_note(phi__entry_reader *r, const phi_jso
     phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
     phi_json *tree = NULL;
     phi_parse_error error;
-    phi_status status;
     if (note == NULL) return PHI_NO_MEMORY;
     if (phi__records_get_str(root, "name").len == 0)
         return phi__entry_get_bad(r, "name is missing");
-    status = phi_json_parse(&r->scratch, phi__records_get_str(root, "json"), PHI_JSON_BORROW, &tree,
-                            &error);
+    phi_status status = phi_json_parse(&r->scratch, phi__records_get_str(root, "json"),
+                                       PHI_JSON_BORROW, &tree, &error);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK) return phi__entry_get_bad(r, "json: %s", error.message);
     entry->of.note = note;
@@ -530,12 +517,11 @@ static bool phi__entry_json_string_changes(phi__buf *out, phi_str text, phi_str 
     phi__buf made;
     phi_json *root = NULL;
     phi_str back = {NULL, 0};
-    bool read;
     phi__buf_init(&made, out->memory);
     phi__message_put_value(&made, text, scratch);
-    read = !made.failed &&
-           phi_json_parse(scratch, phi__buf_str(&made), 0, &root, NULL) != PHI_NO_MEMORY &&
-           phi__message_read_get_value(root, scratch, &back);
+    bool read = !made.failed &&
+                phi_json_parse(scratch, phi__buf_str(&made), 0, &root, NULL) != PHI_NO_MEMORY &&
+                phi__message_read_get_value(root, scratch, &back);
     if (!read) out->failed = true;
     read = phi_str_equal(back, sound);
     phi__buf_free(&made);
@@ -547,15 +533,15 @@ static bool phi__entry_json_string_changes(phi__buf *out, phi_str text, phi_str 
 static bool phi__entry_json_changes(phi__buf *out, phi_str text, phi__entry_text what,
                                     phi_arena *scratch) {
     phi__buf made, sound;
-    bool json, changes;
     if (text.len == 0) return what != PHI__ENTRY_REPLAY;
     phi__buf_init(&made, out->memory);
     phi__buf_init(&sound, out->memory);
     phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
-    json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
-    changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
-                   : what != PHI__ENTRY_ARGUMENTS ||
-                         phi__entry_json_string_changes(out, text, phi__buf_str(&sound), scratch);
+    bool json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
+    bool changes =
+        json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
+             : what != PHI__ENTRY_ARGUMENTS ||
+                   phi__entry_json_string_changes(out, text, phi__buf_str(&sound), scratch);
     if (made.failed || sound.failed) out->failed = true;
     phi__buf_free(&made);
     phi__buf_free(&sound);
@@ -565,8 +551,7 @@ static bool phi__entry_json_changes(phi__buf *out, phi_str text, phi__entry_text
 /* {"block":0,"arguments":"..."}: a block's texts as they are, where the message changes them. */
 static void phi__entry_json_exact(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     bool any = false;
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
                          phi__entry_json_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
@@ -587,26 +572,15 @@ static void phi__entry_json_exact(phi__buf *out, const phi_message *message, phi
     if (any) phi__buf_char(out, ']');
 }
 
-/* The interchange format gives an extension neither time nor place. */
-static void phi__entry_json_extension(phi__buf *out, const phi_message *message,
-                                      phi_arena *scratch) {
-    if (message->timestamp_ms != 0) phi__records_i64(out, "timestamp", message->timestamp_ms);
-    phi__records_some(out, "loop", message->loop_id);
-    if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
-    if (phi__entry_json_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
-        phi__records_str(out, "data", message->extension_data);
-}
-
 /* The members "message" and, where there is something, "more". */
 PHI__FN void phi__entry_json_message(phi__buf *out, const phi_message *message,
                                      phi_arena *scratch) {
     bool extension = message->role == PHI_ROLE_EXTENSION;
-    size_t before, empty;
     phi__json_write_key(out, PHI__LIT("message"));
     phi__message_put(out, message, scratch);
-    before = out->len;
+    size_t before = out->len;
     phi__records_raw(out, "more", "{");
-    empty = out->len;
+    size_t empty = out->len;
     phi__records_true(out, "unstopped",
                       message->role == PHI_ROLE_ASSISTANT &&
                           message->stop_reason == PHI_STOP_REASON_NONE);
@@ -614,7 +588,14 @@ PHI__FN void phi__entry_json_message(phi__buf *out, const phi_message *message,
     phi__records_some(out, "details", message->details);
     if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
         phi__records_u64(out, "turn", message->turn_index);
-    if (extension) phi__entry_json_extension(out, message, scratch);
+    if (extension) {
+        /* The interchange format gives an extension neither time nor place. */
+        if (message->timestamp_ms != 0) phi__records_i64(out, "timestamp", message->timestamp_ms);
+        phi__records_some(out, "loop", message->loop_id);
+        if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
+        if (phi__entry_json_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
+            phi__records_str(out, "data", message->extension_data);
+    }
     phi__entry_json_exact(out, message, scratch);
     phi__buf_char(out, '}');
     if (!out->failed && out->len == empty + 1) out->len = before;
@@ -623,7 +604,6 @@ PHI__FN void phi__entry_json_message(phi__buf *out, const phi_message *message,
 /* ---- what else entries hold ---- */
 
 static void phi__entry_json_span(phi__buf *out, const phi_span *span, phi_arena *scratch) {
-    size_t i;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "from", span->from);
@@ -631,7 +611,7 @@ static void phi__entry_json_span(phi__buf *out, const phi_span *span, phi_arena 
     phi__records_true(out, "summary", span->summary);
     phi__records_true(out, "lines", span->lines);
     phi__records_raw(out, "messages", "[");
-    for (i = 0; i < span->message_count; i++) {
+    for (size_t i = 0; i < span->message_count; i++) {
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
         phi__entry_json_message(out, &span->messages[i], scratch);
@@ -645,17 +625,8 @@ static void phi__entry_json_text(phi__buf *out, const char *key, const char *val
     if (value != NULL) phi__records_str(out, key, phi_str_of(value));
 }
 
-static void phi__entry_json_written(phi__buf *out, const phi_written *written) {
-    phi__records_raw(out, "written", "{");
-    phi__entry_json_text(out, "model", written->model);
-    phi__message_put_usage(out, &written->usage);
-    phi__records_double(out, "cost", written->cost);
-    phi__buf_char(out, '}');
-}
-
 PHI__FN void phi__entry_json_rewrite(phi__buf *out, const phi_rewrite *rewrite,
                                      phi_arena *scratch) {
-    size_t i;
     phi__entry_json_text(out, "op_id", rewrite->op_id);
     phi__records_str(out, "reason", phi_str_of(phi__entry_reason_word(rewrite->reason)));
     if (rewrite->has_base || rewrite->base_seq != 0)
@@ -663,9 +634,16 @@ PHI__FN void phi__entry_json_rewrite(phi__buf *out, const phi_rewrite *rewrite,
     phi__entry_json_text(out, "revoke", rewrite->revoke);
     phi__entry_json_text(out, "switch_to", rewrite->switch_to);
     phi__entry_json_text(out, "meta", rewrite->meta);
-    if (rewrite->written != NULL) phi__entry_json_written(out, rewrite->written);
+    if (rewrite->written != NULL) {
+        const phi_written *written = rewrite->written;
+        phi__records_raw(out, "written", "{");
+        phi__entry_json_text(out, "model", written->model);
+        phi__message_put_usage(out, &written->usage);
+        phi__records_double(out, "cost", written->cost);
+        phi__buf_char(out, '}');
+    }
     phi__records_raw(out, "spans", "[");
-    for (i = 0; i < rewrite->span_count; i++)
+    for (size_t i = 0; i < rewrite->span_count; i++)
         phi__entry_json_span(out, &rewrite->spans[i], scratch);
     phi__buf_char(out, ']');
 }
@@ -675,23 +653,6 @@ static void phi__entry_json_lane(phi__buf *out, const phi_thread *thread, const 
     if (lane->parent == PHI__LANE_NONE) return;
     phi__records_str(out, "parent", phi__lane_name(thread, lane->parent));
     phi__records_u64(out, "fork_seq", lane->fork_seq);
-}
-
-static void phi__entry_json_own(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
-                                phi_arena *scratch) {
-    switch (entry->kind) {
-    case PHI_ENTRY_MESSAGE: phi__entry_json_message(out, entry->message, scratch); break;
-    case PHI_ENTRY_REWRITE: phi__entry_json_rewrite(out, &entry->of.op->rewrite, scratch); break;
-    case PHI_ENTRY_LANE: phi__entry_json_lane(out, thread, entry); break;
-    case PHI_ENTRY_SWITCH: break;
-    case PHI_ENTRY_LOOP_START:
-    case PHI_ENTRY_LOOP_END:
-    case PHI_ENTRY_TURN_START:
-    case PHI_ENTRY_TURN_END:
-    case PHI_ENTRY_SPAWN:
-    case PHI_ENTRY_FORGOTTEN:
-    case PHI_ENTRY_NOTE: phi__entry_parts_put(out, entry); break;
-    }
 }
 
 PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
@@ -710,7 +671,19 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__records_true(out, "lines", (entry->flags & PHI_ITEM_LINES) != 0);
     phi__records_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
     phi__records_true(out, "grafted", (entry->flags & PHI_ENTRY_GRAFTED) != 0);
-    phi__entry_json_own(out, thread, entry, scratch);
+    switch (entry->kind) {
+    case PHI_ENTRY_MESSAGE: phi__entry_json_message(out, entry->message, scratch); break;
+    case PHI_ENTRY_REWRITE: phi__entry_json_rewrite(out, &entry->of.op->rewrite, scratch); break;
+    case PHI_ENTRY_LANE: phi__entry_json_lane(out, thread, entry); break;
+    case PHI_ENTRY_SWITCH: break;
+    case PHI_ENTRY_LOOP_START:
+    case PHI_ENTRY_LOOP_END:
+    case PHI_ENTRY_TURN_START:
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_SPAWN:
+    case PHI_ENTRY_FORGOTTEN:
+    case PHI_ENTRY_NOTE: phi__entry_parts_put(out, entry); break;
+    }
     phi__buf_char(out, '}');
 }
 
@@ -741,11 +714,10 @@ static uint32_t phi__entry_read_flag(const phi_json *node, int flag) {
 static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *const *in,
                                           phi__entry *entry) {
     phi_message message;
-    phi_message *kept;
     phi_status status =
         phi__entry_get_whole(r, in[PHI__ENTRY_IN_MESSAGE], in[PHI__ENTRY_IN_MORE], &message);
     if (status != PHI_OK) return status;
-    kept = phi__append_keep(r->thread, &message);
+    phi_message *kept = phi__append_keep(r->thread, &message);
     if (kept == NULL || !phi__append_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
     entry->message = kept;
     entry->flags |= (phi__entry_read_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
@@ -807,10 +779,9 @@ static phi_status phi__entry_read_logged(phi__entry_reader *r, const phi_json *c
 static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *const *in,
                                           phi_str loop_id) {
     phi_rewrite rewrite;
-    phi_status status;
     bool duplicate = false;
     char words[160];
-    status = phi__entry_read_logged(r, in, &rewrite);
+    phi_status status = phi__entry_read_logged(r, in, &rewrite);
     if (status != PHI_OK) return status;
     status = phi__rewrite_make(r->thread, &rewrite, loop_id,
                                (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
@@ -888,17 +859,15 @@ static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_js
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
     const phi_json *in[PHI__ENTRY_IN_COUNT];
     phi_thread *thread = r->thread;
-    phi__entry *entry, like;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
     int kind = 0;
-    phi_status status;
     phi__entry_get_pick(root, in);
-    status = phi__entry_read_check_place(r, root, in, &kind, &lane);
+    phi_status status = phi__entry_read_check_place(r, root, in, &kind, &lane);
     if (status != PHI_OK) return status;
     if (!phi__entry_read_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
         return PHI_NO_MEMORY;
-    memset(&like, 0, sizeof like);
+    phi__entry like = PHI_ZERO;
     like.kind = (phi_entry_kind)kind;
     like.loop_id = loop_id;
     like.lane = lane;
@@ -911,7 +880,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else
         status = phi__entry_read_plain(r, root, in, &like);
     if (status != PHI_OK) return status;
-    entry = thread->log.entries[thread->log.held - 1];
+    phi__entry *entry = thread->log.entries[thread->log.held - 1];
     phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
     entry->loop_id = loop_id;
     entry->turn_index = (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0);
@@ -922,9 +891,8 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
    reading. */
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
-    phi_status status;
     phi__log_set_io(&reader->thread->log, NULL);
-    status = phi__entry_read_tree(reader, root);
+    phi_status status = phi__entry_read_tree(reader, root);
     phi__log_set_io(&reader->thread->log, io);
     return status;
 }
@@ -938,10 +906,9 @@ PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_jso
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     phi_json *root = NULL;
     phi_parse_error error;
-    phi_status status;
     reader->words[0] = '\0';
     phi__arena_rewind(&reader->scratch);
-    status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
+    phi_status status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
     if (status == PHI_PARSE || status == PHI_TOO_BIG)
         return phi__entry_get_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
     return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;

@@ -135,10 +135,9 @@ static phi_status phi__file_store_make_room(phi__file_store *fs, phi__words *wor
     const phi__disk *disk = &fs->disk;
     phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
     phi__file_store_path path;
-    size_t i;
     if (!fs->sync) return status;
     (void)snprintf(path.text, sizeof path.text, "%s", fs->directory);
-    for (i = strlen(path.text); status == PHI_OK && i > 1; i--) {
+    for (size_t i = strlen(path.text); status == PHI_OK && i > 1; i--) {
         if (path.text[i] != '/') continue;
         path.text[i] = '\0';
         /* Others' directories above it may not be ours to open. */
@@ -177,11 +176,10 @@ static phi_status phi__file_store_lock_take(phi__file_store *fs, const char *id,
     phi__words words;
     phi_status status = PHI_STALE;
     bool made = false;
-    int i;
     char name[PHI__FILE_STORE_NAME];
     (void)snprintf(name, sizeof name, "%s.lock", suffix);
     phi__file_store_path_of(fs, &path, "", id, name);
-    for (i = 0; i < PHI__FILE_STORE_LOCK_TRIES && status == PHI_STALE; i++) {
+    for (int i = 0; i < PHI__FILE_STORE_LOCK_TRIES && status == PHI_STALE; i++) {
         status = phi__file_store_lock_once(fs, path.text, out, &words);
         if (status != PHI_NOT_FOUND || made) continue;
         made = true;
@@ -211,8 +209,7 @@ static void phi__file_store_lock_drop(phi__file_store *fs, const char *id, const
 /* or NULL */
 static phi__file_store_held *phi__file_store_find(const phi__file_store *fs,
                                                   const char *thread_id) {
-    size_t i;
-    for (i = 0; i < fs->held_count; i++)
+    for (size_t i = 0; i < fs->held_count; i++)
         if (strcmp(fs->held[i].id, thread_id) == 0) return &fs->held[i];
     return NULL;
 }
@@ -245,8 +242,7 @@ enum { PHI__FILE_LINES_CRC = 18 }; /* bytes of {"crc":"xxxxxxxx", */
 static void phi__file_lines_digits(const char *line, size_t len, char *out) {
     static const char digits[] = "0123456789abcdef";
     uint32_t crc = phi__crc32(0, line + PHI__FILE_LINES_CRC, len - PHI__FILE_LINES_CRC);
-    int i;
-    for (i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
+    for (int i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
 }
 
 /* The check at the head of the line that begins at `from`, and the line's end. */
@@ -359,9 +355,8 @@ static bool phi__file_documents_agent_of(phi_str bytes, phi__json_text *out) {
 
 /* Bytes of the line that says the agent; 0: there is none. */
 static size_t phi__file_documents_agent_head(phi_str bytes) {
-    const char *end;
     if (!phi__str_starts(bytes, PHI__FILE_STORE_AGENT_HEAD)) return 0;
-    end = (const char *)memchr(bytes.at, '\n', bytes.len);
+    const char *end = (const char *)memchr(bytes.at, '\n', bytes.len);
     return end == NULL ? 0 : (size_t)(end - bytes.at) + 1;
 }
 
@@ -377,12 +372,12 @@ static phi_status phi__file_documents_write_new(phi__file_store *fs, const char 
                                                 phi__words *words) {
     const phi__disk *disk = &fs->disk;
     intptr_t file;
-    phi_status closed, status = disk->open(disk->user_data, temp, PHI__DISK_FRESH, &file, words);
+    phi_status status = disk->open(disk->user_data, temp, PHI__DISK_FRESH, &file, words);
     if (status != PHI_OK) return status;
     status = phi__file_store_write(fs, file, 0, head, words);
     if (status == PHI_OK) status = phi__file_store_write(fs, file, head.len, bytes, words);
     if (status == PHI_OK && fs->sync) status = disk->sync(disk->user_data, file, words);
-    closed = disk->close(disk->user_data, file, status == PHI_OK ? words : NULL);
+    phi_status closed = disk->close(disk->user_data, file, status == PHI_OK ? words : NULL);
     if (status == PHI_OK) status = closed;
     if (status == PHI_OK) status = disk->rename(disk->user_data, temp, path, words);
     if (status != PHI_OK) {
@@ -435,13 +430,12 @@ static phi_status phi__file_documents_read(phi__file_store *fs, intptr_t file, u
                                            phi_arena *arena, phi_str *out, phi__words *words) {
     const phi__disk *disk = &fs->disk;
     phi__disk_info info;
-    size_t n, at = 0, got;
-    char *bytes;
+    size_t at = 0, got;
     phi_status status = disk->info(disk->user_data, file, &info, words);
     if (status != PHI_OK) return status;
     if (info.bytes < limit) limit = info.bytes;
-    n = limit >= SIZE_MAX ? SIZE_MAX - 1 : (size_t)limit;
-    bytes = phi__arena_bytes(arena, n + 1);
+    size_t n = limit >= SIZE_MAX ? SIZE_MAX - 1 : (size_t)limit;
+    char *bytes = phi__arena_bytes(arena, n + 1);
     if (bytes == NULL) {
         (void)snprintf(words->text, sizeof words->text, "no memory for %llu bytes",
                        (unsigned long long)limit);
@@ -467,7 +461,6 @@ static phi_status phi__file_documents_load(void *user_data, const char *id, phi_
     phi__file_store_path path;
     phi__words said;
     intptr_t file;
-    size_t head;
     phi_status status = phi__file_store_check_id(id, to);
     if (status != PHI_OK) return status;
     phi__file_store_path_of(fs, &path, "", id, ".json");
@@ -484,7 +477,7 @@ static phi_status phi__file_documents_load(void *user_data, const char *id, phi_
         phi_arena_reset(arena, mark);
         return phi__file_store_refuse(to, status, "load", id, ".json", &said);
     }
-    head = phi__file_documents_agent_head(all);
+    size_t head = phi__file_documents_agent_head(all);
     *out = phi__str(all.at + head, all.len - head);
     return PHI_OK;
 }
@@ -543,7 +536,6 @@ static phi_status phi__file_documents_look(phi__file_store_listing *l, const cha
     phi_arena scratch;
     phi__json_text told;
     phi_str head = {NULL, 0};
-    size_t skip;
     intptr_t file;
     phi_status status = disk->open(disk->user_data, path, PHI__DISK_READ, &file, l->words);
     if (status != PHI_OK) return status;
@@ -553,7 +545,7 @@ static phi_status phi__file_documents_look(phi__file_store_listing *l, const cha
     if (status == PHI_OK) {
         phi__json_cursor c;
         bool has;
-        skip = phi__file_documents_agent_head(head);
+        size_t skip = phi__file_documents_agent_head(head);
         item->bytes -= skip < item->bytes ? skip : item->bytes;
         phi__json_cursor_init(&c, phi__str(head.at, skip));
         if (skip > 0)
@@ -576,14 +568,13 @@ static phi_status phi__file_documents_list_one(void *ctx, const char *name) {
     phi__disk_info info;
     phi__file_store_path path;
     phi__file_store_node *node;
-    phi_status status;
     if (n <= m || n - m > PHI__FILE_STORE_ID || memcmp(name + n - m, l->suffix, m) != 0)
         return PHI_OK;
     memcpy(id, name, n - m);
     id[n - m] = '\0';
     if (phi__file_store_check_id(id, phi__file_store_to_of(NULL, 0)) != PHI_OK) return PHI_OK;
     phi__file_store_path_of(l->fs, &path, "", id, l->suffix);
-    status = l->fs->disk.info_of(l->fs->disk.user_data, path.text, &info, l->words);
+    phi_status status = l->fs->disk.info_of(l->fs->disk.user_data, path.text, &info, l->words);
     if (status == PHI_NOT_FOUND || (status == PHI_OK && !info.regular)) return PHI_OK;
     if (status != PHI_OK) return status;
     node = (phi__file_store_node *)phi__arena_zero(l->arena, sizeof *node);
@@ -613,9 +604,8 @@ static phi_status phi__file_documents_list_one(void *ctx, const char *name) {
 static bool phi__file_documents_before(const phi__file_store_node *a,
                                        const phi__file_store_node *b) {
     size_t n = phi__min(a->item.id.len, b->item.id.len);
-    int order;
     if (a->changed_ns != b->changed_ns) return a->changed_ns > b->changed_ns;
-    order = memcmp(a->item.id.at, b->item.id.at, n);
+    int order = memcmp(a->item.id.at, b->item.id.at, n);
     return order < 0 || (order == 0 && a->item.id.len < b->item.id.len);
 }
 
@@ -658,12 +648,9 @@ static phi_status phi__file_documents_list_all(phi__file_store *fs, const char *
                                                phi__file_store_to to) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_store_item *items = NULL;
-    phi__file_store_listing l;
-    phi__file_store_node *node;
     phi__words said;
-    phi_status status;
     size_t i = 0;
-    memset(&l, 0, sizeof l);
+    phi__file_store_listing l = PHI_ZERO;
     said.text[0] = '\0';
     l.fs = fs;
     l.arena = arena;
@@ -672,7 +659,7 @@ static phi_status phi__file_documents_list_all(phi__file_store *fs, const char *
     l.words = &said;
     *out = NULL;
     *count = 0;
-    status =
+    phi_status status =
         fs->disk.list(fs->disk.user_data, fs->directory, phi__file_documents_list_one, &l, &said);
     if (status == PHI_NOT_FOUND) status = PHI_OK; /* there is no directory yet */
     if (status == PHI_OK && l.count > 0) {
@@ -684,7 +671,8 @@ static phi_status phi__file_documents_list_all(phi__file_store *fs, const char *
         if (status == PHI_NO_MEMORY) return phi__file_store_no_memory(to);
         return phi__file_store_refuse(to, status, "list", fs->directory, "", &said);
     }
-    for (node = phi__file_documents_sorted(l.first); node != NULL; node = node->next)
+    for (phi__file_store_node *node = phi__file_documents_sorted(l.first); node != NULL;
+         node = node->next)
         items[i++] = node->item;
     *out = items;
     *count = l.count;
@@ -758,9 +746,7 @@ typedef struct phi__file_threads_scan {
 /* Reads on. */
 static phi_status phi__file_threads_more(phi__file_threads_scan *s) {
     const phi__disk *disk = &s->fs->disk;
-    phi_status status;
-    size_t got, want;
-    char *room;
+    size_t got;
     if (s->keep > 0) {
         phi__buf_drop(&s->buf, s->keep);
         s->base += s->keep;
@@ -771,10 +757,10 @@ static phi_status phi__file_threads_more(phi__file_threads_scan *s) {
         (void)snprintf(s->words.text, sizeof s->words.text, "longer than a line may be");
         return PHI_PARSE;
     }
-    want = phi__max(PHI__FILE_THREADS_PIECE, s->buf.len); /* doubles for a long line */
-    room = phi__buf_reserve(&s->buf, want);
+    size_t want = phi__max(PHI__FILE_THREADS_PIECE, s->buf.len); /* doubles for a long line */
+    char *room = phi__buf_reserve(&s->buf, want);
     if (room == NULL) return PHI_NO_MEMORY;
-    status =
+    phi_status status =
         disk->read(disk->user_data, s->file, s->base + s->buf.len, room, want, &got, &s->words);
     if (status != PHI_OK) return status;
     phi__buf_add_len(&s->buf, got);
@@ -790,7 +776,6 @@ static phi_status phi__file_threads_next(phi__file_threads_scan *s, phi_str *lin
         size_t n = s->buf.len - s->at;
         const char *from = n > 0 ? s->buf.at + s->at : "";
         const char *stop = n > seen ? (const char *)memchr(from + seen, '\n', n - seen) : NULL;
-        phi_status status;
         *line = phi__str(from, stop != NULL ? (size_t)(stop - from) : n);
         if (stop != NULL) {
             s->at += line->len + 1;
@@ -799,7 +784,7 @@ static phi_status phi__file_threads_next(phi__file_threads_scan *s, phi_str *lin
         }
         if (s->over) return PHI_NOT_FOUND;
         seen = n;
-        status = phi__file_threads_more(s);
+        phi_status status = phi__file_threads_more(s);
         if (status != PHI_OK) return status;
     }
 }
@@ -808,8 +793,8 @@ static phi_status phi__file_threads_next(phi__file_threads_scan *s, phi_str *lin
 static phi_status phi__file_threads_give(phi__file_threads_scan *s, uint64_t seq) {
     phi_status status = PHI_OK;
     phi__file_threads_place place;
-    size_t i;
-    for (i = 0; i < s->places.len && s->each != NULL && !s->stopped; i += sizeof place, seq++) {
+    for (size_t i = 0; i < s->places.len && s->each != NULL && !s->stopped;
+         i += sizeof place, seq++) {
         memcpy(&place, s->places.at + i, sizeof place);
         if (seq < s->from) continue;
         status = s->each(s->ctx, seq, phi__str(s->buf.at + s->keep + place.at, place.len));
@@ -817,15 +802,6 @@ static phi_status phi__file_threads_give(phi__file_threads_scan *s, uint64_t seq
     }
     s->keep = s->at;
     return status;
-}
-
-/* A line of the group under way is whole. */
-static void phi__file_threads_place_line(phi__file_threads_scan *s, const phi__file_line *line) {
-    phi__file_threads_place place;
-    if (line->seq == line->first) phi__buf_clear(&s->places);
-    place.at = (size_t)(line->entry.at - s->buf.at) - s->keep;
-    place.len = line->entry.len;
-    phi__buf_add(&s->places, (const char *)&place, sizeof place);
 }
 
 static phi_status phi__file_threads_damaged(phi__file_threads_scan *s, uint64_t line,
@@ -840,10 +816,9 @@ static phi_status phi__file_threads_torn(phi__file_threads_scan *s) {
     uint64_t bad = s->line;
     phi__file_line line;
     phi_str text;
-    phi_status status;
     do {
         s->keep = s->at;
-        status = phi__file_threads_next(s, &text);
+        phi_status status = phi__file_threads_next(s, &text);
         if (status != PHI_OK) return status == PHI_NOT_FOUND ? PHI_OK : status;
     } while (!phi__file_lines_read(text, &line) || line.first == s->count);
     return phi__file_threads_damaged(s, bad,
@@ -853,15 +828,14 @@ static phi_status phi__file_threads_torn(phi__file_threads_scan *s) {
 /* The first line. PHI_NOT_FOUND: the file ends in it, and nothing else is in the file. */
 static phi_status phi__file_threads_header(phi__file_threads_scan *s) {
     phi__buf header;
-    phi_str text, want;
+    phi_str text;
     phi_status status = phi__file_threads_next(s, &text);
-    bool same, begun;
     phi__buf_init(&header, &s->fs->memory);
     phi__file_lines_put_header(&header);
     if (header.failed) return PHI_NO_MEMORY;
-    want = phi__str(header.at, header.len - 1);
-    same = phi_str_equal(text, want);
-    begun = text.len <= want.len && memcmp(text.at, want.at, text.len) == 0;
+    phi_str want = phi__str(header.at, header.len - 1);
+    bool same = phi_str_equal(text, want);
+    bool begun = text.len <= want.len && memcmp(text.at, want.at, text.len) == 0;
     phi__buf_free(&header);
     if (status == PHI_OK && same) {
         s->keep = s->at;
@@ -888,14 +862,6 @@ static bool phi__file_threads_reread(phi__file_threads_scan *s, uint64_t line) {
     return true;
 }
 
-static phi_status phi__file_threads_misplaced(phi__file_threads_scan *s, uint64_t has,
-                                              uint64_t expected) {
-    (void)snprintf(s->words.text, sizeof s->words.text,
-                   "line %llu has entry %llu where %llu was to come", (unsigned long long)s->line,
-                   (unsigned long long)has, (unsigned long long)expected);
-    return PHI_PARSE;
-}
-
 /* Reads the whole file. */
 static phi_status phi__file_threads_run(phi__file_threads_scan *s) {
     phi__file_line line;
@@ -916,9 +882,20 @@ static phi_status phi__file_threads_run(phi__file_threads_scan *s) {
         if (!phi__file_lines_parse(text, &line))
             return phi__file_threads_damaged(s, s->line, "is not an entry");
         if (next == s->count) last = line.last;
-        if (line.seq != next || line.first != s->count || line.last != last)
-            return phi__file_threads_misplaced(s, line.seq, next);
-        phi__file_threads_place_line(s, &line);
+        if (line.seq != next || line.first != s->count || line.last != last) {
+            uint64_t has = line.seq;
+            (void)snprintf(s->words.text, sizeof s->words.text,
+                           "line %llu has entry %llu where %llu was to come",
+                           (unsigned long long)s->line, (unsigned long long)has,
+                           (unsigned long long)next);
+            return PHI_PARSE;
+        }
+        /* A line of the group under way is whole. */
+        phi__file_threads_place place;
+        if (line.seq == line.first) phi__buf_clear(&s->places);
+        place.at = (size_t)(line.entry.at - s->buf.at) - s->keep;
+        place.len = line.entry.len;
+        phi__buf_add(&s->places, (const char *)&place, sizeof place);
         if (s->places.failed) return PHI_NO_MEMORY;
         next++;
         if (next <= last) continue;
@@ -1028,8 +1005,8 @@ typedef struct phi__file_threads_write {
 
 static phi_status phi__file_threads_check(const phi_str *entries, size_t count,
                                           phi__file_store_to to) {
-    size_t i, all = 0;
-    for (i = 0; i < count; i++) {
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) {
         if (entries[i].len == 0 || memchr(entries[i].at, '\n', entries[i].len) != NULL) {
             phi__file_store_say(to, "Entry %llu of those to append is empty or has a line break",
                                 (unsigned long long)i);
@@ -1099,7 +1076,6 @@ static phi_status phi__file_threads_append(phi__file_threads_write *w, uint64_t 
     phi_status status = phi__file_threads_open(w, PHI__DISK_UPDATE);
     uint64_t has = status == PHI_OK ? w->tail->count : 0;
     phi__buf lines;
-    size_t i;
     w->made = status == PHI_NOT_FOUND;
     if (status == PHI_OK || w->made) {
         if (has != expected) {
@@ -1111,7 +1087,7 @@ static phi_status phi__file_threads_append(phi__file_threads_write *w, uint64_t 
     }
     phi__buf_init(&lines, &w->fs->memory);
     if (has == 0) phi__file_lines_put_header(&lines);
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         phi__file_lines_put(&lines, has + i, has, has + count - 1, entries[i]);
     if (lines.failed) status = PHI_NO_MEMORY;
     if (status == PHI_NOT_FOUND) status = phi__file_threads_open(w, PHI__DISK_CREATE);
@@ -1134,17 +1110,14 @@ static phi_status phi__file_threads_store_append(void *user_data, const char *th
     phi__file_store *fs = (phi__file_store *)user_data;
     phi__file_store_to to = phi__file_store_to_of(words, words_size);
     phi_status status = phi__file_store_check_id(thread_id, to);
-    phi__file_store_held *held;
-    phi__file_store_tail tail;
-    phi__file_threads_write w;
     intptr_t lock = -1;
     if (status == PHI_OK) status = phi__file_threads_check(entries, count, to);
     if (status != PHI_OK) return status;
-    held = phi__file_store_find(fs, thread_id);
+    phi__file_store_held *held = phi__file_store_find(fs, thread_id);
     if (held == NULL) status = phi__file_store_lock_take(fs, thread_id, ".jsonl", &lock, to);
     if (status != PHI_OK) return status;
-    memset(&tail, 0, sizeof tail);
-    memset(&w, 0, sizeof w);
+    phi__file_store_tail tail = PHI_ZERO;
+    phi__file_threads_write w = PHI_ZERO;
     w.fs = fs;
     w.id = thread_id;
     w.tail = held == NULL ? &tail : &held->tail;
@@ -1200,14 +1173,13 @@ static phi_status phi__file_threads_store_remove(void *user_data, const char *th
     const phi__disk *disk = &fs->disk;
     phi__file_store_to to = phi__file_store_to_of(words, words_size);
     phi_status status = phi__file_store_check_id(thread_id, to);
-    phi__file_store_held *held;
     phi__disk_info info;
     phi__file_store_path path;
     phi__words said;
     intptr_t lock = -1;
     if (status != PHI_OK) return status;
     phi__file_store_path_of(fs, &path, "", thread_id, ".jsonl");
-    held = phi__file_store_find(fs, thread_id);
+    phi__file_store_held *held = phi__file_store_find(fs, thread_id);
     status = disk->info_of(disk->user_data, path.text, &info, &said);
     if (status == PHI_OK) {
         if (held == NULL) status = phi__file_store_lock_take(fs, thread_id, ".jsonl", &lock, to);
@@ -1239,20 +1211,19 @@ static phi_status phi__file_store_lock(void *user_data, const char *thread_id, c
     phi__file_store *fs = (phi__file_store *)user_data;
     phi__file_store_to to = phi__file_store_to_of(words, words_size);
     phi_status status = phi__file_store_check_id(thread_id, to);
-    phi__file_store_held *held;
-    void *grown;
     intptr_t lock;
     if (status != PHI_OK) return status;
     if (phi__file_store_find(fs, thread_id) != NULL) {
         phi__file_store_say(to, "Thread %s is locked by this store already", thread_id);
         return PHI_BUSY;
     }
-    grown = phi__grow(&fs->memory, fs->held, &fs->held_cap, fs->held_count + 1, sizeof *fs->held);
+    void *grown =
+        phi__grow(&fs->memory, fs->held, &fs->held_cap, fs->held_count + 1, sizeof *fs->held);
     if (grown == NULL) return phi__file_store_no_memory(to);
     fs->held = (phi__file_store_held *)grown;
     status = phi__file_store_lock_take(fs, thread_id, ".jsonl", &lock, to);
     if (status != PHI_OK) return status;
-    held = &fs->held[fs->held_count++];
+    phi__file_store_held *held = &fs->held[fs->held_count++];
     memset(held, 0, sizeof *held);
     memcpy(held->id, thread_id, strlen(thread_id) + 1);
     held->lock = lock;
@@ -1273,10 +1244,9 @@ PHI__FN phi_status phi__file_store_open_on(const phi_file_store_desc *desc, cons
                                            phi_store *out) {
     phi_memory memory;
     phi__file_store *fs;
-    size_t n;
     memset(out, 0, sizeof *out);
     if (desc == NULL || desc->directory == NULL) return PHI_BAD_ARG;
-    n = strlen(desc->directory);
+    size_t n = strlen(desc->directory);
     if (n == 0 || n > PHI__FILE_STORE_DIRECTORY) return PHI_BAD_ARG;
     phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
     fs = (phi__file_store *)phi__alloc(&memory, sizeof *fs);
@@ -1316,10 +1286,9 @@ PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_stor
 
 PHI_API void phi_file_store_close(phi_store *store) {
     phi__file_store *fs = store == NULL ? NULL : (phi__file_store *)store->user_data;
-    phi_memory memory;
     if (fs == NULL) return;
     while (fs->held_count > 0) phi__file_store_unlock(fs, fs->held[fs->held_count - 1].id);
-    memory = fs->memory;
+    phi_memory memory = fs->memory;
     phi__free(&memory, fs->held, fs->held_cap * sizeof *fs->held);
     phi__free(&memory, fs->directory, fs->directory_bytes);
     phi__free(&memory, fs, sizeof *fs);

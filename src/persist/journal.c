@@ -11,13 +11,12 @@
 /* phi__journal_ops */
 static bool phi__evict_all_begin(phi_thread *thread) {
     phi_str state;
-    size_t i;
     if (phi__tool_state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
     phi__segments_unpin(&thread->log);
     if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
-    for (i = 0; i < thread->fold.count; i++)
+    for (size_t i = 0; i < thread->fold.count; i++)
         phi__segments_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
-    for (i = 0; i < thread->undo.fold.count; i++)
+    for (size_t i = 0; i < thread->undo.fold.count; i++)
         phi__segments_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
     return true;
 }
@@ -61,8 +60,8 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
 /* Whether the entries in memory are the same in the store: else another log has replaced it
    there. */
 static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
-    size_t i;
-    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
+    for (size_t i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count;
+         i++) {
         const phi__entry *ours = thread->log.entries[i];
         const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
         if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
@@ -76,12 +75,11 @@ static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) 
 static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
     const phi__journal *journal = thread->journal;
     phi__recalling recalling;
-    phi_status status;
     phi__thread_init(whole, thread->log.memory, thread->log.io);
     /* a segment that can be handed over */
     if (!phi__segments_open(&whole->log)) return PHI_NO_MEMORY;
     recalling.end = journal->stored - thread->log.base;
-    status = phi__load_begin(whole);
+    phi_status status = phi__load_begin(whole);
     if (status != PHI_OK) return status;
     phi__entry_get_reader_init(&recalling.reader, whole);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
@@ -97,9 +95,9 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
 
 /* Entries in memory stay as they are; evicted ones come from the other. */
 static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
-    size_t n = thread->log.count - thread->log.base, at = 0, i;
+    size_t n = thread->log.count - thread->log.base, at = 0;
     phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
-    for (i = 0; list != NULL && i < n; i++)
+    for (size_t i = 0; list != NULL && i < n; i++)
         list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
                       ? thread->log.entries[at++]
                       : whole->log.entries[i];
@@ -108,12 +106,11 @@ static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread
 
 static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
     phi__entry_list list;
-    bool done;
     list.at = phi__recall_merge(thread, whole);
     list.held = list.cap = thread->log.count - thread->log.base;
     if (list.at == NULL) return false;
     phi__log_exchange(&thread->log, &list);
-    done = phi__ops_index_all(thread) && phi__lane_messages(thread, thread->lanes.active);
+    bool done = phi__ops_index_all(thread) && phi__lane_messages(thread, thread->lanes.active);
     if (!done) {
         phi__log_exchange(&thread->log, &list);
         (void)phi__ops_index_all(thread);
@@ -160,11 +157,10 @@ PHI__FN const phi_message *phi__recall_message(const phi_thread *thread, size_t 
 
 PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
     phi_status status = PHI_OK;
-    size_t i;
     *had = phi__loops_has(thread, loop_id);
     if (*had || !thread->loops.away) return PHI_OK;
     status = phi__recall(thread);
-    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
+    for (size_t i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
         *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
                phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
     return status;
@@ -271,12 +267,12 @@ static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t 
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;
     phi__journal_match match;
-    phi_status status;
     match.thread = thread;
     phi_arena_init(&match.scratch, phi__journal_memory(thread), 0);
     phi__buf_init(&match.text, phi__journal_memory(thread));
-    status = journal->store.read(journal->store.user_data, journal->id, before - thread->log.base,
-                                 phi__journal_same, &match, NULL, words, words_size);
+    phi_status status =
+        journal->store.read(journal->store.user_data, journal->id, before - thread->log.base,
+                            phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
     phi_arena_free(&match.scratch);
     if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* there is less */
@@ -285,16 +281,16 @@ static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t 
 
 static phi_status phi__journal_write(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
-    size_t lens[PHI__JOURNAL_BATCH], n, i, at = 0;
+    size_t lens[PHI__JOURNAL_BATCH], at = 0;
     phi_str entries[PHI__JOURNAL_BATCH];
     phi_status status = PHI_NO_MEMORY;
     phi__buf text;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (journal == NULL || journal->stored == thread->log.count) return PHI_OK;
     phi__buf_init(&text, phi__journal_memory(thread));
-    n = phi__journal_texts(thread, &text, lens);
+    size_t n = phi__journal_texts(thread, &text, lens);
     if (!text.failed) {
-        for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
+        for (size_t i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
         status = journal->store.append(journal->store.user_data, journal->id,
                                        journal->stored - thread->log.base, entries, n, words,
                                        words_size);
@@ -325,13 +321,12 @@ typedef struct phi__journal_load {
 
 static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
     phi__journal_load *load = (phi__journal_load *)ctx;
-    phi_status status;
     if (!load->was_empty) {
         (void)snprintf(load->words, sizeof load->words,
                        "the thread and the store both have entries");
         return PHI_MISUSE;
     }
-    status = phi__entry_read(&load->reader, entry);
+    phi_status status = phi__entry_read(&load->reader, entry);
     if (status == PHI_PARSE)
         (void)snprintf(load->words, sizeof load->words, "entry %llu: %s", (unsigned long long)seq,
                        load->reader.words);
@@ -346,14 +341,12 @@ PHI__FN void phi__journal_skip(phi_thread *thread) {
 static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *words,
                                     size_t words_size) {
     phi__journal *journal = thread->journal;
-    phi__journal_load load;
-    phi_status status;
-    memset(&load, 0, sizeof load);
+    phi__journal_load load = PHI_ZERO;
     load.was_empty = thread->log.count == 0;
     if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
     phi__entry_get_reader_init(&load.reader, thread);
-    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
-                                 torn, words, words_size);
+    phi_status status = journal->store.read(journal->store.user_data, journal->id, 0,
+                                            phi__journal_each, &load, torn, words, words_size);
     phi__entry_get_reader_free(&load.reader);
     if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
     phi__load_drop(thread);
@@ -426,10 +419,9 @@ static phi_status phi__journal_check(const phi_thread *thread, const phi_store *
 static phi_status phi__journal_begin(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
     bool empty = thread->log.count == 0;
-    phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (torn != NULL) *torn = 0;
-    status = phi__journal_check(thread, store, id, words, words_size);
+    phi_status status = phi__journal_check(thread, store, id, words, words_size);
     if (status != PHI_OK) return status;
     thread->journal = phi__journal_new(thread, store, id);
     if (thread->journal == NULL) {
@@ -484,10 +476,9 @@ PHI__FN void phi__journal_free_thread(phi_thread *thread) {
 }
 
 static phi_status phi__journal_leave(phi_thread *thread, char *words, size_t words_size) {
-    phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (thread->journal == NULL) return PHI_OK;
-    status = phi__recall(thread);
+    phi_status status = phi__recall(thread);
     if (status != PHI_OK) return status;
     status = phi__journal_sync(thread, words, words_size);
     phi__journal_unlock(thread->journal);

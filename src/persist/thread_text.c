@@ -8,17 +8,10 @@
 
 #include <stdio.h>
 
-static void phi__thread_text_words(char *words, size_t size, uint64_t line, const char *why) {
-    if (words != NULL && size > 0)
-        (void)snprintf(words, size, "line %llu: %.*s", (unsigned long long)line,
-                       (int)phi__utf8_cut(phi_str_of(why), 120), why);
-}
-
 /* The next line, without its end. False: there is none. */
 static bool phi__thread_text_line(phi_str *rest, phi_str *line) {
-    const char *end;
     if (rest->len == 0) return false;
-    end = (const char *)memchr(rest->at, '\n', rest->len);
+    const char *end = (const char *)memchr(rest->at, '\n', rest->len);
     *line = phi__str(rest->at, end != NULL ? (size_t)(end - rest->at) : rest->len);
     rest->at += line->len + (end != NULL ? 1u : 0u);
     rest->len -= line->len + (end != NULL ? 1u : 0u);
@@ -47,7 +40,13 @@ static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status sta
                                        uint64_t number, char *words, size_t words_size) {
     phi_thread *log = reader->thread;
     if (status == PHI_OK) status = phi__load_end(log);
-    if (status == PHI_PARSE) phi__thread_text_words(words, words_size, number, reader->words);
+    if (status == PHI_PARSE) {
+        size_t size = words_size;
+        const char *why = reader->words;
+        if (words != NULL && size > 0)
+            (void)snprintf(words, size, "line %llu: %.*s", (unsigned long long)number,
+                           (int)phi__utf8_cut(phi_str_of(why), 120), why);
+    }
     phi__entry_get_reader_free(reader);
     phi__loops_set_restored(log, log->log.count > 0);
     if (status == PHI_OK) {
@@ -65,9 +64,8 @@ PHI__FN phi_status phi__thread_text_from_array(phi_thread *log, const phi_json *
     phi__entry_reader reader;
     const phi_json *line;
     uint64_t number = 1;
-    phi_status status;
     phi__entry_get_reader_init(&reader, log);
-    status = phi__thread_text_is_header(&reader, phi_json_next(&it));
+    phi_status status = phi__thread_text_is_header(&reader, phi_json_next(&it));
     if (status == PHI_OK) status = phi__load_begin(log);
     while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
         number++;
@@ -95,18 +93,16 @@ PHI__FN bool phi__thread_text_more(phi__buf *out, const phi_thread *thread, size
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out) {
     phi_arena scratch;
     phi__buf text;
-    phi_status status;
     size_t line = 0;
-    bool done;
     if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__recall(thread);
+    phi_status status = phi__recall(thread);
     if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     while (!text.failed && phi__thread_text_more(&text, thread, &line, &scratch))
         phi__buf_char(&text, '\n');
     phi_arena_free(&scratch);
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    bool done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -116,14 +112,13 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_pa
     phi_str line = {"", 0};
     uint64_t number = 1;
     phi_parse_error own;
-    phi_status status;
     if (error == NULL) error = &own;
     memset(error, 0, sizeof *error);
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
     phi__entry_get_reader_init(&reader, thread);
     (void)phi__thread_text_line(&json, &line);
-    status = phi__thread_text_header(&reader, line);
+    phi_status status = phi__thread_text_header(&reader, line);
     if (status == PHI_OK) status = phi__load_begin(thread);
     while (status == PHI_OK && phi__thread_text_line(&json, &line)) {
         number++;

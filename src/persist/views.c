@@ -45,8 +45,7 @@ PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) 
 /* ---- public ---- */
 
 PHI_API phi_thread_info phi_thread_get_info(const phi_thread *thread) {
-    phi_thread_info info;
-    memset(&info, 0, sizeof info);
+    phi_thread_info info = PHI_ZERO;
     info.lane = info.title = info.metadata = info.forked_from = phi__str("", 0);
     if (thread == NULL) return info;
     info = phi__about_info(thread);
@@ -90,23 +89,6 @@ static void phi__views_lane(const phi_thread *thread, const phi__entry *entry, p
     out->fork_seq = lane->fork_seq;
 }
 
-static void phi__views_detail(const phi__entry *entry, phi_entry *out) {
-    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
-    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
-    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
-    if (entry->kind == PHI_ENTRY_SPAWN) {
-        const phi__child_run *spawn = entry->of.spawn;
-        out->tool_call_id = spawn->tool_call_id;
-        out->child_session_id = spawn->session_id;
-        out->child_loop_id = spawn->loop_id;
-    }
-    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
-    if (entry->kind == PHI_ENTRY_NOTE) {
-        out->note_kind = entry->of.note->kind;
-        out->note = entry->of.note->json;
-    }
-}
-
 PHI__FN void phi__views_entry(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
     memset(out, 0, sizeof *out);
     out->seq = entry->seq;
@@ -123,7 +105,20 @@ PHI__FN void phi__views_entry(const phi_thread *thread, const phi__entry *entry,
     out->keep = entry->keep;
     out->usage = entry->usage;
     phi__views_lane(thread, entry, out);
-    phi__views_detail(entry, out);
+    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
+    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
+    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
+    if (entry->kind == PHI_ENTRY_SPAWN) {
+        const phi__child_run *spawn = entry->of.spawn;
+        out->tool_call_id = spawn->tool_call_id;
+        out->child_session_id = spawn->session_id;
+        out->child_loop_id = spawn->loop_id;
+    }
+    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
+    if (entry->kind == PHI_ENTRY_NOTE) {
+        out->note_kind = entry->of.note->kind;
+        out->note = entry->of.note->json;
+    }
 }
 
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
@@ -145,9 +140,8 @@ static bool phi__views_items(const phi__fold *fold, phi_arena *arena, const phi_
                              size_t *count) {
     phi_view_item *items =
         (phi_view_item *)phi_arena_alloc(arena, phi__mul(phi__max(fold->count, 1), sizeof *items));
-    size_t i;
     if (items == NULL) return false;
-    for (i = 0; i < fold->count; i++) {
+    for (size_t i = 0; i < fold->count; i++) {
         items[i].message = fold->items[i].message;
         items[i].from = fold->items[i].from;
         items[i].to = fold->items[i].to;
@@ -163,32 +157,27 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
                                    phi_arena *arena, const phi_view_item **out, size_t *count) {
     phi__fold made;
     const phi__fold *fold;
-    phi_status status;
-    uint32_t at;
-    bool done;
     if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
+    uint32_t at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__recall_view(thread, at, upto);
+    phi_status status = phi__recall_view(thread, at, upto);
     if (status == PHI_OK) status = phi__fold_at(thread, at, upto, &made, &fold);
     if (status != PHI_OK) return status;
-    done = phi__views_items(fold, arena, out, count);
+    bool done = phi__views_items(fold, arena, out, count);
     phi__fold_free(thread->log.memory, &made);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
                                          phi_arena *arena, phi_str *out) {
-    phi_status status;
-    uint32_t at;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     if (arena == NULL)
         return lane != NULL || seq != UINT64_MAX
                    ? PHI_BAD_ARG
                    : phi__tool_state_now((phi_thread *)(uintptr_t)thread, out);
-    at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
+    uint32_t at = lane != NULL ? phi__lane_find(thread, phi_str_of(lane)) : thread->lanes.active;
     if (at == PHI__LANE_NONE || seq < thread->log.base) return PHI_NOT_FOUND;
-    status = phi__recall(thread);
+    phi_status status = phi__recall(thread);
     return status == PHI_OK ? phi__tool_state_fold(thread, at, seq, arena, out) : status;
 }
 
@@ -221,11 +210,10 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
 static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, uint64_t at,
                                       bool *has) {
     phi_arena scratch;
-    phi_status status;
     phi_str state;
     if (at == UINT64_MAX) return PHI_OK;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    status = phi__tool_state_at(thread, lane, at, &scratch, &state);
+    phi_status status = phi__tool_state_at(thread, lane, at, &scratch, &state);
     *has = status == PHI_OK && !phi__str_is(state, "{}");
     phi_arena_free(&scratch);
     return status;
@@ -244,16 +232,16 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
 
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq) {
-    uint32_t from, lane;
+    uint32_t lane;
     uint64_t at = 0;
     bool any = false;
-    phi_status status;
     if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
     if (thread->user != NULL) return PHI_BUSY;
     if (phi__lane_find(thread, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
-    from = parent != NULL ? phi__lane_find(thread, phi_str_of(parent)) : thread->lanes.active;
+    uint32_t from =
+        parent != NULL ? phi__lane_find(thread, phi_str_of(parent)) : thread->lanes.active;
     if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__recall_view(thread, from, at_seq);
+    phi_status status = phi__recall_view(thread, from, at_seq);
     if (status == PHI_OK) status = phi__lane_cut(thread, from, at_seq, &at, &any);
     if (status == PHI_OK && !any) status = phi__edit_has_state(thread, from, at, &any);
     if (status != PHI_OK) return status;
@@ -264,8 +252,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
 /* A host may have taken the name. */
 static phi_status phi__edit_fresh(phi_thread *thread) {
     char name[32];
-    size_t n;
-    for (n = phi__thread_lanes(thread);; n++) {
+    for (size_t n = phi__thread_lanes(thread);; n++) {
         (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
         if (phi__lane_find(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
     }
@@ -273,14 +260,12 @@ static phi_status phi__edit_fresh(phi_thread *thread) {
 }
 
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
-    phi_status status;
-    uint32_t lane;
     if (thread == NULL || (name != NULL && !phi__edit_name_fits(name))) return PHI_BAD_ARG;
     if (thread->user != NULL) return PHI_BUSY;
     if (name == NULL) return phi__edit_fresh(thread);
-    lane = phi__lane_find(thread, phi_str_of(name));
+    uint32_t lane = phi__lane_find(thread, phi_str_of(name));
     if (lane == PHI__LANE_NONE) return phi__lane_switch_new(thread, phi_str_of(name));
-    status = phi__recall_view(thread, lane, UINT64_MAX);
+    phi_status status = phi__recall_view(thread, lane, UINT64_MAX);
     return status == PHI_OK ? phi__lane_switch(thread, lane) : status;
 }
 
@@ -297,20 +282,18 @@ PHI_API phi_status phi_thread_plan(const phi_thread *thread, const phi_plan *pla
                                    phi_rewrite *out) {
     const phi_view_item *items;
     size_t count;
-    phi_prune prune;
     phi_reverted reverted;
-    phi_status status;
     if (thread == NULL || plan == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if ((plan->compaction != NULL) + (plan->prune != NULL) + (plan->revert != NULL) != 1)
         return PHI_BAD_ARG;
-    status = phi_thread_view(thread, NULL, UINT64_MAX, arena, &items, &count);
+    phi_status status = phi_thread_view(thread, NULL, UINT64_MAX, arena, &items, &count);
     if (status != PHI_OK) return status;
     if (plan->revert != NULL)
         return phi__revert_plan(thread, plan->revert, arena, out,
                                 plan->reverted != NULL ? plan->reverted : &reverted);
     if (plan->compaction != NULL)
         return phi__compact_rewrite(items, count, plan->compaction, plan->counter, arena, out);
-    prune = *plan->prune;
+    phi_prune prune = *plan->prune;
     if (prune.from_seq == 0) prune.from_seq = phi__prune_from(thread);
     return phi__prune_plan(items, count, &prune, plan->counter, arena, out, plan->pruned);
 }

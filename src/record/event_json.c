@@ -57,8 +57,7 @@ PHI__FN const char *phi__event_words_point(int point) {
                                         "filter",
                                         "credential",
                                         "question"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++)
+    for (size_t i = 0; i < PHI__COUNT(words); i++)
         if (point == 1 << i) return words[i];
     return "";
 }
@@ -228,26 +227,11 @@ static void phi__event_json_item(phi__event_writer *w, const phi_message *messag
 }
 
 static void phi__event_json_usage(phi__event_writer *w) {
-    phi_usage none;
-    memset(&none, 0, sizeof none);
+    phi_usage none = PHI_ZERO;
     phi__message_put_usage(&w->out, w->event->usage != NULL ? w->event->usage : &none);
 }
 
 /* ---- the run ---- */
-
-static void phi__event_json_api(phi__event_writer *w, phi_str protocol) {
-    const char *api = phi__message_read_api(protocol);
-    if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
-}
-
-static void phi__event_json_url(phi__event_writer *w, const char *key, const char *url) {
-    phi__buf clean;
-    phi__buf_init(&clean, w->out.memory);
-    phi__secret_put_url(&clean, phi_str_of(url));
-    phi__records_str(&w->out, key, phi__buf_str(&clean));
-    if (clean.failed) w->out.failed = true;
-    phi__buf_free(&clean);
-}
 
 /* LoopConfigSnapshot: the settings of the run. */
 static void phi__event_json_snapshot(phi__event_writer *w) {
@@ -261,8 +245,16 @@ static void phi__event_json_snapshot(phi__event_writer *w) {
     phi__records_str(&w->out, "provider", phi_str_of(model->provider));
     phi__records_str(&w->out, "config_id", agent->line.segment);
     phi__records_str(&w->out, "name", phi_str_of(model->name));
-    phi__event_json_api(w, phi_str_of(model->protocol));
-    phi__event_json_url(w, "base_url", model->base_url);
+    phi_str protocol = phi_str_of(model->protocol);
+    const char *api = phi__message_read_api(protocol);
+    if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
+    const char *url = model->base_url;
+    phi__buf clean;
+    phi__buf_init(&clean, w->out.memory);
+    phi__secret_put_url(&clean, phi_str_of(url));
+    phi__records_str(&w->out, "base_url", phi__buf_str(&clean));
+    if (clean.failed) w->out.failed = true;
+    phi__buf_free(&clean);
     phi__records_bool(&w->out, "reasoning", model->reasoning);
     phi__records_u64(&w->out, "context_window", model->context_window);
     phi__records_u64(&w->out, "max_tokens",
@@ -279,11 +271,10 @@ static void phi__event_json_snapshot(phi__event_writer *w) {
 static void phi__event_json_read_snapshot(phi__event_writer *w, phi_str config) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_json *root = NULL;
-    const phi_json *api;
     const char *known;
     phi_status status = phi_json_parse(w->scratch, config, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT)) {
-        api = phi_json_get(root, "api");
+        const phi_json *api = phi_json_get(root, "api");
         known = phi__message_read_api(phi_json_str(api, ""));
         if (api != NULL && known == NULL) (void)phi_json_remove(root, "api");
         if (known != NULL)
@@ -303,20 +294,8 @@ static void phi__event_json_tagged(phi__event_writer *w, const char *word, phi_s
     phi__buf_text(&w->out, "}}");
 }
 
-static void phi__event_json_continuation(phi__event_writer *w, const phi_loop_info *loop) {
-    phi__json_write_key(&w->out, PHI__LIT("continuation_kind"));
-    switch (loop->continuation) {
-    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
-    case PHI_CONTINUATION_RERUN: phi__event_json_tagged(w, "Rerun", loop->tag); break;
-    case PHI_CONTINUATION_BRANCH: phi__event_json_tagged(w, "Branch", loop->tag); break;
-    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
-    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
-    }
-}
-
 static void phi__event_json_start(phi__event_writer *w) {
-    phi_loop_info loop;
-    memset(&loop, 0, sizeof loop);
+    phi_loop_info loop = PHI_ZERO;
     if (w->event->loop != NULL)
         loop = *w->event->loop;
     else if (w->agent != NULL) { /* a run that began without memory */
@@ -327,7 +306,14 @@ static void phi__event_json_start(phi__event_writer *w) {
     phi__records_str(&w->out, "session_id", loop.session_id);
     phi__records_str(&w->out, "loop_id", w->event->loop_id);
     phi__records_option(&w->out, "parent_loop_id", loop.parent_loop_id);
-    phi__event_json_continuation(w, &loop);
+    phi__json_write_key(&w->out, PHI__LIT("continuation_kind"));
+    switch (loop.continuation) {
+    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
+    case PHI_CONTINUATION_RERUN: phi__event_json_tagged(w, "Rerun", loop.tag); break;
+    case PHI_CONTINUATION_BRANCH: phi__event_json_tagged(w, "Branch", loop.tag); break;
+    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
+    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
+    }
     phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
     phi__event_json_value(w, "metadata", loop.metadata);
     if (w->agent != NULL)
@@ -405,11 +391,10 @@ static void phi__event_json_bare(phi__event_writer *w, const phi_message *messag
 static void phi__event_json_results(phi__event_writer *w) {
     const phi_thread *thread = w->agent->thread; /* nothing of an event's turn is evicted */
     size_t at = thread->log.held;
-    uint32_t lane;
     if (w->event->message == NULL) return;
     while (at > 0 && thread->log.entries[at - 1]->message != w->event->message) at--;
     if (at == 0) return;
-    lane = thread->log.entries[at - 1]->lane;
+    uint32_t lane = thread->log.entries[at - 1]->lane;
     for (; at < thread->log.held; at++) {
         const phi__entry *entry = thread->log.entries[at];
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane) continue;
@@ -463,15 +448,13 @@ static void phi__event_json_result(phi__event_writer *w, const char *key,
 }
 
 static void phi__event_json_update(phi__event_writer *w) {
-    phi_content content;
-    phi_message part;
     phi__event_fields_put(&w->out, PHI__EVENT_TOOL, w->event);
     if (w->event->message != NULL) {
         phi__event_json_result(w, "partial_result", w->event->message);
         return;
     }
-    memset(&content, 0, sizeof content);
-    memset(&part, 0, sizeof part);
+    phi_content content = PHI_ZERO;
+    phi_message part = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = w->event->text;
     part.content = &content;
@@ -549,14 +532,13 @@ static void phi__event_json_rewrite(phi__event_writer *w) {
 
 static void phi__event_json_pruned(phi__event_writer *w) {
     phi_pruned p;
-    size_t i;
     if (w->event->pruned != NULL)
         p = *w->event->pruned;
     else
         memset(&p, 0, sizeof p);
     phi__event_fields_put(&w->out, PHI__EVENT_PRUNED, &p);
     phi__records_raw(&w->out, "pruned_timestamps", "[");
-    for (i = 0; i < p.timestamp_count; i++) {
+    for (size_t i = 0; i < p.timestamp_count; i++) {
         phi__json_write_comma(&w->out);
         phi__json_number_put_i64(&w->out, p.timestamps[i]);
     }
@@ -617,7 +599,6 @@ static void phi__event_json_effect(phi__event_writer *w) {
 
 static void phi__event_json_parallel(phi__event_writer *w) {
     phi_parallel p;
-    size_t i;
     if (w->event->parallel != NULL)
         p = *w->event->parallel;
     else
@@ -625,7 +606,7 @@ static void phi__event_json_parallel(phi__event_writer *w) {
     phi__records_str(&w->out, "session_id", p.session_id);
     if (w->event->kind == PHI_EV_PARALLEL_START) {
         phi__records_raw(&w->out, "loop_ids", "[");
-        for (i = 0; i < p.loop_count; i++) {
+        for (size_t i = 0; i < p.loop_count; i++) {
             phi__json_write_comma(&w->out);
             phi__json_write_str(&w->out, p.loop_ids[i]);
         }
@@ -754,9 +735,8 @@ static phi_status phi__event_json_recall(const phi_event *event, const phi__agen
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out) {
     phi__event_writer w;
     phi_status status = PHI_OK;
-    const char *type;
     if (event == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    type = phi__event_words_type(event->kind);
+    const char *type = phi__event_words_type(event->kind);
     if (*type == '\0') return PHI_BAD_ARG;
     w.event = event;
     w.agent = NULL;
@@ -847,11 +827,10 @@ static void phi__event_read_usage(phi__event_reader *r) {
 static phi_status phi__event_read_message(phi__event_reader *r, bool needed) {
     const phi_json *node = phi__event_read_get(r, "message");
     phi_message *message;
-    phi_status status;
     if (!needed && (node == NULL || phi_json_is(node, PHI_JSON_NULL))) return PHI_OK;
     message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
-    status = phi__message_read_get(node, r->arena, message, r->error);
+    phi_status status = phi__message_read_get(node, r->arena, message, r->error);
     r->out->message = message;
     if (message->loop_id.len > 0) r->out->turn_index = message->turn_index;
     return phi__event_read_within(r, status, "message");
@@ -882,17 +861,6 @@ static phi_status phi__event_read_messages(phi__event_reader *r, const char *key
 
 /* ---- the run ---- */
 
-/* "Default", {"Rerun":{"tag":".."}}; nothing, as older files have it, is a beginning. */
-static void phi__event_read_continuation(const phi_json *node, phi_loop_info *loop) {
-    const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
-    phi_str word = phi_json_str(node, "");
-    if (phi__str_is(word, "Default")) loop->continuation = PHI_CONTINUATION_DEFAULT;
-    if (phi__str_is(word, "Compaction")) loop->continuation = PHI_CONTINUATION_COMPACTION;
-    if (rerun != NULL) loop->continuation = PHI_CONTINUATION_RERUN;
-    if (branch != NULL) loop->continuation = PHI_CONTINUATION_BRANCH;
-    loop->tag = phi_json_str(phi_json_get(branch != NULL ? branch : rerun, "tag"), "");
-}
-
 static phi_status phi__event_read_start(phi__event_reader *r) {
     phi_loop_info *loop = (phi_loop_info *)phi__event_read_alloc(r, sizeof *loop);
     if (loop == NULL) return PHI_NO_MEMORY;
@@ -900,7 +868,15 @@ static phi_status phi__event_read_start(phi__event_reader *r) {
     loop->session_id = phi__records_get_str(r->root, "session_id");
     loop->loop_id = r->out->loop_id;
     loop->parent_loop_id = phi__records_get_str(r->root, "parent_loop_id");
-    phi__event_read_continuation(phi__event_read_get(r, "continuation_kind"), loop);
+    /* "Default", {"Rerun":{"tag":".."}}; nothing, as older files have it, is a beginning. */
+    const phi_json *node = phi__event_read_get(r, "continuation_kind");
+    const phi_json *rerun = phi_json_get(node, "Rerun"), *branch = phi_json_get(node, "Branch");
+    phi_str word = phi_json_str(node, "");
+    if (phi__str_is(word, "Default")) loop->continuation = PHI_CONTINUATION_DEFAULT;
+    if (phi__str_is(word, "Compaction")) loop->continuation = PHI_CONTINUATION_COMPACTION;
+    if (rerun != NULL) loop->continuation = PHI_CONTINUATION_RERUN;
+    if (branch != NULL) loop->continuation = PHI_CONTINUATION_BRANCH;
+    loop->tag = phi_json_str(phi_json_get(branch != NULL ? branch : rerun, "tag"), "");
     loop->metadata = phi__event_read_json(r, phi__event_read_get(r, "metadata"));
     loop->config = phi__event_read_json(r, phi__event_read_get(r, "config_snapshot"));
     r->out->loop = loop;
@@ -923,11 +899,10 @@ static phi_status phi__event_read_end(phi__event_reader *r) {
 
 static phi_status phi__event_read_turn_start(phi__event_reader *r) {
     phi_str word = phi__records_get_str(r->root, "triggered_by");
-    int i;
     r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     r->out->trigger = PHI_TRIGGER_USER;
-    for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
+    for (int i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
         if (phi__str_is(word, phi__event_words_trigger((phi_trigger)i)))
             r->out->trigger = (phi_trigger)i;
     if (phi__str_is(word, "FollowUp")) /* of older files */
@@ -952,16 +927,15 @@ static phi_status phi__event_read_delta(phi__event_reader *r) {
     static const phi_event_kind kinds[] = {PHI_EV_TEXT, PHI_EV_THINKING, PHI_EV_TOOL_ARGUMENTS};
     const phi_json *delta = phi__event_read_get(r, "delta"), *inside = NULL;
     phi_status status = phi__event_read_message(r, true);
-    size_t i;
     if (status != PHI_OK) return status;
-    for (i = 0; i < PHI__COUNT(kinds) && inside == NULL; i++) {
+    for (size_t i = 0; i < PHI__COUNT(kinds) && inside == NULL; i++) {
         inside = phi_json_get(phi_json_get(delta, phi__event_words_delta(kinds[i])), "delta");
         r->out->kind = kinds[i];
     }
     if (inside == NULL)
         return phi__event_read_bad(r, PHI_PARSE, "delta: expected Text, Thinking or ToolCallDelta");
     r->out->text = phi_json_str(inside, "");
-    for (i = r->out->message->content_count; i > 0; i--) {
+    for (size_t i = r->out->message->content_count; i > 0; i--) {
         const phi_content *block = &r->out->message->content[i - 1];
         if (block->kind != phi__event_read_block(r->out->kind)) continue;
         r->out->partial = block->kind == PHI_CONTENT_TOOL_CALL ? block->arguments : block->text;
@@ -988,7 +962,6 @@ static void phi__event_read_tool_start(phi__event_reader *r) {
 static phi_status phi__event_read_result(phi__event_reader *r, const char *key) {
     const phi_json *node = phi__event_read_get(r, key), *content = phi_json_get(node, "content");
     phi_message *message;
-    phi_status status;
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
@@ -997,7 +970,7 @@ static phi_status phi__event_read_result(phi__event_reader *r, const char *key) 
     message->tool_name = r->out->tool_name;
     message->is_error = r->out->is_error;
     message->details = phi__event_read_json(r, phi_json_get(node, "details"));
-    status = phi__message_read_get_blocks(content, r->arena, message, r->error);
+    phi_status status = phi__message_read_get_blocks(content, r->arena, message, r->error);
     if (r->out->child_loop_id.len == 0)
         r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
     r->out->message = message;
@@ -1019,16 +992,14 @@ static phi_status phi__event_read_tool_end(phi__event_reader *r) {
 
 static phi_input phi__event_read_input(const phi__event_reader *r) {
     phi_str word = phi__records_get_str(r->root, "input");
-    int i;
-    for (i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
+    for (int i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
         if (phi__str_is(word, phi__event_words_input((phi_input)i))) return (phi_input)i;
     return PHI_INPUT_NONE;
 }
 
 static phi_status phi__event_read_decision(phi__event_reader *r) {
     phi_str word = phi__records_get_str(r->root, "point");
-    int point;
-    for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_QUESTION; point *= 2)
+    for (int point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_QUESTION; point *= 2)
         if (phi__str_is(word, phi__event_words_point(point))) r->out->point = point;
     if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0 ||
         r->out->point == PHI_HOOK_QUESTION)
@@ -1051,9 +1022,8 @@ static phi_status phi__event_read_failure(phi__event_reader *r) {
     phi_failure *failure = (phi_failure *)phi__event_read_alloc(r, sizeof *failure);
     phi_str word = phi__records_get_str(r->root, "kind");
     const phi_json *after = phi__event_read_get(r, "retry_after_ms");
-    int i;
     if (failure == NULL) return PHI_NO_MEMORY;
-    for (i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
+    for (int i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
         if (phi__str_is(word, phi_failure_kind_text((phi_failure_kind)i)))
             failure->kind = (phi_failure_kind)i;
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE, failure);
@@ -1293,8 +1263,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
 /* PHI_EV_TEXT for all deltas: their contents decide further. */
 static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
-    int i;
-    for (i = PHI_EV_AGENT_START; phi_event_name((phi_event_kind)i)[0] != '\0'; i++)
+    for (int i = PHI_EV_AGENT_START; phi_event_name((phi_event_kind)i)[0] != '\0'; i++)
         if (phi__str_is(type, phi__event_words_type((phi_event_kind)i))) {
             r->out->kind = (phi_event_kind)i;
             return PHI_OK;
@@ -1306,12 +1275,11 @@ static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
 
 static phi_status phi__event_read_whole(phi__event_reader *r) {
     const phi_json *type = phi__event_read_get(r, "type");
-    phi_status status;
     if (!phi_json_is(r->root, PHI_JSON_OBJECT))
         return phi__event_read_bad(r, PHI_PARSE, "expected an object: an event");
     if (!phi_json_is(type, PHI_JSON_STRING))
         return phi__event_read_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
-    status = phi__event_read_kind(r, phi_json_str(type, ""));
+    phi_status status = phi__event_read_kind(r, phi_json_str(type, ""));
     if (status != PHI_OK) return status;
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
     phi__event_fields_get(r->root, PHI__EVENT_TOOL, r->out);
@@ -1325,17 +1293,15 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
                                        phi_parse_error *error) {
     phi__event_reader r;
     phi_parse_error unheard;
-    phi_arena_mark mark;
     phi_json *root = NULL;
-    phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
-    mark = phi_arena_save(arena);
+    phi_arena_mark mark = phi_arena_save(arena);
     r.arena = arena;
     r.out = out;
     r.error = error != NULL ? error : &unheard;
     r.no_memory = false;
-    status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, r.error);
+    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, r.error);
     r.root = root;
     if (status == PHI_OK) status = phi__event_read_whole(&r);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;

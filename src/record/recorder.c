@@ -84,8 +84,7 @@ static void phi__recorder_known_leave(phi_recorder *rec, phi__loop_box *loop,
 
 /* All that is open of a session. */
 static void phi__recorder_known_abort(phi_recorder *rec, phi__session_box *box) {
-    size_t i;
-    for (i = 0; i < box->pub.loop_count; i++) {
+    for (size_t i = 0; i < box->pub.loop_count; i++) {
         phi__loop_box *loop = phi__session_loop_of(box->pub.loops[i]);
         if (loop->open) phi__recorder_known_leave(rec, loop, PHI_LOOP_ABORTED);
     }
@@ -126,8 +125,7 @@ static bool phi__recorder_links_spawned_by(phi__session_box *child, phi_str sess
 /* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
 static const phi_child_ref *phi__recorder_links_ref(const phi_loop_record *loop,
                                                     const phi__loop_box *child, bool session_too) {
-    size_t i;
-    for (i = 0; i < loop->spawned_count; i++)
+    for (size_t i = 0; i < loop->spawned_count; i++)
         if (phi_str_equal(loop->spawned[i].child_loop_id, child->pub.loop_id) ||
             (session_too &&
              phi_str_equal(loop->spawned[i].child_session_id, child->box->pub.session_id)))
@@ -152,13 +150,12 @@ static bool phi__recorder_links_claimed(phi_recorder *rec, phi__loop_box *child)
 
 /* A loop whose parent is in another session makes its session that one's child. */
 static bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
-    phi_str id = loop->pub.parent_loop_id, session_id;
-    phi__loop_box *parent;
+    phi_str id = loop->pub.parent_loop_id;
     if (id.len == 0) return !is_first || phi__recorder_links_claimed(rec, loop);
     if (phi_str_equal(id, loop->pub.loop_id) || phi__session_get_loop(&loop->box->pub, id) != NULL)
         return true;
-    parent = phi__recorder_links_anywhere(rec, id);
-    session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
+    phi__loop_box *parent = phi__recorder_links_anywhere(rec, id);
+    phi_str session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
     if (phi_str_equal(session_id, loop->pub.session_id)) return true;
     return phi__recorder_links_spawned_by(
         loop->box, session_id, id,
@@ -168,12 +165,12 @@ static bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, b
 /* The end of a call that ran another agent. */
 static bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     phi__loop_box *child = phi__recorder_links_anywhere(rec, ev->child_loop_id);
-    phi__session_box *to = loop->box, *of;
-    phi_child_ref *refs, *ref;
+    phi__session_box *to = loop->box;
+    phi_child_ref *refs;
     phi_str session_id =
         child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
-    size_t i, n = loop->pub.spawned_count;
-    for (i = 0; i < n; i++)
+    size_t n = loop->pub.spawned_count;
+    for (size_t i = 0; i < n; i++)
         if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
             phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
             return true;
@@ -181,14 +178,15 @@ static bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, co
                                                   n + 1, sizeof *refs);
     if (refs == NULL) return false;
     loop->pub.spawned = refs;
-    ref = &refs[n];
+    phi_child_ref *ref = &refs[n];
     if (!phi__session_keep(to, ev->tool_call_id, &ref->tool_call_id) ||
         !phi__session_keep(to, ev->tool_name, &ref->tool_name) ||
         !phi__session_keep(to, ev->child_loop_id, &ref->child_loop_id) ||
         !phi__session_keep(to, session_id, &ref->child_session_id))
         return false;
     loop->pub.spawned_count++;
-    of = child != NULL ? child->box : phi__recorder_known_session(rec, session_id);
+    phi__session_box *of =
+        child != NULL ? child->box : phi__recorder_known_session(rec, session_id);
     if (of == NULL || of == to) return true;
     return phi__recorder_links_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
 }
@@ -328,19 +326,17 @@ static phi_status phi__recorder_begin(phi_recorder *rec, phi__session_box *box, 
 
 static phi_status phi__recorder_start(phi_recorder *rec, const phi_event *ev, phi_str json) {
     phi_str id = ev->loop->session_id;
-    phi__session_box *box;
-    phi_status status;
     bool made = false;
     if (ev->loop_id.len == 0) return PHI_OK;
     if (id.len == 0) id = phi__session_id_of(ev->loop_id);
-    box = phi__recorder_known_session(rec, id);
+    phi__session_box *box = phi__recorder_known_session(rec, id);
     if (box != NULL && box->pub.rejected) return PHI_OK;
     if (box == NULL) {
         box = phi__recorder_new_session(rec, id, ev->timestamp_ms);
         if (box == NULL) return PHI_NO_MEMORY;
         made = true;
     }
-    status = phi__recorder_begin(rec, box, ev, json);
+    phi_status status = phi__recorder_begin(rec, box, ev, json);
     if (status != PHI_OK && made) phi__recorder_forget(rec, box);
     if (status == PHI_OK) phi__recorder_known_move(rec, box, false);
     return status;
@@ -355,8 +351,7 @@ static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message
 static bool phi__recorder_end(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     phi_loop_record *to = &loop->pub;
     bool rejected = ev->rejection.at != NULL || ev->status == PHI_REJECTED;
-    size_t i;
-    for (i = 0; i < ev->message_count; i++)
+    for (size_t i = 0; i < ev->message_count; i++)
         if (!phi__recorder_config(loop, &ev->messages[i])) return false;
     if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &to->messages) ||
         (ev->rejection.at != NULL &&
@@ -388,7 +383,7 @@ static void phi__recorder_turn_start(phi__loop_box *loop, const phi_event *ev) {
 }
 
 static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
-    const phi_message *message = ev->message, *copy;
+    const phi_message *message = ev->message;
     size_t n = loop->turn.input_count;
     phi_message *input;
     if (message == NULL) return true;
@@ -398,7 +393,7 @@ static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
         return true;
     input = (phi_message *)phi__session_room_for(loop->box, loop->input, n, &loop->input_cap, n + 1,
                                                  sizeof *input);
-    copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
+    const phi_message *copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
     if (input != NULL) loop->turn.input = loop->input = input;
     if (copy == NULL) return false;
     input[n] = *copy;
@@ -409,7 +404,6 @@ static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
 static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns, turn = loop->turn;
-    size_t i;
     if (!loop->in_turn) return true;
     turns = (phi_turn *)phi__session_room_for(loop->box, to->turns, to->turn_count, &loop->turn_cap,
                                               to->turn_count + 1, sizeof *turns);
@@ -421,7 +415,7 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     if (!phi__session_keep_messages(loop->box, ev->messages, ev->message_count, &turn.results))
         return false;
     turn.result_count = ev->message_count;
-    for (i = 0; i < turn.result_count; i++) {
+    for (size_t i = 0; i < turn.result_count; i++) {
         phi_message *result = (phi_message *)(uintptr_t)&turn.results[i];
         result->loop_id = to->loop_id;
         result->turn_index = turn.turn_index;
@@ -448,9 +442,8 @@ static void phi__recorder_request(phi__loop_box *loop) {
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
                                            int64_t at_ms) {
     const phi_loop_record *known = phi__session_get_loop(&box->pub, id);
-    phi__loop_box *loop;
     if (known != NULL) return phi__session_loop_of((phi_loop_record *)(uintptr_t)known);
-    loop = phi__session_loop(box);
+    phi__loop_box *loop = phi__session_loop(box);
     if (loop == NULL || !phi__map_room(&rec->loops) ||
         !phi__session_keep(box, id, &loop->pub.loop_id))
         return NULL;
@@ -466,12 +459,12 @@ static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *
 static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const phi_event *ev) {
     const phi_parallel *p = ev->parallel;
     phi_str *ids;
-    size_t i, n = p->loop_count;
+    size_t n = p->loop_count;
     if (n == 0 || phi__mul(n, sizeof *ids) == SIZE_MAX) return n == 0;
     ids = (phi_str *)phi__arena_zero(&box->arena, n * sizeof *ids);
-    for (i = 0; ids != NULL && i < n; i++)
+    for (size_t i = 0; ids != NULL && i < n; i++)
         if (!phi__session_keep(box, p->loop_ids[i], &ids[i])) return false;
-    for (i = 0; ids != NULL && i < n; i++) {
+    for (size_t i = 0; ids != NULL && i < n; i++) {
         phi_loop_group *group = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *group);
         phi__loop_box *loop =
             group != NULL ? phi__recorder_branch(rec, box, ids[i], ev->timestamp_ms) : NULL;
@@ -483,27 +476,15 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
     return ids != NULL;
 }
 
-static phi_status phi__recorder_parallel(phi_recorder *rec, const phi_event *ev) {
-    phi__session_box *box = phi__recorder_known_session(rec, ev->parallel->session_id);
-    if (ev->parallel->session_id.len == 0 || ev->parallel->loop_count == 0) return PHI_OK;
-    if (box != NULL && box->pub.rejected) return PHI_OK;
-    if (box == NULL)
-        box = phi__recorder_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
-    if (box == NULL) return PHI_NO_MEMORY;
-    phi__recorder_known_move(rec, box, false);
-    return phi__recorder_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
-}
-
 static phi_status phi__recorder_selected(phi_recorder *rec, const phi_event *ev) {
     const phi_parallel *p = ev->parallel;
     phi__loop_box *winner =
         p->selected_loop_id.len > 0 ? phi__recorder_links_anywhere(rec, p->selected_loop_id) : NULL;
     phi_loop_group *of = winner != NULL ? winner->pub.group : NULL;
     phi_str id = {NULL, 0};
-    size_t i;
     if (of == NULL) return PHI_OK;
     if (!phi__session_keep(winner->box, p->selected_loop_id, &id)) return PHI_NO_MEMORY;
-    for (i = 0; i < of->loop_count; i++) {
+    for (size_t i = 0; i < of->loop_count; i++) {
         const phi_loop_record *loop = phi__session_get_loop(&winner->box->pub, of->loop_ids[i]);
         if (loop == NULL || loop->group == NULL) continue;
         loop->group->selected_loop_id = id;
@@ -553,14 +534,21 @@ static phi_status phi__recorder_late(phi_recorder *rec, const phi_event *ev) {
 
 /* `ev` was read from `json`; kind 0: of a type that is not known. */
 static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
-    phi__loop_box *loop;
-    uint64_t sequence;
     if (ev->kind == PHI_EV_AGENT_START) return phi__recorder_start(rec, ev, json);
-    if (ev->kind == PHI_EV_PARALLEL_START) return phi__recorder_parallel(rec, ev);
+    if (ev->kind == PHI_EV_PARALLEL_START) {
+        phi__session_box *box = phi__recorder_known_session(rec, ev->parallel->session_id);
+        if (ev->parallel->session_id.len == 0 || ev->parallel->loop_count == 0) return PHI_OK;
+        if (box != NULL && box->pub.rejected) return PHI_OK;
+        if (box == NULL)
+            box = phi__recorder_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
+        if (box == NULL) return PHI_NO_MEMORY;
+        phi__recorder_known_move(rec, box, false);
+        return phi__recorder_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
+    }
     if (ev->kind == PHI_EV_PARALLEL_END) return phi__recorder_selected(rec, ev);
-    loop = phi__recorder_known_running(rec, ev->loop_id);
+    phi__loop_box *loop = phi__recorder_known_running(rec, ev->loop_id);
     if (loop == NULL) return phi__recorder_late(rec, ev);
-    sequence = loop->sequence++;
+    uint64_t sequence = loop->sequence++;
     if (!phi__recorder_wanted(rec, ev->kind)) return PHI_OK;
     if (!phi__recorder_keep_event(loop, sequence, json)) return PHI_NO_MEMORY;
     if (phi__recorder_apply(rec, loop, ev)) return PHI_OK;
@@ -595,7 +583,6 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
 
 PHI_API void phi_recorder_free(phi_recorder *recorder) {
     phi__session_box *box;
-    phi_memory memory;
     if (recorder == NULL || recorder->busy) return;
     while ((box = phi__recorder_known_each(recorder, NULL)) != NULL) {
         phi__recorder_known_take(recorder, box);
@@ -603,7 +590,7 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     }
     phi_arena_free(&recorder->scratch);
     phi__map_free(&recorder->loops);
-    memory = recorder->memory; /* the recorder is in it */
+    phi_memory memory = recorder->memory; /* the recorder is in it */
     phi__free(&memory, recorder, sizeof *recorder);
 }
 
@@ -620,13 +607,12 @@ static bool phi__recorder_passes(phi_recorder *rec, const phi_event *ev) {
 
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event) {
     phi_event read;
-    phi_status status;
     phi_str json;
     if (recorder == NULL || event == NULL) return PHI_BAD_ARG;
     if (recorder->busy) return PHI_MISUSE;
     if (!phi__recorder_passes(recorder, event)) return PHI_OK;
     phi__arena_rewind(&recorder->scratch);
-    status = phi_event_to_json(event, &recorder->scratch, &json);
+    phi_status status = phi_event_to_json(event, &recorder->scratch, &json);
     if (status == PHI_OK) status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
     if (status != PHI_OK) return phi__recorder_lost(recorder, event, status);
     return phi__recorder_event(recorder, &read, json);
@@ -644,11 +630,10 @@ static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own
 }
 
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session) {
-    phi__session_box *box;
     if (recorder == NULL || session == NULL) return PHI_BAD_ARG;
     if (recorder->busy || phi__recorder_known_session(recorder, session->session_id) != NULL)
         return PHI_MISUSE;
-    box = phi__session_of(session);
+    phi__session_box *box = phi__session_of(session);
     box->decided = true;
     phi__recorder_own(recorder, box, true);
     phi__recorder_known_put(recorder, box, true);
@@ -657,11 +642,10 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
 
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms) {
-    phi__session_box *box;
     if (recorder == NULL || session_id.len == 0) return PHI_BAD_ARG;
     if (recorder->busy || phi__recorder_known_session(recorder, session_id) != NULL)
         return PHI_MISUSE;
-    box = phi__recorder_new_session(recorder, session_id, at_ms);
+    phi__session_box *box = phi__recorder_new_session(recorder, session_id, at_ms);
     if (box == NULL) return PHI_NO_MEMORY;
     if (!phi__session_keep(box, agent_id, &box->pub.agent_id)) {
         phi__recorder_forget(recorder, box);
@@ -678,9 +662,9 @@ static bool phi__recorder_waits(const phi__session_box *box) {
 }
 
 static size_t phi__recorder_checkpoint(phi_recorder *recorder) {
-    phi__link *link, *next;
+    phi__link *next;
     size_t n = 0;
-    for (link = recorder->open.first; link != NULL; link = next) {
+    for (phi__link *link = recorder->open.first; link != NULL; link = next) {
         phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
         next = link->next;
         if (box->open > 0 || phi__recorder_waits(box)) continue;
@@ -707,9 +691,8 @@ PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which) {
 }
 
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
-    phi__session_box *box;
     if (recorder == NULL || recorder->busy || recorder->completed.first == NULL) return NULL;
-    box = PHI__OWNER(recorder->completed.first, phi__session_box, link);
+    phi__session_box *box = PHI__OWNER(recorder->completed.first, phi__session_box, link);
     phi__recorder_known_take(recorder, box);
     phi__recorder_own(recorder, box, false);
     return &box->pub;

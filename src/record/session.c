@@ -23,9 +23,8 @@ PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t coun
                                     size_t need, size_t size) {
     size_t more = *cap > SIZE_MAX / 2 ? SIZE_MAX : phi__max(phi__max(*cap * 2, need), 2);
     size_t bytes = phi__mul(more, size);
-    char *now;
     if (need <= *cap) return at;
-    now = bytes == SIZE_MAX ? NULL : (char *)phi__arena_zero(&box->arena, bytes);
+    char *now = bytes == SIZE_MAX ? NULL : (char *)phi__arena_zero(&box->arena, bytes);
     if (now == NULL) return NULL;
     if (count > 0) memcpy(now, at, count * size);
     *cap = more;
@@ -56,13 +55,12 @@ PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out) {
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
                                         size_t count, const phi_message **out) {
     phi_message *copies;
-    size_t i;
     *out = NULL;
     if (count == 0) return true;
     if (phi__mul(count, sizeof *copies) == SIZE_MAX) return false;
     copies = (phi_message *)phi_arena_alloc(&box->arena, count * sizeof *copies);
     if (copies == NULL) return false;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!phi__message_copy(&messages[i], &box->arena, &copies[i])) return false;
     *out = copies;
     return true;
@@ -70,15 +68,12 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop) {
     phi_str above = loop->pub.parent_loop_id;
-    phi_loop_record *parent;
-    phi__loop_box *of;
     phi_str *children;
-    size_t i;
     if (above.len == 0 || phi_str_equal(above, loop->pub.loop_id)) return true;
-    parent = (phi_loop_record *)(uintptr_t)phi__session_get_loop(&box->pub, above);
+    phi_loop_record *parent = (phi_loop_record *)(uintptr_t)phi__session_get_loop(&box->pub, above);
     if (parent == NULL) return true;
-    of = phi__session_loop_of(parent);
-    for (i = 0; i < parent->child_count; i++)
+    phi__loop_box *of = phi__session_loop_of(parent);
+    for (size_t i = 0; i < parent->child_count; i++)
         if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
     children =
         (phi_str *)phi__session_room_for(box, parent->children, parent->child_count, &of->child_cap,
@@ -161,12 +156,10 @@ PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session,
 /* ---- public ---- */
 
 PHI_API void phi_session_free(phi_session *session) {
-    phi__session_box *box;
-    phi_memory memory;
     if (session == NULL) return;
-    box = phi__session_of(session);
+    phi__session_box *box = phi__session_of(session);
     phi_arena_free(&box->arena);
-    memory = box->memory; /* the box is in it */
+    phi_memory memory = box->memory; /* the box is in it */
     phi__free(&memory, box, sizeof *box);
 }
 
@@ -178,8 +171,8 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
 
 static size_t phi__session_roots(const phi_session *session, const phi_loop_record **out,
                                  size_t cap) {
-    size_t i, n = 0;
-    for (i = 0; i < session->loop_count; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
         if (parent.len == 0 || phi__session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
@@ -197,8 +190,8 @@ static size_t phi__session_itself(const phi_session *session, phi_str loop_id,
 
 static size_t phi__session_children(const phi_session *session, phi_str loop_id,
                                     const phi_loop_record **out, size_t cap) {
-    size_t i, n = 0;
-    for (i = 0; loop_id.len > 0 && i < session->loop_count; i++)
+    size_t n = 0;
+    for (size_t i = 0; loop_id.len > 0 && i < session->loop_count; i++)
         if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
             phi__session_put(out, cap, &n, session->loops[i]);
     return n;
@@ -207,8 +200,8 @@ static size_t phi__session_children(const phi_session *session, phi_str loop_id,
 static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
                                     const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi__session_get_loop(session, loop_id);
-    size_t i, n = 0;
-    for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
+    size_t n = 0;
+    for (size_t i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
         const phi_loop_record *one = phi__session_get_loop(session, loop->group->loop_ids[i]);
         if (one != NULL) phi__session_put(out, cap, &n, one);
     }

@@ -54,9 +54,9 @@ static bool phi__session_pruned_is_prune(phi_str json) {
 
 static bool phi__session_pruned_any(const phi__session_context_way *way, size_t *messages) {
     bool any = false;
-    size_t i, j;
+    size_t j;
     *messages = 0;
-    for (i = 0; i < way->all; i++) {
+    for (size_t i = 0; i < way->all; i++) {
         *messages = phi__add(*messages, way->loops[i]->message_count);
         for (j = 0; j < way->loops[i]->event_count && !any; j++)
             any = phi__session_pruned_is_prune(way->loops[i]->events[j].json);
@@ -75,7 +75,7 @@ static phi__session_pruned_time *phi__session_pruned_at(phi__session_pruned *p, 
 
 static bool phi__session_pruned_begin(phi__session_pruned *p, phi__session_context_way *way,
                                       size_t messages) {
-    size_t slots = 16, at = 0, i;
+    size_t slots = 16, at = 0;
     phi__session_mark *marks;
     while (slots / 2 < messages && slots < SIZE_MAX / 4) slots *= 2;
     marks = (phi__session_mark *)phi__arena_zero(p->scratch, phi__mul(messages, sizeof *marks));
@@ -88,15 +88,16 @@ static bool phi__session_pruned_begin(phi__session_pruned *p, phi__session_conte
     if (marks == NULL || way->marks == NULL || p->said == NULL || p->times == NULL) return false;
     p->time_mask = slots - 1;
     p->way = way;
-    for (i = way->all; i-- > 0; at += way->loops[i]->message_count) way->marks[i] = marks + at;
+    for (size_t i = way->all; i-- > 0; at += way->loops[i]->message_count)
+        way->marks[i] = marks + at;
     return true;
 }
 
 /* The answers and results of the way, the oldest first. False: no memory. */
 static bool phi__session_pruned_list(phi__session_pruned *p) {
     phi_memory *memory = p->scratch->memory;
-    size_t i, j, *callers;
-    for (i = p->way->all; i-- > 0;)
+    size_t j;
+    for (size_t i = p->way->all; i-- > 0;)
         for (j = 0; j < p->way->loops[i]->message_count; j++) {
             const phi_message *message = &p->way->loops[i]->messages[j];
             phi__session_pruned_said *said = &p->said[p->count];
@@ -107,24 +108,12 @@ static bool phi__session_pruned_list(phi__session_pruned *p) {
             said->mark = &p->way->marks[i][j];
             said->loop = i;
         }
-    callers = phi__groups_find(memory, p->said, sizeof *p->said, p->count);
+    size_t *callers = phi__groups_find(memory, p->said, sizeof *p->said, p->count);
     if (callers == NULL) return false;
-    for (i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count; i++)
         if (callers[i] != SIZE_MAX) p->said[i].answer = callers[i] + 1;
     phi__groups_free(memory, p->count, callers);
     return true;
-}
-
-static void phi__session_pruned_index(phi__session_pruned *p) {
-    size_t i;
-    for (i = p->count; i-- > 0;) {
-        phi__session_pruned_time *time =
-            phi__session_pruned_at(p, p->said[i].message->timestamp_ms);
-        p->said[i].next = time->first;
-        time->used = true;
-        time->at_ms = p->said[i].message->timestamp_ms;
-        time->first = i + 1;
-    }
 }
 
 /* ---- the events ---- */
@@ -142,10 +131,10 @@ static size_t phi__session_pruned_take(phi__session_pruned *p, int64_t at_ms, si
 static phi_status phi__session_pruned_apply(phi__session_pruned *p, size_t loop, phi_str json) {
     phi_event event;
     phi_status status = phi_event_from_json(json, p->scratch, &event, NULL);
-    size_t i, first = SIZE_MAX;
+    size_t first = SIZE_MAX;
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || event.pruned == NULL) return PHI_OK;
-    for (i = 0; i < event.pruned->timestamp_count; i++)
+    for (size_t i = 0; i < event.pruned->timestamp_count; i++)
         first = phi__min(first, phi__session_pruned_take(p, event.pruned->timestamps[i], loop));
     if (first == SIZE_MAX || event.pruned->memo.len == 0) return PHI_OK;
     p->said[first].mark->memo =
@@ -153,34 +142,35 @@ static phi_status phi__session_pruned_apply(phi__session_pruned *p, size_t loop,
     return p->said[first].mark->memo != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* If one message of a group is gone, all are. */
-static void phi__session_pruned_join(phi__session_pruned *p) {
-    size_t i;
-    for (i = 0; i < p->count; i++)
-        if (p->said[i].answer > 0 && p->said[i].mark->gone)
-            p->said[p->said[i].answer - 1].mark->gone = true;
-    for (i = 0; i < p->count; i++)
-        if (p->said[i].answer > 0 && p->said[p->said[i].answer - 1].mark->gone)
-            p->said[i].mark->gone = true;
-}
-
 PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_arena *scratch,
                                             phi_arena *kept) {
-    phi__session_pruned p;
     phi_status status = PHI_OK;
-    size_t messages, i, j;
+    size_t messages, j;
     if (!phi__session_pruned_any(way, &messages) || messages == 0) return PHI_OK;
-    memset(&p, 0, sizeof p);
+    phi__session_pruned p = PHI_ZERO;
     p.scratch = scratch;
     p.kept = kept;
     if (!phi__session_pruned_begin(&p, way, messages)) return PHI_NO_MEMORY;
     if (!phi__session_pruned_list(&p)) return PHI_NO_MEMORY;
-    phi__session_pruned_index(&p);
-    for (i = way->all; i-- > 0 && status == PHI_OK;)
+    for (size_t i = p.count; i-- > 0;) {
+        phi__session_pruned_time *time =
+            phi__session_pruned_at(&p, p.said[i].message->timestamp_ms);
+        p.said[i].next = time->first;
+        time->used = true;
+        time->at_ms = p.said[i].message->timestamp_ms;
+        time->first = i + 1;
+    }
+    for (size_t i = way->all; i-- > 0 && status == PHI_OK;)
         for (j = 0; j < way->loops[i]->event_count && status == PHI_OK; j++)
             if (phi__session_pruned_is_prune(way->loops[i]->events[j].json))
                 status = phi__session_pruned_apply(&p, i, way->loops[i]->events[j].json);
-    phi__session_pruned_join(&p);
+    /* If one message of a group is gone, all are. */
+    for (size_t i = 0; i < p.count; i++)
+        if (p.said[i].answer > 0 && p.said[i].mark->gone)
+            p.said[p.said[i].answer - 1].mark->gone = true;
+    for (size_t i = 0; i < p.count; i++)
+        if (p.said[i].answer > 0 && p.said[p.said[i].answer - 1].mark->gone)
+            p.said[i].mark->gone = true;
     return status;
 }
 
@@ -214,8 +204,8 @@ static size_t phi__session_context_turn_at(const phi_message *messages, size_t c
 }
 
 static size_t phi__session_context_turn_count(const phi_message *messages, size_t count) {
-    size_t i, n = 0;
-    for (i = 0; i < count; i++)
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
         n += i == 0 || !phi__session_context_same_turn(&messages[i - 1], &messages[i]);
     return n;
 }
@@ -261,26 +251,9 @@ static size_t phi__session_context_last(const phi_session *session) {
 static uint64_t phi__session_context_tokens(const phi__session_context_way *way,
                                             const phi_loop_record *loop) {
     uint64_t sum = 0;
-    size_t i;
-    for (i = 0; i < loop->message_count; i++)
+    for (size_t i = 0; i < loop->message_count; i++)
         sum += phi_tokens_of_message(way->counter, &loop->messages[i]);
     return sum;
-}
-
-/* Cuts off the loops beyond the scope. */
-static void phi__session_context_scope(phi__session_context_way *way) {
-    uint64_t tokens = 0;
-    size_t i;
-    for (i = 1; i < way->count; i++) {
-        if (way->config.scope == PHI_COMPACTION_RUNS) {
-            if (i > phi__compact_scope_runs(&way->config)) break;
-            continue;
-        }
-        tokens += phi__session_context_tokens(way, way->loops[i]);
-        if (tokens > way->config.scope_tokens) break;
-    }
-    way->all = way->count;
-    way->count = phi__min(way->count, i);
 }
 
 PHI__FN void phi__session_context_begin(phi__session_context_way *way,
@@ -307,7 +280,19 @@ PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi
         if (way->count == 0 || phi__session_context_counts(session->loops[at]))
             way->loops[way->count++] = session->loops[at];
     }
-    phi__session_context_scope(way);
+    /* Cuts off the loops beyond the scope. */
+    uint64_t tokens = 0;
+    size_t i;
+    for (i = 1; i < way->count; i++) {
+        if (way->config.scope == PHI_COMPACTION_RUNS) {
+            if (i > phi__compact_scope_runs(&way->config)) break;
+            continue;
+        }
+        tokens += phi__session_context_tokens(way, way->loops[i]);
+        if (tokens > way->config.scope_tokens) break;
+    }
+    way->all = way->count;
+    way->count = phi__min(way->count, i);
     return phi__session_pruned_find(way, scratch, kept);
 }
 
@@ -319,9 +304,8 @@ static bool phi__session_context_gone(const phi__session_context_way *way, size_
 /* True if the section has these messages, in their order, with other texts at most. */
 static bool phi__session_context_one_by_one(const phi_message *messages, size_t count,
                                             const phi_block_section *section) {
-    size_t i;
     if (section->message_count != count) return false;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (messages[i].role != section->messages[i].role ||
             !phi__groups_same_ids(&messages[i], &section->messages[i]))
             return false;
@@ -350,9 +334,8 @@ static void phi__session_context_put_shown(phi__session_context_list *list,
                                            size_t first, const phi_message *messages,
                                            size_t count) {
     const phi__session_mark *marks = way->marks != NULL ? way->marks[i] + first : NULL;
-    size_t at;
     if (marks == NULL) phi__session_context_put(list, messages, count);
-    for (at = 0; at < count && marks != NULL; at++)
+    for (size_t at = 0; at < count && marks != NULL; at++)
         if (!marks[at].gone)
             phi__session_context_put(list, &messages[at], 1);
         else if (marks[at].memo != NULL)
@@ -385,8 +368,7 @@ static void phi__session_context_before_it(uint64_t *end, const phi_block_sectio
 }
 
 static phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block) {
-    phi__session_context_cuts cuts;
-    memset(&cuts, 0, sizeof cuts);
+    phi__session_context_cuts cuts = PHI_ZERO;
     if (block->keep_first.present) cuts.first = block->keep_first.from;
     phi__session_context_after(&cuts.first_end, &block->keep_first);
     phi__session_context_before_it(&cuts.first_end, &block->keep_compacted);
@@ -400,36 +382,29 @@ static phi__session_context_cuts phi__session_context_cut(const phi_compaction_b
     return cuts;
 }
 
-/* A section with the loop's own messages may be older than a prune. */
-static void phi__session_context_put_recent(phi__session_context_list *list,
-                                            const phi__session_context_way *way,
-                                            const phi__session_context_cuts *cuts) {
-    const phi_loop_record *loop = way->loops[0];
-    const phi_block_section *section = &loop->block->keep_recent;
-    const phi_message *m = loop->messages;
-    size_t from = phi__session_context_turn_at(m, loop->message_count, cuts->recent);
-    size_t end = phi__session_context_turn_at(m, loop->message_count, cuts->end);
-    if (section->present && from < end &&
-        phi__session_context_one_by_one(m + from, end - from, section))
-        phi__session_context_put_shown(list, way, 0, from, section->messages, end - from);
-    else
-        phi__session_context_put_section(list, section);
-}
-
 static void phi__session_context_put_current(phi__session_context_list *list,
                                              const phi__session_context_way *way) {
     const phi_compaction_block *block = way->loops[0]->block;
     phi__session_context_cuts cuts = phi__session_context_cut(block);
     phi__session_context_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__session_context_put_section(list, &block->keep_compacted);
-    phi__session_context_put_recent(list, way, &cuts);
+    /* A section with the loop's own messages may be older than a prune. */
+    const phi_loop_record *loop = way->loops[0];
+    const phi_block_section *section = &loop->block->keep_recent;
+    const phi_message *m = loop->messages;
+    size_t from = phi__session_context_turn_at(m, loop->message_count, cuts.recent);
+    size_t end = phi__session_context_turn_at(m, loop->message_count, cuts.end);
+    if (section->present && from < end &&
+        phi__session_context_one_by_one(m + from, end - from, section))
+        phi__session_context_put_shown(list, way, 0, from, section->messages, end - from);
+    else
+        phi__session_context_put_section(list, section);
     phi__session_context_put_turns(list, way, 0, cuts.end, UINT64_MAX);
 }
 
 static void phi__session_context_put_all(phi__session_context_list *list,
                                          const phi__session_context_way *way) {
-    size_t i;
-    for (i = way->count; i-- > 0;) {
+    for (size_t i = way->count; i-- > 0;) {
         const phi_loop_record *loop = way->loops[i];
         if (loop->block == NULL)
             phi__session_context_put_shown(list, way, i, 0, loop->messages, loop->message_count);
@@ -478,9 +453,9 @@ static phi_status phi__session_context_sum_up(const phi__session_context_job *jo
     phi_view_item *items =
         (phi_view_item *)phi__arena_zero(scratch, phi__mul(count + 1, sizeof *items));
     const phi_message *now = phi__compact_say(PHI__LIT("."), scratch);
-    size_t i, turn = 0;
+    size_t turn = 0;
     if (copies == NULL || items == NULL || now == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i <= count; i++) {
+    for (size_t i = 0; i <= count; i++) {
         copies[i] = i < count ? messages[i] : *now;
         if (i > 0 && i < count && !phi__session_context_same_turn(&messages[i - 1], &messages[i]))
             turn++;
@@ -499,14 +474,13 @@ static phi_status phi__session_context_compacted(const phi__session_context_job 
                                                  phi_block_section *out) {
     phi_rewrite plan;
     phi_status status = phi__session_context_sum_up(job, messages, count, &plan);
-    size_t i;
     if (status != PHI_OK) return status;
     out->present = true;
     if (plan.span_count > 0) {
         count = plan.spans[0].message_count;
         messages = plan.spans[0].messages;
     }
-    for (i = 0; plan.span_count > 0 && i < count; i++) {
+    for (size_t i = 0; plan.span_count > 0 && i < count; i++) {
         phi_message *made = (phi_message *)(uintptr_t)&messages[i]; /* in the scratch arena */
         made->loop_id.len = 0;
         made->turn_index = 0;
@@ -520,9 +494,8 @@ static phi_status phi__session_context_recent(const phi__session_context_job *jo
                                               const phi_message *messages, size_t count,
                                               phi_block_section *out) {
     phi_message *list = (phi_message *)phi_arena_alloc(job->scratch, phi__mul(count, sizeof *list));
-    size_t i;
     if (list == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi_message *now = &messages[i];
         if (now->role == PHI_ROLE_TOOL_RESULT)
             now = phi__compact_cut(now, job->way->config.tool_output_max_lines,
@@ -578,7 +551,6 @@ static phi_status phi__session_context_make(const phi__session_context_job *job,
     phi__session_context_list shown;
     size_t turns = phi__session_context_turn_count(messages, loop->message_count), first = 0,
            recent = turns;
-    size_t from, to;
     phi_status status = PHI_OK;
     if (i == 0) {
         first = phi__min(config->keep_first_turns, turns);
@@ -586,8 +558,8 @@ static phi_status phi__session_context_make(const phi__session_context_job *job,
         recent = turns - phi__min(config->keep_recent_turns, turns - first);
         recent = phi__session_context_whole(loop, first, recent);
     }
-    from = phi__session_context_turn_at(messages, loop->message_count, first);
-    to = phi__session_context_turn_at(messages, loop->message_count, recent);
+    size_t from = phi__session_context_turn_at(messages, loop->message_count, first);
+    size_t to = phi__session_context_turn_at(messages, loop->message_count, recent);
     if (first > 0) phi__session_context_ends(&out->keep_first, 0, first);
     if (first < recent) {
         phi__session_context_ends(&out->keep_compacted, first, recent);
@@ -620,7 +592,7 @@ static phi_status phi__session_context_take(const phi__session_context_job *job,
                                             const phi_loop_record *loop, const char *name,
                                             phi_block_section *section, bool has_messages) {
     const phi_message *given = section->messages;
-    size_t i, block;
+    size_t block;
     if (!section->present || !has_messages) section->message_count = 0;
     if (section->message_count == 0) section->messages = NULL;
     if (!section->present) return PHI_OK;
@@ -628,7 +600,7 @@ static phi_status phi__session_context_take(const phi__session_context_job *job,
         return phi__session_context_refuse(job, loop, name, "its first turn is behind its last");
     if (section->message_count > 0 && given == NULL)
         return phi__session_context_refuse(job, loop, name, "messages is missing");
-    for (i = 0; i < section->message_count; i++) {
+    for (size_t i = 0; i < section->message_count; i++) {
         const char *fault = phi__check_message(&given[i], &block);
         if (fault != NULL) return phi__session_context_refuse(job, loop, name, fault);
     }
@@ -640,17 +612,15 @@ static phi_status phi__session_context_take(const phi__session_context_job *job,
 static phi_status phi__session_context_by_host(const phi__session_context_job *job,
                                                const phi_loop_record *loop, bool is_current,
                                                phi_compaction_block *block) {
-    phi_block_request request;
     phi_compaction_block given = *block;
-    phi_status status;
     if (job->desc->block_fn == NULL) return PHI_OK;
-    memset(&request, 0, sizeof request);
+    phi_block_request request = PHI_ZERO;
     request.session = &job->box->pub;
     request.loop = loop;
     request.is_current = is_current;
     request.config = &job->way->config;
     request.arena = job->scratch;
-    status = job->desc->block_fn(job->desc->user_data, &request, &given);
+    phi_status status = job->desc->block_fn(job->desc->user_data, &request, &given);
     if (status != PHI_OK) {
         (void)phi__session_context_refuse(job, loop, "the strategy failed",
                                           phi_status_text(status));
@@ -674,8 +644,7 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
     phi_compaction_block **blocks = (phi_compaction_block **)phi__arena_zero(
         job->scratch, phi__mul(phi__max(way->count, 1), sizeof *blocks));
     phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
-    size_t i;
-    for (i = 0; i < way->count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < way->count && status == PHI_OK; i++) {
         phi_loop_record *loop = way->loops[i];
         if (loop->message_count == 0 || (i > 0 && loop->block != NULL)) continue;
         blocks[i] = (phi_compaction_block *)phi__arena_zero(&job->box->arena, sizeof **blocks);
@@ -684,7 +653,7 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
         status = phi__session_context_make(job, i, blocks[i]);
         if (status == PHI_OK) status = phi__session_context_by_host(job, loop, i == 0, blocks[i]);
     }
-    for (i = 0; i < way->count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < way->count && status == PHI_OK; i++) {
         if (blocks[i] == NULL) continue;
         way->loops[i]->block = blocks[i];
         ++*made;
@@ -695,14 +664,11 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
 PHI__FN phi_status phi__session_context_compact(phi_session *session,
                                                 const phi_session_compact_desc *desc, size_t *made,
                                                 char *words, size_t words_size) {
-    phi_session_compact_desc none;
     phi__session_context_way way;
-    phi__session_context_job job;
     phi_arena scratch;
-    phi_status status;
     size_t n = 0;
-    memset(&none, 0, sizeof none);
-    memset(&job, 0, sizeof job);
+    phi_session_compact_desc none = PHI_ZERO;
+    phi__session_context_job job = PHI_ZERO;
     job.desc = desc != NULL ? desc : &none;
     job.box = phi__session_of(session);
     job.way = &way;
@@ -711,8 +677,8 @@ PHI__FN phi_status phi__session_context_compact(phi_session *session,
     job.words_size = words_size;
     phi__session_context_begin(&way, job.desc->config, job.desc->counter);
     phi_arena_init(&scratch, &job.box->memory, 0);
-    status = phi__session_context_find_way(session, job.desc->loop_id, job.desc->flags, &scratch,
-                                           &scratch, &way);
+    phi_status status = phi__session_context_find_way(session, job.desc->loop_id, job.desc->flags,
+                                                      &scratch, &scratch, &way);
     if (status == PHI_OK) status = phi__session_context_make_all(&job, &n);
     phi_arena_free(&scratch);
     if (made != NULL) *made = n;
@@ -756,14 +722,14 @@ static size_t phi__session_import_said(phi__session_import *s, const phi_message
                                        size_t count) {
     const phi_message *from = *messages;
     phi_message *said;
-    size_t i, n = 0;
-    for (i = 0; i < count; i++) n += phi__session_import_says(&from[i]);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) n += phi__session_import_says(&from[i]);
     if (n == count) return n;
     said = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
     if (said == NULL) s->no_memory = true;
     *messages = said;
     if (said == NULL) return 0;
-    for (i = n = 0; i < count; i++)
+    for (size_t i = n = 0; i < count; i++)
         if (phi__session_import_says(&from[i])) said[n++] = from[i];
     return n;
 }
@@ -794,9 +760,8 @@ static bool phi__session_import_same_block(const phi_content *a, const phi_conte
 }
 
 static bool phi__session_import_same(const phi_message *a, const phi_message *b) {
-    size_t i;
     if (a->content_count != b->content_count) return false;
-    for (i = 0; i < a->content_count; i++)
+    for (size_t i = 0; i < a->content_count; i++)
         if (!phi__session_import_same_block(&a->content[i], &b->content[i])) return false;
     return true;
 }
@@ -804,14 +769,13 @@ static bool phi__session_import_same(const phi_message *a, const phi_message *b)
 /* Replaces only cut results. */
 static void phi__session_import_recent(phi__session_import *s, size_t start, size_t from,
                                        size_t end, const phi_block_section *section) {
-    size_t i;
     if (from >= end || !phi__session_context_one_by_one(s->messages + from, end - from, section)) {
         phi__session_import_span(s, from, end, section);
         if (from < end)
             s->spans[s->span_count - 1].summary = s->spans[s->span_count - 1].lines = false;
         return;
     }
-    for (i = from; i < end; i++) {
+    for (size_t i = from; i < end; i++) {
         phi_span *span = &s->spans[s->span_count];
         if (phi__session_context_gone(&s->way, 0, i - start) ||
             phi__session_import_same(&s->messages[i], &section->messages[i - from]))
@@ -842,39 +806,25 @@ static void phi__session_import_current(phi__session_import *s, const phi_loop_r
 
 static phi_status phi__session_import_gather(phi__session_import *s) {
     const phi__session_context_way *way = &s->way;
-    size_t i, n = 0, most;
-    for (i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
+    size_t n = 0;
+    for (size_t i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
     if (n == 0) return PHI_OK;
-    most = phi__add(n, phi__mul(way->all, 2)); /* each message, and two more sections a loop */
+    size_t most =
+        phi__add(n, phi__mul(way->all, 2)); /* each message, and two more sections a loop */
     s->messages = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(n, sizeof *s->messages));
     s->spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->spans));
     if (s->messages == NULL || s->spans == NULL) return PHI_NO_MEMORY;
-    for (i = way->all; i-- > 0; s->count += n) {
+    for (size_t i = way->all; i-- > 0; s->count += n) {
         n = way->loops[i]->message_count;
         if (n > 0) memcpy(s->messages + s->count, way->loops[i]->messages, n * sizeof *s->messages);
     }
     return PHI_OK;
 }
 
-static void phi__session_import_plan(phi__session_import *s) {
-    const phi__session_context_way *way = &s->way;
-    size_t i, start = 0, n;
-    for (i = way->all; i-- > 0; start += n) {
-        const phi_loop_record *loop = way->loops[i];
-        n = loop->message_count;
-        if (i >= way->count)
-            phi__session_import_span(s, start, start + n, NULL);
-        else if (loop->block != NULL && i > 0)
-            phi__session_import_span(s, start, start + n, &loop->block->keep_compacted);
-        else if (loop->block != NULL)
-            phi__session_import_current(s, loop, start);
-    }
-}
-
 static phi_status phi__session_import_fit(const phi__session_import *s, const phi_message *messages,
                                           size_t count) {
-    size_t i, block;
-    for (i = 0; i < count; i++) {
+    size_t block;
+    for (size_t i = 0; i < count; i++) {
         const char *fault = phi__check_message(&messages[i], &block);
         if (fault == NULL) continue;
         if (s->words != NULL && s->words_size > 0)
@@ -895,12 +845,10 @@ static uint64_t phi__session_import_hash(phi_str loop_id) {
 static bool phi__session_import_named(const phi__session_import *s, phi_memory *memory,
                                       phi__hashes *named) {
     const phi_message *before = NULL;
-    size_t i;
-    for (i = 0; i < s->count; before = &s->messages[i++]) {
+    for (size_t i = 0; i < s->count; before = &s->messages[i++]) {
         phi_str id = s->messages[i].loop_id;
-        uint64_t hash;
         if (id.len == 0 || (before != NULL && phi_str_equal(before->loop_id, id))) continue;
-        hash = phi__session_import_hash(id);
+        uint64_t hash = phi__session_import_hash(id);
         if (phi__hashes_has(named, hash)) continue;
         if (!phi__hashes_room(memory, named, 1)) return false;
         phi__hashes_add(named, hash);
@@ -908,38 +856,31 @@ static bool phi__session_import_named(const phi__session_import *s, phi_memory *
     return true;
 }
 
-static bool phi__session_import_note(const phi_loop_record *loop, phi_thread *thread) {
-    phi_loop_info info;
-    phi_status status = PHI_OK;
-    memset(&info, 0, sizeof info);
-    info.loop_id = loop->loop_id;
-    info.session_id = loop->session_id;
-    info.agent_id = loop->agent_id;
-    info.parent_loop_id = loop->parent_loop_id;
-    info.continuation = loop->continuation;
-    info.tag = loop->tag;
-    info.metadata = loop->metadata;
-    if (loop->status == PHI_LOOP_REJECTED) status = PHI_REJECTED;
-    if (loop->status != PHI_LOOP_REJECTED && loop->status != PHI_LOOP_COMPLETED)
-        status = PHI_CANCELLED;
-    return phi__append_note_run(thread, &info, loop->started_ms,
-                                loop->has_ended ? loop->ended_ms : loop->started_ms, status);
-}
-
 static phi_status phi__session_import_runs(const phi__session_import *s) {
     phi_memory *memory = s->scratch.memory;
-    phi__hashes named;
-    size_t i;
-    bool done;
-    memset(&named, 0, sizeof named);
-    done = phi__session_import_named(s, memory, &named);
-    for (i = 0; done && i < s->session->loop_count; i++) {
+    phi__hashes named = PHI_ZERO;
+    bool done = phi__session_import_named(s, memory, &named);
+    for (size_t i = 0; done && i < s->session->loop_count; i++) {
         const phi_loop_record *loop = s->session->loops[i];
         if (loop->loop_id.len == 0 ||
             phi__hashes_has(&named, phi__session_import_hash(loop->loop_id)) ||
             phi__loops_has(s->thread, loop->loop_id))
             continue;
-        done = phi__session_import_note(loop, s->thread);
+        phi_thread *thread = s->thread;
+        phi_status status = PHI_OK;
+        phi_loop_info info = PHI_ZERO;
+        info.loop_id = loop->loop_id;
+        info.session_id = loop->session_id;
+        info.agent_id = loop->agent_id;
+        info.parent_loop_id = loop->parent_loop_id;
+        info.continuation = loop->continuation;
+        info.tag = loop->tag;
+        info.metadata = loop->metadata;
+        if (loop->status == PHI_LOOP_REJECTED) status = PHI_REJECTED;
+        if (loop->status != PHI_LOOP_REJECTED && loop->status != PHI_LOOP_COMPLETED)
+            status = PHI_CANCELLED;
+        done = phi__append_note_run(thread, &info, loop->started_ms,
+                                    loop->has_ended ? loop->ended_ms : loop->started_ms, status);
     }
     phi__hashes_free(memory, &named);
     return done ? PHI_OK : PHI_NO_MEMORY;
@@ -953,9 +894,9 @@ static bool phi__session_import_pruned(phi__session_import *s, phi_rewrite *r) {
     phi_message *memos =
         (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(s->count, sizeof *memos));
     phi_span *span = NULL;
-    size_t i, at = 0, j;
+    size_t at = 0, j;
     if (spans == NULL || memos == NULL) return false;
-    for (i = s->way.all; i-- > 0;)
+    for (size_t i = s->way.all; i-- > 0;)
         for (j = 0; j < s->way.loops[i]->message_count; j++, at++) {
             const phi__session_mark *mark = &s->way.marks[i][j];
             if (!mark->gone) {
@@ -972,21 +913,19 @@ static bool phi__session_import_pruned(phi__session_import *s, phi_rewrite *r) {
             *memos++ = *mark->memo;
             span->message_count++;
         }
-    for (i = 0; i < r->span_count; i++)
+    for (size_t i = 0; i < r->span_count; i++)
         if (spans[i].message_count == 0) spans[i].messages = NULL;
     r->spans = spans;
     return true;
 }
 
 static phi_status phi__session_import_prune(phi__session_import *s) {
-    phi_rewrite r;
-    phi_status status;
-    memset(&r, 0, sizeof r);
+    phi_rewrite r = PHI_ZERO;
     if (s->way.marks == NULL) return PHI_OK;
     if (!phi__session_import_pruned(s, &r)) return PHI_NO_MEMORY;
     if (r.span_count == 0) return PHI_OK;
     r.reason = PHI_REWRITE_PRUNE;
-    status = phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);
+    phi_status status = phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);
     s->unfit = s->unfit || status == PHI_BAD_ARG;
     return status == PHI_BAD_ARG ? PHI_OK : status;
 }
@@ -995,11 +934,9 @@ static phi_status phi__session_import_prune(phi__session_import *s) {
 
 static phi_status phi__session_import_rewrite(phi__session_import *s, const phi_message *shown,
                                               size_t count) {
-    phi_rewrite r;
-    phi_span whole;
     phi_status status = PHI_BAD_ARG;
-    memset(&r, 0, sizeof r);
-    memset(&whole, 0, sizeof whole);
+    phi_rewrite r = PHI_ZERO;
+    phi_span whole = PHI_ZERO;
     if (s->span_count == 0 && !s->unfit) return PHI_OK;
     r.reason = PHI_REWRITE_COMPACTION;
     r.spans = s->spans;
@@ -1031,7 +968,18 @@ static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id
     s->base = phi_thread_count(s->thread);
     if (s->count == 0) /* there is nothing but the block */
         return phi_thread_append(s->thread, shown, count, NULL);
-    phi__session_import_plan(s);
+    const phi__session_context_way *way = &s->way;
+    size_t start = 0, n;
+    for (size_t i = way->all; i-- > 0; start += n) {
+        const phi_loop_record *loop = way->loops[i];
+        n = loop->message_count;
+        if (i >= way->count)
+            phi__session_import_span(s, start, start + n, NULL);
+        else if (loop->block != NULL && i > 0)
+            phi__session_import_span(s, start, start + n, &loop->block->keep_compacted);
+        else if (loop->block != NULL)
+            phi__session_import_current(s, loop, start);
+    }
     if (s->no_memory) return PHI_NO_MEMORY;
     status = phi_thread_append(s->thread, s->messages, s->count, NULL);
     if (status == PHI_OK) status = phi__session_import_prune(s);
@@ -1044,12 +992,10 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size) {
-    phi__session_import s;
     phi_memory memory;
-    phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
-    memset(&s, 0, sizeof s);
+    phi__session_import s = PHI_ZERO;
     s.session = session;
     s.thread = thread;
     s.words = words;
@@ -1058,7 +1004,7 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
                     0);
     phi_arena_init(&s.scratch, &memory, 0);
-    status = phi__session_import_go(&s, loop_id, flags);
+    phi_status status = phi__session_import_go(&s, loop_id, flags);
     phi_arena_free(&s.scratch);
     if (status == PHI_OK && words != NULL && words_size > 0) words[0] = '\0';
     return status;

@@ -106,8 +106,7 @@ typedef struct phi__session_writer {
 
 /* The original's reader refuses a whole file for one block of a kind that it does not know. */
 static bool phi__session_json_is_own(const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         phi_content_kind kind = message->content[i].kind;
         if (kind == PHI_CONTENT_OPAQUE || kind == PHI_CONTENT_DOCUMENT || kind == PHI_CONTENT_AUDIO)
             return true;
@@ -117,7 +116,7 @@ static bool phi__session_json_is_own(const phi_message *message) {
 
 /* "(a document: Report.pdf)", "(a sound: audio/wav)"; then the text of a document of text. */
 static bool phi__session_json_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
-    bool document = c->kind == PHI_CONTENT_DOCUMENT, fine;
+    bool document = c->kind == PHI_CONTENT_DOCUMENT;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
     phi__buf words;
     phi__buf_init(&words, w->out.memory);
@@ -131,7 +130,7 @@ static bool phi__session_json_words(phi__session_writer *w, const phi_content *c
         phi__buf_char(&words, '\n');
         phi__buf_add_str(&words, c->text);
     }
-    fine = !words.failed && phi__arena_str(w->scratch, phi__buf_str(&words), out);
+    bool fine = !words.failed && phi__arena_str(w->scratch, phi__buf_str(&words), out);
     phi__buf_free(&words);
     return fine;
 }
@@ -142,14 +141,14 @@ static const phi_message *phi__session_json_plain(phi__session_writer *w,
                                                   const phi_message *message) {
     phi_message *copy;
     phi_content *content;
-    size_t i, n = 0;
+    size_t n = 0;
     if ((w->flags & PHI_SESSION_OWN_EVENTS) != 0 || !phi__session_json_is_own(message))
         return message;
     copy = (phi_message *)phi_arena_alloc(w->scratch, sizeof *copy);
     content = (phi_content *)phi_arena_alloc(w->scratch,
                                              phi__mul(message->content_count, sizeof *content));
     if (copy == NULL || content == NULL) return NULL;
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         phi_content *to = &content[n];
         if (c->kind == PHI_CONTENT_OPAQUE) continue;
@@ -192,9 +191,8 @@ static bool phi__session_json_may_stay(const phi__session_writer *w, phi_str req
 
 static void phi__session_json_messages(phi__session_writer *w, const char *key,
                                        const phi_message *messages, size_t count) {
-    size_t i;
     phi__records_raw(&w->out, key, "[");
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         phi__json_write_comma(&w->out);
         phi__session_json_message(w, &messages[i]);
     }
@@ -215,28 +213,8 @@ static void phi__session_json_tag(phi__session_writer *w, const char *word, phi_
     phi__buf_text(&w->out, "}}");
 }
 
-static void phi__session_json_continuation(phi__session_writer *w, const phi_loop_record *loop) {
-    phi__json_write_key(&w->out, PHI__LIT("continuation_kind"));
-    switch (loop->continuation) {
-    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
-    case PHI_CONTINUATION_RERUN: phi__session_json_tag(w, "Rerun", loop->tag); break;
-    case PHI_CONTINUATION_BRANCH: phi__session_json_tag(w, "Branch", loop->tag); break;
-    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
-    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
-    }
-}
-
 static void phi__session_json_some(phi__session_writer *w, const char *key, phi_str value) {
     if (value.len > 0) phi__records_str(&w->out, key, value);
-}
-
-static void phi__session_json_url(phi__session_writer *w, const char *key, phi_str url) {
-    phi__buf clean;
-    phi__buf_init(&clean, w->out.memory);
-    phi__secret_put_url(&clean, url);
-    phi__session_json_some(w, key, phi__buf_str(&clean));
-    if (clean.failed) w->out.failed = true;
-    phi__buf_free(&clean);
 }
 
 static void phi__session_json_config(phi__session_writer *w, const phi_loop_config *config) {
@@ -251,7 +229,13 @@ static void phi__session_json_config(phi__session_writer *w, const phi_loop_conf
     phi__records_option(&w->out, "config_id", config->config_id);
     phi__session_json_some(w, "name", config->name);
     if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
-    phi__session_json_url(w, "base_url", config->base_url);
+    phi_str url = config->base_url;
+    phi__buf clean;
+    phi__buf_init(&clean, w->out.memory);
+    phi__secret_put_url(&clean, url);
+    phi__session_json_some(w, "base_url", phi__buf_str(&clean));
+    if (clean.failed) w->out.failed = true;
+    phi__buf_free(&clean);
     if (config->has_reasoning) phi__records_bool(&w->out, "reasoning", config->reasoning);
     if (config->has_context_window)
         phi__records_u64(&w->out, "context_window", config->context_window);
@@ -322,12 +306,11 @@ static bool phi__session_json_is_foreign(phi_str json) {
 /* The same event with plain messages; false: no memory. */
 static bool phi__session_json_plain_event(phi__session_writer *w, phi_event *event) {
     phi_message *list;
-    size_t i;
     if (event->message != NULL) event->message = phi__session_json_plain(w, event->message);
     if (event->message_count == 0 || event->messages == NULL) return true;
     list = (phi_message *)phi_arena_alloc(w->scratch, phi__mul(event->message_count, sizeof *list));
     if (list == NULL) return false;
-    for (i = 0; i < event->message_count; i++) {
+    for (size_t i = 0; i < event->message_count; i++) {
         const phi_message *plain = phi__session_json_plain(w, &event->messages[i]);
         if (plain == NULL) return false;
         list[i] = *plain;
@@ -357,9 +340,8 @@ static void phi__session_json_event(phi__session_writer *w, phi_str json) {
 
 static void phi__session_json_events(phi__session_writer *w, const phi_loop_record *loop) {
     bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
-    size_t i;
     phi__records_raw(&w->out, "events", "[");
-    for (i = 0; i < loop->event_count; i++) {
+    for (size_t i = 0; i < loop->event_count; i++) {
         phi_str json = loop->events[i].json;
         phi__json_found type;
         if (!all && !phi__session_json_is_common(json)) continue;
@@ -376,24 +358,10 @@ static void phi__session_json_events(phi__session_writer *w, const phi_loop_reco
     phi__buf_char(&w->out, ']');
 }
 
-static void phi__session_json_spawned(phi__session_writer *w, const phi_loop_record *loop) {
-    size_t i;
-    phi__records_raw(&w->out, "child_loop_refs", "[");
-    for (i = 0; i < loop->spawned_count; i++) {
-        const phi_child_ref *ref = &loop->spawned[i];
-        phi__json_write_comma(&w->out);
-        phi__buf_char(&w->out, '{');
-        phi__session_fields_put(&w->out, PHI__SESSION_CHILD, ref);
-        phi__buf_char(&w->out, '}');
-    }
-    phi__buf_char(&w->out, ']');
-}
-
 static void phi__session_json_ids(phi__session_writer *w, const char *key, const phi_str *ids,
                                   size_t count) {
-    size_t i;
     phi__records_raw(&w->out, key, "[");
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         phi__json_write_comma(&w->out);
         phi__json_write_str(&w->out, ids[i]);
     }
@@ -441,20 +409,18 @@ static void phi__session_json_block(phi__session_writer *w, const phi_compaction
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__session_json_turns(phi__session_writer *w, const phi_loop_record *loop) {
-    size_t i;
-    phi__records_raw(&w->out, "turns", "[");
-    for (i = 0; i < loop->turn_count; i++)
-        if (loop->turns[i].output != NULL || (w->flags & PHI_SESSION_OWN_EVENTS) != 0)
-            phi__session_json_turn(w, &loop->turns[i]);
-    phi__buf_char(&w->out, ']');
-}
-
 static void phi__session_json_loop(phi__session_writer *w, const phi_loop_record *loop) {
     phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
     phi__session_fields_put(&w->out, PHI__SESSION_LOOP, loop);
-    phi__session_json_continuation(w, loop);
+    phi__json_write_key(&w->out, PHI__LIT("continuation_kind"));
+    switch (loop->continuation) {
+    case PHI_CONTINUATION_DEFAULT: phi__buf_text(&w->out, "\"Default\""); break;
+    case PHI_CONTINUATION_RERUN: phi__session_json_tag(w, "Rerun", loop->tag); break;
+    case PHI_CONTINUATION_BRANCH: phi__session_json_tag(w, "Branch", loop->tag); break;
+    case PHI_CONTINUATION_COMPACTION: phi__buf_text(&w->out, "\"Compaction\""); break;
+    case PHI_CONTINUATION_INITIAL: phi__buf_text(&w->out, "\"Initial\""); break;
+    }
     phi__records_time(&w->out, "started_at", loop->started_ms);
     if (loop->has_ended)
         phi__records_time(&w->out, "ended_at", loop->ended_ms);
@@ -467,13 +433,25 @@ static void phi__session_json_loop(phi__session_writer *w, const phi_loop_record
         phi__records_raw(&w->out, "rejection", "null");
     phi__session_json_config(w, loop->config);
     phi__session_json_messages(w, "messages", loop->messages, loop->message_count);
-    phi__session_json_turns(w, loop);
+    phi__records_raw(&w->out, "turns", "[");
+    for (size_t i = 0; i < loop->turn_count; i++)
+        if (loop->turns[i].output != NULL || (w->flags & PHI_SESSION_OWN_EVENTS) != 0)
+            phi__session_json_turn(w, &loop->turns[i]);
+    phi__buf_char(&w->out, ']');
     phi__message_put_usage(&w->out, &loop->usage);
     if (!phi__message_put_json(&w->out, "metadata", loop->metadata, true, w->scratch))
         phi__records_option(&w->out, "metadata", loop->metadata);
     phi__session_json_events(w, loop);
     phi__session_json_ids(w, "children_loop_ids", loop->children, loop->child_count);
-    phi__session_json_spawned(w, loop);
+    phi__records_raw(&w->out, "child_loop_refs", "[");
+    for (size_t i = 0; i < loop->spawned_count; i++) {
+        const phi_child_ref *ref = &loop->spawned[i];
+        phi__json_write_comma(&w->out);
+        phi__buf_char(&w->out, '{');
+        phi__session_fields_put(&w->out, PHI__SESSION_CHILD, ref);
+        phi__buf_char(&w->out, '}');
+    }
+    phi__buf_char(&w->out, ']');
     phi__session_json_group(w, loop->group);
     phi__session_json_block(w, loop->block);
     phi__buf_char(&w->out, '}');
@@ -504,20 +482,6 @@ static void phi__session_json_parent(phi__session_writer *w, const phi_spawn_ref
     phi__buf_char(&w->out, '}');
 }
 
-static void phi__session_json_whole(phi__session_writer *w, const phi_session *session) {
-    size_t i;
-    phi__buf_char(&w->out, '{');
-    phi__session_fields_put(&w->out, PHI__SESSION_SESSION, session);
-    phi__session_json_formation(w, &session->formation);
-    phi__session_json_parent(w, session->parent);
-    phi__records_str(&w->out, "scope",
-                     session->scope == PHI_SESSION_PERSISTENT ? PHI__LIT("persistent")
-                                                              : PHI__LIT("ephemeral"));
-    phi__records_raw(&w->out, "loops", "[");
-    for (i = 0; i < session->loop_count; i++) phi__session_json_loop(w, session->loops[i]);
-    phi__buf_text(&w->out, "]}");
-}
-
 /* ---- indenting ---- */
 
 /* With `out` NULL it only counts. */
@@ -532,19 +496,16 @@ static void phi__session_json_indent_char(phi__session_indent *to, char c) {
 }
 
 static void phi__session_json_indent_line(phi__session_indent *to) {
-    size_t i;
     phi__session_json_indent_char(to, '\n');
-    for (i = 0; i < 2 * to->depth; i++) phi__session_json_indent_char(to, ' ');
+    for (size_t i = 0; i < 2 * to->depth; i++) phi__session_json_indent_char(to, ' ');
 }
 
 /* JSON without line breaks of its own, as it was made above. */
 static size_t phi__session_json_indent_text(phi_str json, char *out) {
-    phi__session_indent to;
-    size_t i;
     bool in_string = false;
-    memset(&to, 0, sizeof to);
+    phi__session_indent to = PHI_ZERO;
     to.out = out;
-    for (i = 0; i < json.len; i++) {
+    for (size_t i = 0; i < json.len; i++) {
         char c = json.at[i], next = i + 1 < json.len ? json.at[i + 1] : '\0';
         bool empty = (c == '{' && next == '}') || (c == '[' && next == ']');
         bool closes = !in_string && (c == '}' || c == ']');
@@ -580,7 +541,16 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     phi__buf_init(&w.out, arena->memory);
     w.scratch = arena;
     w.flags = flags;
-    phi__session_json_whole(&w, session);
+    phi__buf_char(&w.out, '{');
+    phi__session_fields_put(&w.out, PHI__SESSION_SESSION, session);
+    phi__session_json_formation(&w, &session->formation);
+    phi__session_json_parent(&w, session->parent);
+    phi__records_str(&w.out, "scope",
+                     session->scope == PHI_SESSION_PERSISTENT ? PHI__LIT("persistent")
+                                                              : PHI__LIT("ephemeral"));
+    phi__records_raw(&w.out, "loops", "[");
+    for (size_t i = 0; i < session->loop_count; i++) phi__session_json_loop(&w, session->loops[i]);
+    phi__buf_text(&w.out, "]}");
     if (!w.out.failed) {
         len = phi__session_json_indent_text(phi__buf_str(&w.out), NULL);
         text = phi__arena_bytes(arena, phi__add(len, 1));
@@ -703,8 +673,7 @@ static void phi__session_read_continuation(const phi_json *node, phi_loop_record
 }
 
 static phi_trigger phi__session_read_trigger(phi_str word) {
-    int i;
-    for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
+    for (int i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
         if (phi__str_is(word, phi__event_words_trigger((phi_trigger)i))) return (phi_trigger)i;
     return phi__str_is(word, "FollowUp") ? PHI_TRIGGER_CONTINUATION : PHI_TRIGGER_USER;
 }
@@ -813,12 +782,12 @@ static phi_status phi__session_read_section(phi__session_reader *r, const phi_js
 static phi_status phi__session_read_block(phi__session_reader *r, const phi_json *node,
                                           phi_loop_record *to) {
     phi_compaction_block *block;
-    phi_status status;
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     block = (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
     phi__session_read_range(phi_json_get(node, "keep_first"), &block->keep_first);
-    status = phi__session_read_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent);
+    phi_status status =
+        phi__session_read_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent);
     if (status == PHI_OK)
         status = phi__session_read_section(r, phi_json_get(node, "keep_compacted"),
                                            &block->keep_compacted);
@@ -833,12 +802,10 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi__loop_box *loop = phi__session_loop(r->box);
     const phi_json *config = phi_json_get(node, "config");
     const phi_json *children = phi_json_get(node, "children_loop_ids");
-    phi_loop_record *to;
-    phi_status status;
     if (loop == NULL) return PHI_NO_MEMORY;
     if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "loop_id: expected a string");
-    to = &loop->pub;
+    phi_loop_record *to = &loop->pub;
     phi__session_fields_get(node, PHI__SESSION_LOOP, to);
     phi__session_read_continuation(phi_json_get(node, "continuation_kind"), to);
     to->started_ms = phi__records_get_time(node, "started_at");
@@ -852,7 +819,8 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
         to->config = phi__session_config(r->box, config);
         if (to->config == NULL) return PHI_NO_MEMORY;
     }
-    status = phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
+    phi_status status =
+        phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
     if (status == PHI_OK) status = phi__session_read_turns(r, phi_json_get(node, "turns"), loop);
     if (status == PHI_OK)
         status = phi__session_read_block(r, phi_json_get(node, "compaction_block"), to);
@@ -914,14 +882,13 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error) {
-    phi__session_reader r;
     phi_parse_error unheard;
     phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status = PHI_BUSY;
     if (out == NULL) return PHI_BAD_ARG;
     *out = NULL;
-    memset(&r, 0, sizeof r);
+    phi__session_reader r = PHI_ZERO;
     r.error = error != NULL ? error : &unheard;
     memset(r.error, 0, sizeof *r.error);
     r.box = phi__session_make(allocator, limit_bytes, NULL);
@@ -955,10 +922,9 @@ static phi_status phi__session_read_say(phi_status status, phi_str id, char *wor
 
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
                                     uint32_t flags, char *words, size_t words_size) {
-    char id[129], agent[129];
+    char id[129];
     phi_memory memory;
     phi_arena arena;
-    phi_status status;
     phi_str json;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (store == NULL || session == NULL || session->session_id.len >= sizeof id)
@@ -968,11 +934,11 @@ PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *s
                     0);
     phi_arena_init(&arena, &memory, 0);
     memset(id, 0, sizeof id);
-    memset(agent, 0, sizeof agent);
+    char agent[129] = PHI_ZERO;
     if (session->session_id.len > 0) memcpy(id, session->session_id.at, session->session_id.len);
     if (session->agent_id.len > 0 && session->agent_id.len < sizeof agent)
         memcpy(agent, session->agent_id.at, session->agent_id.len);
-    status = phi_session_to_json(session, flags, &arena, &json);
+    phi_status status = phi_session_to_json(session, flags, &arena, &json);
     if (status == PHI_OK)
         status = store->save(store->user_data, id, agent, json, words, words_size);
     phi_arena_free(&arena);
@@ -985,7 +951,6 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     phi_memory memory;
     phi_arena arena;
     phi_parse_error error;
-    phi_status status;
     phi_str json;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (store == NULL || session_id == NULL || out == NULL) return PHI_BAD_ARG;
@@ -993,7 +958,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     if (store->load == NULL) return PHI_UNSUPPORTED;
     phi_memory_init(&memory, allocator, 0);
     phi_arena_init(&arena, &memory, 0);
-    status = store->load(store->user_data, session_id, &arena, &json, words, words_size);
+    phi_status status = store->load(store->user_data, session_id, &arena, &json, words, words_size);
     if (status == PHI_OK) {
         status = phi_session_from_json(json, allocator, 0, out, &error);
         if (status == PHI_PARSE && words != NULL && words_size > 0)

@@ -26,8 +26,7 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
 
 /* Each loop has a group of its own; the ids are shared. */
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
-    size_t i;
-    for (i = 0; i < group->loop_count; i++) {
+    for (size_t i = 0; i < group->loop_count; i++) {
         const phi_loop_record *found = phi__session_get_loop(&box->pub, group->loop_ids[i]);
         phi_loop_record *loop = (phi_loop_record *)(uintptr_t)found;
         phi_loop_group *own;
@@ -42,15 +41,12 @@ static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group
 }
 
 PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
-    phi_loop_group group;
     phi_arena scratch;
     phi_json *root = NULL;
-    phi_str selected;
-    bool done;
-    memset(&group, 0, sizeof group);
+    phi_loop_group group = PHI_ZERO;
     phi_arena_init(&scratch, &box->memory, 0);
-    done = phi_json_parse(&scratch, note, 0, &root, NULL) != PHI_NO_MEMORY;
-    selected = phi__records_get_str(root, "selected_loop_id");
+    bool done = phi_json_parse(&scratch, note, 0, &root, NULL) != PHI_NO_MEMORY;
+    phi_str selected = phi__records_get_str(root, "selected_loop_id");
     if (done && phi_json_is(phi_json_get(root, "loop_ids"), PHI_JSON_ARRAY)) {
         group.selected_index = phi__records_get_size(root, "selected_index");
         group.evaluation_usage =
@@ -123,8 +119,7 @@ typedef struct phi__session_blocks {
 /* ---- the lane ---- */
 
 static bool phi__session_blocks_is_here(const phi__session_blocks *s, const phi_entry *entry) {
-    size_t i;
-    for (i = 0; i < s->lane_count; i++)
+    for (size_t i = 0; i < s->lane_count; i++)
         if (phi_str_equal(s->lanes[i].name, entry->lane)) return entry->seq <= s->lanes[i].upto;
     return false;
 }
@@ -185,11 +180,10 @@ static size_t phi__session_blocks_loop_of(const phi__session_blocks *s, phi_str 
 
 static void phi__session_blocks_say(phi__session_blocks *s, const phi_entry *entry) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop : SIZE_MAX;
-    phi__session_blocks_loop *loop;
     if (at == SIZE_MAX || !phi_str_equal(s->box->pub.loops[at]->loop_id, entry->loop_id))
         at = entry->loop_id.len > 0 ? phi__session_blocks_loop_of(s, entry->loop_id) : SIZE_MAX;
     if (at == SIZE_MAX) return;
-    loop = &s->loops[at];
+    phi__session_blocks_loop *loop = &s->loops[at];
     loop->messages++;
     if (!phi__session_blocks_is_here(s, entry)) return;
     if (loop->said_count == 0)
@@ -202,10 +196,11 @@ static void phi__session_blocks_say(phi__session_blocks *s, const phi_entry *ent
 }
 
 static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t count) {
-    uint64_t seq, messages = 0, ops = 0;
+    uint64_t messages = 0, ops = 0;
     phi_entry entry;
     phi_status status = PHI_OK;
-    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
+    for (uint64_t seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK;
+         seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         messages += status == PHI_OK && entry.kind == PHI_ENTRY_MESSAGE;
         ops += status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE;
@@ -217,7 +212,8 @@ static phi_status phi__session_blocks_read(phi__session_blocks *s, uint64_t coun
     s->ops = (phi__session_blocks_op *)phi__arena_zero(&s->scratch,
                                                        phi__mul((size_t)ops, sizeof *s->ops));
     if (s->said == NULL || s->ops == NULL) return PHI_NO_MEMORY;
-    for (seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK; seq++) {
+    for (uint64_t seq = phi_thread_get_info(s->thread).first; seq < count && status == PHI_OK;
+         seq++) {
         status = phi_thread_entry(s->thread, seq, &entry);
         if (status != PHI_OK) break;
         if (entry.kind == PHI_ENTRY_MESSAGE) phi__session_blocks_say(s, &entry);
@@ -242,8 +238,8 @@ static size_t phi__session_blocks_at(const phi__session_blocks *s, uint64_t seq)
 
 static bool phi__session_blocks_touch(phi__session_blocks *s) {
     bool any = false;
-    size_t i, j, k;
-    for (i = 0; i < s->op_count; i++)
+    size_t j, k;
+    for (size_t i = 0; i < s->op_count; i++)
         for (j = 0; s->ops[i].rewrite != NULL && j < s->ops[i].rewrite->span_count; j++) {
             const phi_span *span = &s->ops[i].rewrite->spans[j];
             for (k = phi__session_blocks_at(s, span->from);
@@ -289,19 +285,17 @@ static void phi__session_blocks_mark(phi__session_blocks *s, const phi_view_item
 }
 
 static bool phi__session_blocks_share_out(phi__session_blocks *s) {
-    size_t at, end;
+    size_t end;
     s->owners = (size_t *)phi_arena_alloc(&s->scratch,
                                           phi__mul(phi__max(s->item_count, 1), sizeof *s->owners));
     if (s->owners == NULL) return false;
-    for (at = 0; at < s->item_count; at = end) {
-        size_t owner, i;
-        phi__session_blocks_loop *loop;
+    for (size_t at = 0; at < s->item_count; at = end) {
         end = phi__session_blocks_same(s, at);
-        owner = phi__session_blocks_owner(s, at, end);
-        for (i = at; i < end; i++) s->owners[i] = owner;
+        size_t owner = phi__session_blocks_owner(s, at, end);
+        for (size_t i = at; i < end; i++) s->owners[i] = owner;
         if (owner == SIZE_MAX) continue;
         phi__session_blocks_mark(s, &s->items[at]);
-        loop = &s->loops[owner];
+        phi__session_blocks_loop *loop = &s->loops[owner];
         if (loop->item_count == 0) loop->item = at;
         loop->item_count = end - loop->item;
     }
@@ -316,9 +310,9 @@ static phi_status phi__session_blocks_keep(phi__session_blocks *s, size_t at, ui
     const phi__session_blocks_loop *loop = &s->loops[at];
     phi_message *list = (phi_message *)phi_arena_alloc(
         &s->scratch, phi__mul(phi__max(loop->item_count, 1), sizeof *list));
-    size_t i, n = 0;
+    size_t n = 0;
     if (list == NULL) return PHI_NO_MEMORY;
-    for (i = loop->item; i < loop->item + loop->item_count; i++)
+    for (size_t i = loop->item; i < loop->item + loop->item_count; i++)
         if (s->items[i].from >= from && s->items[i].from <= to && s->owners[i] == at)
             list[n++] = *s->items[i].message;
     out->present = true;
@@ -336,8 +330,8 @@ static size_t phi__session_blocks_turn_end(const phi_loop_record *loop, size_t a
 /* How many of its messages are in view as they are, before any other item of it. */
 static size_t phi__session_blocks_plain(const phi__session_blocks *s, size_t at) {
     const phi__session_blocks_loop *loop = &s->loops[at];
-    size_t i, n = 0;
-    for (i = loop->item; i < loop->item + loop->item_count && n < loop->said_count; i++) {
+    size_t n = 0;
+    for (size_t i = loop->item; i < loop->item + loop->item_count && n < loop->said_count; i++) {
         if (s->owners[i] != at) continue;
         if ((s->items[i].flags & PHI_ITEM_SYNTHETIC) != 0 ||
             s->items[i].from != s->said[loop->said + n].seq)
@@ -363,9 +357,9 @@ static size_t phi__session_blocks_lead(const phi__session_blocks *s, size_t at, 
 static size_t phi__session_blocks_tail(const phi__session_blocks *s, const phi_loop_record *record,
                                        const phi__session_blocks_loop *loop, size_t *begin,
                                        size_t *turns) {
-    size_t n = 0, tail = 0, at, next, i;
+    size_t n = 0, tail = 0, next, i;
     *begin = 0;
-    for (at = 0; at < record->message_count; at = next) {
+    for (size_t at = 0; at < record->message_count; at = next) {
         next = phi__session_blocks_turn_end(record, at);
         n++;
         for (i = at; i < next; i++) {
@@ -386,13 +380,6 @@ static void phi__session_blocks_turns(phi_block_section *section, size_t from, s
     section->present = true;
     section->from = (uint32_t)phi__min(from, UINT32_MAX);
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
-}
-
-/* All items of it in view. */
-static phi_status phi__session_blocks_earlier(phi__session_blocks *s, size_t at, size_t turns,
-                                              phi_compaction_block *block) {
-    phi__session_blocks_turns(&block->keep_compacted, 0, turns);
-    return phi__session_blocks_keep(s, at, 0, UINT64_MAX, &block->keep_compacted);
 }
 
 static phi_status phi__session_blocks_current(phi__session_blocks *s, size_t at,
@@ -428,15 +415,15 @@ static bool phi__session_blocks_fits(const phi__session_blocks *s, size_t at) {
 }
 
 static size_t phi__session_blocks_count_turns(const phi_loop_record *record) {
-    size_t n = 0, at;
-    for (at = 0; at < record->message_count; n++) at = phi__session_blocks_turn_end(record, at);
+    size_t n = 0;
+    for (size_t at = 0; at < record->message_count; n++)
+        at = phi__session_blocks_turn_end(record, at);
     return n;
 }
 
 static bool phi__session_blocks_all_projected(const phi__session_blocks *s, size_t at) {
     const phi__session_blocks_loop *loop = &s->loops[at];
-    size_t i;
-    for (i = 0; i < loop->said_count; i++)
+    for (size_t i = 0; i < loop->said_count; i++)
         if ((s->said[loop->said + i].flags & PHI__SESSION_BLOCKS_PROJECTED) == 0) return false;
     return true;
 }
@@ -449,8 +436,11 @@ static phi_status phi__session_blocks_make(phi__session_blocks *s, size_t at, bo
     loop->block->created_ms = loop->compacted ? loop->at_ms : at_ms;
     if (is_current && loop->messages == loop->said_count)
         return phi__session_blocks_current(s, at, loop->block);
-    return phi__session_blocks_earlier(
-        s, at, phi__session_blocks_count_turns(s->box->pub.loops[at]), loop->block);
+    /* All items of it in view. */
+    size_t turns = phi__session_blocks_count_turns(s->box->pub.loops[at]);
+    phi_compaction_block *block = loop->block;
+    phi__session_blocks_turns(&block->keep_compacted, 0, turns);
+    return phi__session_blocks_keep(s, at, 0, UINT64_MAX, &block->keep_compacted);
 }
 
 /* From the newest to the oldest: once one has a block, those before it have one as well. */
@@ -477,12 +467,11 @@ static phi_status phi__session_blocks_make_all(phi__session_blocks *s) {
 static phi_status phi__session_blocks_go(phi__session_blocks *s) {
     uint64_t count = phi_thread_count(s->thread);
     size_t loops = s->box->pub.loop_count;
-    phi_status status;
     if (loops == 0) return PHI_OK;
     s->loops =
         (phi__session_blocks_loop *)phi__arena_zero(&s->scratch, phi__mul(loops, sizeof *s->loops));
     if (s->loops == NULL) return PHI_NO_MEMORY;
-    status = phi__session_blocks_find_lanes(s, count);
+    phi_status status = phi__session_blocks_find_lanes(s, count);
     if (status == PHI_OK) status = phi__session_blocks_read(s, count);
     if (status != PHI_OK || !phi__session_blocks_touch(s)) return status;
     status = phi_thread_view(s->thread, NULL, UINT64_MAX, &s->scratch, &s->items, &s->item_count);
@@ -491,14 +480,12 @@ static phi_status phi__session_blocks_go(phi__session_blocks *s) {
 }
 
 PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread) {
-    phi__session_blocks s;
-    phi_status status;
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
-    memset(&s, 0, sizeof s);
+    phi__session_blocks s = PHI_ZERO;
     s.thread = thread;
     s.box = phi__session_of(session);
     phi_arena_init(&s.scratch, &s.box->memory, 0);
-    status = phi__session_blocks_go(&s);
+    phi_status status = phi__session_blocks_go(&s);
     phi_arena_free(&s.scratch);
     return status;
 }
@@ -525,9 +512,8 @@ static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_
 static bool phi__session_log_begin(phi__session_box *box, const phi_entry *entry) {
     phi__loop_box *loop = phi__session_loop(box);
     const phi_loop_info *info = entry->loop;
-    phi_loop_record *to;
     if (loop == NULL) return false;
-    to = &loop->pub;
+    phi_loop_record *to = &loop->pub;
     if (!phi__session_keep(box, entry->loop_id, &to->loop_id)) return false;
     if (info != NULL) {
         to->continuation = info->continuation;
@@ -633,10 +619,9 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
     phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
         box, to->spawned, to->spawned_count, &loop->spawned_cap, to->spawned_count + 1,
         sizeof *refs);
-    phi_child_ref *ref;
     if (refs == NULL) return false;
     to->spawned = refs;
-    ref = &refs[to->spawned_count];
+    phi_child_ref *ref = &refs[to->spawned_count];
     if (!phi__session_keep(box, entry->tool_call_id, &ref->tool_call_id) ||
         !phi__session_keep(box, entry->child_loop_id, &ref->child_loop_id) ||
         !phi__session_keep(box, entry->child_session_id, &ref->child_session_id))
@@ -663,7 +648,6 @@ static bool phi__session_log_prune(phi__session_box *box, phi__loop_box *loop,
         box, to->events, to->event_count, &loop->event_cap, to->event_count + 1, sizeof *events);
     phi_str meta = phi_str_of(entry->rewrite->meta);
     phi__buf out;
-    bool done;
     if (events == NULL) return false;
     to->events = events;
     phi__buf_init(&out, &box->memory);
@@ -672,7 +656,8 @@ static bool phi__session_log_prune(phi__session_box *box, phi__loop_box *loop,
     phi__records_time(&out, "timestamp", entry->at_ms);
     phi__buf_char(&out, ',');
     phi__buf_add_str(&out, phi__str(meta.at + 1, meta.len - 1));
-    done = !out.failed && phi__session_keep(box, phi__buf_str(&out), &events[to->event_count].json);
+    bool done =
+        !out.failed && phi__session_keep(box, phi__buf_str(&out), &events[to->event_count].json);
     phi__buf_free(&out);
     if (done) events[to->event_count++].sequence = entry->seq;
     return done;
@@ -684,8 +669,7 @@ static phi_status phi__session_log_revoke(phi__session_box *box, const phi_threa
     uint64_t seq = entry->seq, first = phi_thread_get_info(thread).first;
     phi_entry was;
     phi_status status = PHI_OK;
-    phi__loop_box *loop;
-    size_t i, n;
+    size_t n;
     while (seq-- > first) {
         status = phi_thread_entry(thread, seq, &was);
         if (status != PHI_OK) return status;
@@ -693,20 +677,20 @@ static phi_status phi__session_log_revoke(phi__session_box *box, const phi_threa
             strcmp(was.rewrite->op_id, entry->rewrite->revoke) == 0)
             break;
     }
-    loop = seq != UINT64_MAX ? phi__session_log_loop(box, was.loop_id) : NULL;
+    phi__loop_box *loop = seq != UINT64_MAX ? phi__session_log_loop(box, was.loop_id) : NULL;
     if (loop == NULL) return PHI_OK;
-    for (i = n = 0; i < loop->pub.event_count; i++)
+    for (size_t i = n = 0; i < loop->pub.event_count; i++)
         if (loop->pub.events[i].sequence != seq) loop->pub.events[n++] = loop->pub.events[i];
     loop->pub.event_count = n;
     return PHI_OK;
 }
 
 static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
-    phi__loop_box *loop;
     if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
     if (entry->kind == PHI_ENTRY_NOTE && phi__str_is(entry->note_kind, PHI_NOTE_PARALLEL))
         return phi__session_groups_note(box, entry->note);
-    loop = entry->loop_id.len > 0 ? phi__session_log_loop(box, entry->loop_id) : NULL;
+    phi__loop_box *loop =
+        entry->loop_id.len > 0 ? phi__session_log_loop(box, entry->loop_id) : NULL;
     if (loop == NULL) return true;
     switch ((int)entry->kind) {
     case PHI_ENTRY_MESSAGE:
@@ -726,16 +710,14 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
 
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out) {
-    phi__session_box *box;
     phi_entry entry;
     phi_status status = PHI_OK;
-    uint64_t seq, count;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     *out = NULL;
-    box = phi__session_make(allocator, 0, NULL);
+    phi__session_box *box = phi__session_make(allocator, 0, NULL);
     if (box == NULL) return PHI_NO_MEMORY;
-    count = phi_thread_count(thread);
-    for (seq = phi_thread_get_info(thread).first; status == PHI_OK && seq < count; seq++) {
+    uint64_t count = phi_thread_count(thread);
+    for (uint64_t seq = phi_thread_get_info(thread).first; status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__session_log_entry(box, &entry)) status = PHI_NO_MEMORY;
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)

@@ -12,8 +12,7 @@
 
 static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];
-    size_t i;
-    for (i = 0; i < 8; i++) bytes[i] = (unsigned char)(n >> (8 * i));
+    for (size_t i = 0; i < 8; i++) bytes[i] = (unsigned char)(n >> (8 * i));
     phi__sha256_add(sha, bytes, sizeof bytes);
 }
 
@@ -55,12 +54,11 @@ static void phi__tape_hash_content(phi__sha256 *sha, const phi_content *c) {
 }
 
 static void phi__tape_hash_message(phi__sha256 *sha, const phi_message *m) {
-    size_t i;
     phi__tape_hash_num(sha, m != NULL);
     if (m == NULL) return;
     phi__tape_hash_num(sha, (uint64_t)m->role);
     phi__tape_hash_num(sha, m->content_count);
-    for (i = 0; i < m->content_count; i++) phi__tape_hash_content(sha, &m->content[i]);
+    for (size_t i = 0; i < m->content_count; i++) phi__tape_hash_content(sha, &m->content[i]);
     phi__tape_hash_num(sha, (uint64_t)m->timestamp_ms);
     phi__tape_hash_str(sha, m->loop_id);
     phi__tape_hash_num(sha, m->turn_index);
@@ -80,7 +78,7 @@ static void phi__tape_hash_message(phi__sha256 *sha, const phi_message *m) {
 }
 
 static void phi__tape_hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
-    size_t i, j;
+    size_t j;
     phi__tape_hash_num(sha, r != NULL);
     if (r == NULL) return;
     phi__tape_hash_text(sha, r->op_id);
@@ -88,7 +86,7 @@ static void phi__tape_hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
     phi__tape_hash_num(sha, (uint64_t)r->reason);
     phi__tape_hash_num(sha, r->base_seq);
     phi__tape_hash_num(sha, r->span_count);
-    for (i = 0; i < r->span_count; i++) {
+    for (size_t i = 0; i < r->span_count; i++) {
         const phi_span *span = &r->spans[i];
         phi__tape_hash_num(sha, span->from);
         phi__tape_hash_num(sha, span->to);
@@ -157,14 +155,14 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi__sha256 sha;
     unsigned char out[32];
     phi_entry entry;
-    uint64_t i, seq, n = 0, count = phi_thread_count(thread);
+    uint64_t n = 0, count = phi_thread_count(thread);
     phi__sha256_begin(&sha);
-    for (seq = phi_thread_get_info(thread).first; seq < count; seq++) {
+    for (uint64_t seq = phi_thread_get_info(thread).first; seq < count; seq++) {
         if (phi_thread_entry(thread, seq, &entry) != PHI_OK) return 0;
         phi__tape_hash_entry(&sha, &entry);
     }
     phi__sha256_end(&sha, out);
-    for (i = 0; i < 8; i++) n = n << 8 | out[i];
+    for (uint64_t i = 0; i < 8; i++) n = n << 8 | out[i];
     return n;
 }
 
@@ -197,9 +195,8 @@ static void phi__tape_divergence_of(const phi__tape *tape, phi_tape_divergence *
 /* ---- public ---- */
 
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
-    phi__tape *tape;
     if (desc == NULL || desc->write_fn == NULL) return NULL;
-    tape = phi__tape_new(desc);
+    phi__tape *tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
     phi__tape_secret_add(tape, desc->secrets);
     phi__tape_record_init(tape);
@@ -207,16 +204,14 @@ PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
 }
 
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error) {
-    phi_tape_desc none;
-    phi__tape *tape;
-    memset(&none, 0, sizeof none);
+    phi_tape_desc none = PHI_ZERO;
     if (desc == NULL) desc = &none;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
         error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory");
     }
-    tape = phi__tape_new(desc);
+    phi__tape *tape = phi__tape_new(desc);
     if (tape == NULL) return NULL;
     phi__tape_secret_add(tape, desc->secrets);
     if (tape->failed != PHI_OK || phi__tape_read(tape, text, error) != PHI_OK) {
@@ -247,11 +242,9 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
 
 PHI_API void phi_tape_free(phi_tape *base) {
     phi__tape *tape = (phi__tape *)base;
-    phi_allocator allocator;
-    size_t i;
     if (tape == NULL) return;
-    allocator = tape->memory.allocator;
-    for (i = 0; i < tape->flows.count; i++) {
+    phi_allocator allocator = tape->memory.allocator;
+    for (size_t i = 0; i < tape->flows.count; i++) {
         phi__buf_free(&tape->flows.at[i].head);
         phi__buf_free(&tape->flows.at[i].carry);
     }

@@ -59,8 +59,7 @@ static bool phi__tape_match_same(const phi_json *then, const phi_json *now, cons
     static const char *const members[] = {"method", "url", "headers", "length", "sha256"};
     static const char *const words[] = {"the method", "the URL", "the headers", "the body",
                                         "the body"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(members); i++) {
+    for (size_t i = 0; i < PHI__COUNT(members); i++) {
         *what = words[i];
         if (!phi__json_get_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
             return false;
@@ -70,18 +69,11 @@ static bool phi__tape_match_same(const phi_json *then, const phi_json *now, cons
 
 /* Where two bodies differ, if both are whole: quoted from a little before that place. */
 static phi_str phi__tape_match_from(phi_str body, size_t at) {
-    size_t from = at > 40 ? at - 40 : 0, n;
-    phi_str cut;
+    size_t from = at > 40 ? at - 40 : 0;
     if (from >= body.len) return phi__str("", 0);
-    cut = phi__str(body.at + from, body.len - from);
-    n = phi__utf8_cut(cut, PHI__TAPE_PLAY_WORDS);
+    phi_str cut = phi__str(body.at + from, body.len - from);
+    size_t n = phi__utf8_cut(cut, PHI__TAPE_PLAY_WORDS);
     return phi__str(cut.at, n);
-}
-
-static size_t phi__tape_match_apart(phi_str a, phi_str b) {
-    size_t i = 0;
-    while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
-    return i;
 }
 
 static phi_str phi__tape_match_member(phi_arena *arena, const phi_json *root, const char *what) {
@@ -101,7 +93,9 @@ static void phi__tape_match_other(phi__tape *tape, const phi__tape_line *line, c
     phi_str b = phi_json_str(phi_json_get(now, "body"), "");
     (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)line->x, what);
     if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
-        size_t at = phi__tape_match_apart(a, b);
+        size_t i = 0;
+        while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
+        size_t at = i;
         a = phi__tape_match_from(a, at);
         b = phi__tape_match_from(b, at);
     } else {
@@ -123,9 +117,10 @@ PHI__FN const phi_json *phi__tape_match_request(phi__tape *tape, phi_arena *aren
 }
 
 PHI__FN phi__tape_line *phi__tape_match_find(phi__tape *tape, const phi_json *now) {
-    phi__tape_line *first = phi__tape_match_next(tape, PHI__TAPE_REQUEST, NULL), *line;
+    phi__tape_line *first = phi__tape_match_next(tape, PHI__TAPE_REQUEST, NULL);
     const char *what = NULL;
-    for (line = first; line != NULL; line = phi__tape_match_next(tape, PHI__TAPE_REQUEST, line)) {
+    for (phi__tape_line *line = first; line != NULL;
+         line = phi__tape_match_next(tape, PHI__TAPE_REQUEST, line)) {
         const phi_json *then = phi__tape_read_tree(tape, line);
         if (then == NULL) {
             phi__tape_match_no_memory(tape);
@@ -162,11 +157,10 @@ PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall
                                      const phi_message *recorded) {
     phi__buf then, now;
     char what[120];
-    phi_str a, b;
     phi__buf_init(&then, &tape->memory);
     phi__buf_init(&now, &tape->memory);
-    a = phi__tape_match_words_of(tape, &then, call, recorded);
-    b = phi__tape_match_words_of(tape, &now, call, call->held);
+    phi_str a = phi__tape_match_words_of(tape, &then, call, recorded);
+    phi_str b = phi__tape_match_words_of(tape, &now, call, call->held);
     (void)snprintf(what, sizeof what, "the result of tool %.*s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at);
     if (then.failed || now.failed)
@@ -181,27 +175,14 @@ PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall
    answers. */
 
 static phi__tape_flow *phi__tape_request_flow(phi__tape *tape, uint64_t x) {
-    size_t i;
-    for (i = 0; i < tape->flows.count; i++)
+    for (size_t i = 0; i < tape->flows.count; i++)
         if (tape->flows.at[i].live && tape->flows.at[i].x == x) return &tape->flows.at[i];
     return NULL;
-}
-
-static phi__played phi__tape_request_bytes(phi__tape *tape, phi__tape_flow *flow,
-                                           const phi_json *root) {
-    if (!phi__tape_read_bytes(tape, root)) {
-        phi__tape_match_no_memory(tape);
-        return PHI__TAPE_PLAY_STOP;
-    }
-    return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
-               ? PHI__TAPE_PLAY_LATER
-               : PHI__PLAYED;
 }
 
 PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_line *line,
                                              const phi_json *root) {
     phi__tape_flow *flow = phi__tape_request_flow(tape, line->x);
-    phi_str text;
     if (flow == NULL) {
         phi__tape_match_diverge(
             tape, (size_t)(line - tape->index.lines), "the answer to a request",
@@ -209,20 +190,28 @@ PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_li
             phi_str_of("that request is not waiting for an answer"));
         return PHI__TAPE_PLAY_STOP;
     }
-    if (line->kind == PHI__TAPE_BYTES) return phi__tape_request_bytes(tape, flow, root);
+    if (line->kind == PHI__TAPE_BYTES) {
+        if (!phi__tape_read_bytes(tape, root)) {
+            phi__tape_match_no_memory(tape);
+            return PHI__TAPE_PLAY_STOP;
+        }
+        return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
+                   ? PHI__TAPE_PLAY_LATER
+                   : PHI__PLAYED;
+    }
     if (line->kind == PHI__TAPE_STAGE) {
         int64_t stage = phi_json_int(phi_json_get(root, "stage"), 1);
         (void)phi__transfer_stage_now(flow->transfer,
                                       stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
     } else if (line->kind == PHI__TAPE_ANSWER) {
-        text = phi_json_str(phi_json_get(root, "headers"), "");
+        phi_str text = phi_json_str(phi_json_get(root, "headers"), "");
         (void)phi__transfer_head_now(
             flow->transfer, (int)(phi__json_get_uint(phi_json_get(root, "status"), 0) % 1000),
             text.at, text.len);
     } else {
         int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
         flow->live = false;
-        text = phi_json_str(phi_json_get(root, "words"), "");
+        phi_str text = phi_json_str(phi_json_get(root, "words"), "");
         (void)phi__transfer_end_now(
             flow->transfer,
             (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK), text.at);
@@ -236,12 +225,11 @@ static phi_status phi__tape_request_open(void *user_data, phi_transfer transfer,
                                          const phi_request *request) {
     phi__tape *tape = (phi__tape *)user_data;
     phi__tape_line *line = NULL;
-    const phi_json *now;
     phi_arena arena;
     int64_t status = PHI_OK;
     if (tape->off) return PHI_REFUSED;
     phi_arena_init(&arena, &tape->memory, 0);
-    now = phi__tape_match_request(tape, &arena, request);
+    const phi_json *now = phi__tape_match_request(tape, &arena, request);
     if (now == NULL)
         phi__tape_match_no_memory(tape);
     else
@@ -296,17 +284,13 @@ static void phi__tape_play_time(phi__tape *tape, const phi__tape_line *line) {
     phi__io_gaps_set(tape->rt->io, line->gaps_us);
 }
 
-static void phi__tape_play_skip_used(phi__tape *tape) {
-    while (tape->index.at < tape->index.count && tape->index.lines[tape->index.at].used)
-        tape->index.at++;
-}
-
 static uint64_t phi__tape_play_clock(void *user_data) {
     phi__tape *tape = phi__tape_play_of(user_data);
-    phi__tape_line *line;
     if (tape->rt == NULL || tape->rt->in_step || tape->off) return tape->us;
-    phi__tape_play_skip_used(tape);
-    line = tape->index.at < tape->index.count ? &tape->index.lines[tape->index.at] : NULL;
+    while (tape->index.at < tape->index.count && tape->index.lines[tape->index.at].used)
+        tape->index.at++;
+    phi__tape_line *line =
+        tape->index.at < tape->index.count ? &tape->index.lines[tape->index.at] : NULL;
     if (line != NULL && line->kind == PHI__TAPE_NOW && line->n == tape->reads) {
         phi__tape_play_time(tape, line);
         line->used = true;
@@ -336,8 +320,7 @@ static bool phi__tape_play_is_call(const phi__toolcall *call, const phi_json *ro
 }
 
 static phi__toolcall *phi__tape_play_call(const phi__tape *tape, const phi_json *root) {
-    uint32_t i;
-    for (i = 0; i < tape->rt->calls.count; i++) {
+    for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
         if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
@@ -350,8 +333,6 @@ static phi__played phi__tape_play_result(phi__tape *tape, const phi__tape_line *
                                          const phi_json *root) {
     phi__toolcall *call = phi__tape_play_call(tape, root);
     size_t at = (size_t)(line - tape->index.lines);
-    phi_message *message;
-    bool runs;
     if (call == NULL) {
         phi__tape_match_diverge(
             tape, at, "the result of a tool",
@@ -359,9 +340,9 @@ static phi__played phi__tape_play_result(phi__tape *tape, const phi__tape_line *
             phi_str_of("no such call is waiting for a result"));
         return PHI__TAPE_PLAY_STOP;
     }
-    runs = call->started && phi__tape_play_runs(tape, call);
+    bool runs = call->started && phi__tape_play_runs(tape, call);
     if (runs && call->held == NULL) return PHI__TAPE_PLAY_LATER;
-    message = phi__tape_read_result(tape, root);
+    phi_message *message = phi__tape_read_result(tape, root);
     if (message == NULL) {
         phi__tape_match_no_memory(tape);
         return PHI__TAPE_PLAY_STOP;
@@ -377,16 +358,14 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
     phi_str text = phi_json_str(phi_json_get(root, "text"), "");
     const phi_message *message = NULL;
     bool part = phi_json_get(root, "result") != NULL;
-    phi_arena arena;
-    phi_call handle;
     if (call == NULL || phi__tape_play_runs(tape, call)) return;
     if (part) message = phi__tape_read_result(tape, root);
     if (part && message == NULL) {
         phi__tape_match_no_memory(tape);
         return;
     }
-    handle = phi__call_handle(call);
-    arena = tape->arena;
+    phi_call handle = phi__call_handle(call);
+    phi_arena arena = tape->arena;
     phi_arena_init(&tape->arena, &tape->memory, 0);
     if (part) {
         phi_tool_result partial = phi__results_given(message);
@@ -400,7 +379,6 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
 }
 
 static phi__played phi__tape_play_line(phi__tape *tape, const phi__tape_line *line) {
-    const phi_json *root;
     if (line->kind == PHI__TAPE_TIMERS) {
         (void)phi__io_timers(tape->rt->io, INT_MAX);
         return PHI__PLAYED;
@@ -414,7 +392,7 @@ static phi__played phi__tape_play_line(phi__tape *tape, const phi__tape_line *li
         phi__tape_play_time(tape, line);
         return PHI__PLAYED;
     }
-    root = phi__tape_read_tree(tape, line);
+    const phi_json *root = phi__tape_read_tree(tape, line);
     if (root == NULL) {
         phi__tape_match_no_memory(tape);
         return PHI__TAPE_PLAY_STOP;
@@ -509,11 +487,9 @@ static bool phi__tape_play_pass(phi__tape *tape) {
 /* Whether anything is there that no host will bring on: an answer, or a result that the tape should
    have. */
 static bool phi__tape_play_waits(const phi__tape *tape) {
-    uint32_t i;
-    size_t n;
-    for (n = 0; n < tape->flows.count; n++)
+    for (size_t n = 0; n < tape->flows.count; n++)
         if (tape->flows.at[n].live) return true;
-    for (i = 0; i < tape->rt->calls.count; i++) {
+    for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
         if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
@@ -527,14 +503,12 @@ static void phi__tape_play_off(phi__tape *tape) {
     const char *words = tape->parted.yes ? "the replay has diverged from the recording"
                                          : "the replay found no memory";
     uint64_t next = phi__io_next_timer_us(tape->rt->io);
-    uint32_t i;
-    size_t n;
-    for (n = 0; n < tape->flows.count; n++) {
+    for (size_t n = 0; n < tape->flows.count; n++) {
         if (!tape->flows.at[n].live) continue;
         tape->flows.at[n].live = false;
         (void)phi__transfer_end_now(tape->flows.at[n].transfer, PHI_CANCELLED, words);
     }
-    for (i = 0; i < tape->rt->calls.count; i++) {
+    for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
         if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
@@ -651,14 +625,13 @@ static void phi__tape_play_started(phi_tape *base, phi__toolcall *call) {
     phi__tape *tape = phi__tape_play_of(base);
     const phi_json *root = NULL;
     phi__tape_line *line;
-    phi_message *message;
     if (tape->off || call->slot == NULL) return;
     while ((line = phi__tape_play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
         line->used = true; /* the tool has reported it anew */
     line = tape->off ? NULL : phi__tape_play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
-    message = phi__tape_read_result(tape, root);
+    phi_message *message = phi__tape_read_result(tape, root);
     if (message == NULL) {
         phi__tape_match_no_memory(tape);
         return;
@@ -674,10 +647,9 @@ static void phi__tape_play_started(phi_tape *base, phi__toolcall *call) {
 static void phi__tape_play_start_result(phi__tape *tape, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line = phi__tape_play_next_of(tape, call, PHI__TAPE_RESULT, &root);
-    phi_message *message;
     if (line == NULL) return;
     line->used = true;
-    message = phi__tape_read_result(tape, root);
+    phi_message *message = phi__tape_read_result(tape, root);
     if (message != NULL)
         (void)phi__tape_result_settle(call, message);
     else
@@ -711,12 +683,10 @@ static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
 /* The host gives the result again, as when that was recorded: if it is the next line, it counts at
    once. */
 static void phi__tape_play_result_next(phi__tape *tape, const phi__toolcall *call) {
-    const phi__tape_line *line;
-    const phi_json *root;
     if (!tape->open || tape->off || tape->index.at == tape->index.count) return;
-    line = &tape->index.lines[tape->index.at];
+    const phi__tape_line *line = &tape->index.lines[tape->index.at];
     if (line->kind != PHI__TAPE_RESULT || line->start || line->used) return;
-    root = phi__tape_read_tree(tape, line);
+    const phi_json *root = phi__tape_read_tree(tape, line);
     if (root == NULL)
         phi__tape_match_no_memory(tape);
     else if (phi__tape_play_is_call(call, root))
@@ -746,8 +716,7 @@ static phi_status phi__tape_play_given(phi_tape *base, phi__toolcall *call,
 /* A result that the host gave now and not when that was recorded does not count. */
 static void phi__tape_play_all_in(phi_tape *base) {
     phi__tape *tape = phi__tape_play_of(base);
-    uint32_t i;
-    for (i = 0; i < tape->rt->calls.count; i++) {
+    for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
         if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
@@ -759,11 +728,10 @@ static void phi__tape_play_all_in(phi_tape *base) {
 
 static bool phi__tape_play_on_way(phi_tape *base, const phi__toolcall *call, bool on_way) {
     phi__tape *tape = phi__tape_play_of(base);
-    const phi_json *root;
     phi__tape_line *line = NULL;
     if (tape->off || tape->version < 2) return on_way && (call->held == NULL || !call->started);
     while ((line = phi__tape_match_next(tape, PHI__TAPE_CLAIMED, line)) != NULL) {
-        root = phi__tape_read_tree(tape, line);
+        const phi_json *root = phi__tape_read_tree(tape, line);
         if (root == NULL) {
             phi__tape_match_no_memory(tape);
             return on_way;
@@ -841,8 +809,7 @@ static const phi__tape_ops phi__tape_play_ops = {
     phi__tape_play_given,   phi__tape_play_said};
 
 PHI__FN void phi__tape_play_end(phi__tape *tape) {
-    size_t i;
-    for (i = tape->index.at; i < tape->index.count && !tape->off; i++) {
+    for (size_t i = tape->index.at; i < tape->index.count && !tape->off; i++) {
         const phi__tape_line *l = &tape->index.lines[i];
         if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
             l->kind == PHI__TAPE_T || l->kind == PHI__TAPE_TIMERS || l->kind == PHI__TAPE_POSTS)

@@ -10,8 +10,7 @@
 /* ======== The transfers of a tape that is recorded or played. */
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
-    size_t i;
-    for (i = 0; i < tape->flows.count; i++) {
+    for (size_t i = 0; i < tape->flows.count; i++) {
         phi__tape_flow *flow = &tape->flows.at[i];
         if (flow->live && flow->transfer.index == transfer.index &&
             flow->transfer.gen == transfer.gen)
@@ -21,12 +20,10 @@ PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer
 }
 
 static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
-    void *grown;
-    size_t i;
-    for (i = 0; i < tape->flows.count; i++)
+    for (size_t i = 0; i < tape->flows.count; i++)
         if (!tape->flows.at[i].live) return &tape->flows.at[i];
-    grown = phi__grow(&tape->memory, tape->flows.at, &tape->flows.cap, tape->flows.count + 1,
-                      sizeof *tape->flows.at);
+    void *grown = phi__grow(&tape->memory, tape->flows.at, &tape->flows.cap, tape->flows.count + 1,
+                            sizeof *tape->flows.at);
     if (grown == NULL) return NULL;
     tape->flows.at = (phi__tape_flow *)grown;
     memset(&tape->flows.at[tape->flows.count], 0, sizeof *tape->flows.at);
@@ -63,9 +60,9 @@ PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len) {
     unsigned char block[40], hash[32];
     char *to = (char *)out;
     while (len > 0) {
-        size_t n = phi__min(len, sizeof hash), i;
+        size_t n = phi__min(len, sizeof hash);
         memcpy(block, tape->seed, 32);
-        for (i = 0; i < 8; i++) block[32 + i] = (unsigned char)(tape->drawn >> (8 * i));
+        for (size_t i = 0; i < 8; i++) block[32 + i] = (unsigned char)(tape->drawn >> (8 * i));
         tape->drawn++;
         phi__sha256_of(phi__str((const char *)block, sizeof block), hash);
         memcpy(to, hash, n);
@@ -134,30 +131,6 @@ PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http) 
     phi__tape_secret_kept(tape);
 }
 
-static void phi__tape_secret_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
-    phi__buf_clear(&tape->bytes);
-    phi__secret_add_url(&tape->secrets, url);
-    phi__tape_secret_kept(tape);
-    phi__secret_put_url(&tape->bytes, url);
-    phi__records_str(line, "url", phi__buf_str(&tape->bytes));
-    line->failed = line->failed || tape->bytes.failed;
-}
-
-static void phi__tape_secret_put_headers(phi__tape *tape, phi__buf *line,
-                                         const phi_request *request) {
-    phi_request_info info = phi_request_get_info(request);
-    size_t i;
-    phi__records_raw(line, "headers", "{");
-    for (i = 0; i < info.header_count; i++) {
-        phi_str name = info.headers[i].name, value = info.headers[i].value;
-        phi__json_write_key(line, name);
-        if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
-        phi__json_write_str(line, value);
-    }
-    phi__buf_char(line, '}');
-    phi__tape_secret_kept(tape);
-}
-
 static void phi__tape_secret_drop_cookies(phi__buf *out, phi_str headers) {
     while (headers.len > 0) {
         size_t end = phi__str_find(headers, 0, "\n");
@@ -207,8 +180,23 @@ static void phi__tape_secret_put_body(phi__tape *tape, phi__buf *line, const phi
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole) {
     phi__records_str(line, "method", phi_request_get_info(request).method);
-    phi__tape_secret_put_url(tape, line, phi_request_get_info(request).url);
-    phi__tape_secret_put_headers(tape, line, request);
+    phi_str url = phi_request_get_info(request).url;
+    phi__buf_clear(&tape->bytes);
+    phi__secret_add_url(&tape->secrets, url);
+    phi__tape_secret_kept(tape);
+    phi__secret_put_url(&tape->bytes, url);
+    phi__records_str(line, "url", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+    phi_request_info info = phi_request_get_info(request);
+    phi__records_raw(line, "headers", "{");
+    for (size_t i = 0; i < info.header_count; i++) {
+        phi_str name = info.headers[i].name, value = info.headers[i].value;
+        phi__json_write_key(line, name);
+        if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
+        phi__json_write_str(line, value);
+    }
+    phi__buf_char(line, '}');
+    phi__tape_secret_kept(tape);
     phi__tape_secret_put_body(tape, line, request, whole);
 }
 
@@ -247,17 +235,15 @@ static const char *const phi__tape_kinds[] = {"",      "tape",    "t",      "now
 
 static bool phi__tape_read_summed(phi__tape *tape, phi_str line) {
     char sum[PHI__TAPE_SUM_BYTES + 1];
-    size_t n;
     if (line.len < PHI__TAPE_SUM_BYTES) return false;
-    n = line.len - PHI__TAPE_SUM_BYTES;
+    size_t n = line.len - PHI__TAPE_SUM_BYTES;
     tape->sum = phi__crc32(tape->version < 2 ? 0 : tape->sum, line.at, n);
     (void)snprintf(sum, sizeof sum, ",\"sum\":\"%08lx\"}", (unsigned long)tape->sum);
     return memcmp(line.at + n, sum, PHI__TAPE_SUM_BYTES) == 0;
 }
 
 static phi__tape_kind phi__tape_read_kind_of(phi_str name) {
-    size_t i;
-    for (i = 1; i < PHI__COUNT(phi__tape_kinds); i++)
+    for (size_t i = 1; i < PHI__COUNT(phi__tape_kinds); i++)
         if (phi__str_is(name, phi__tape_kinds[i])) return (phi__tape_kind)i;
     return PHI__TAPE_NONE;
 }
@@ -304,10 +290,9 @@ static phi_status phi__tape_read_wrong(const phi__tape *tape, phi_parse_error *e
 }
 
 static bool phi__tape_read_hex(phi_str hex, unsigned char out[32]) {
-    size_t i;
     memset(out, 0, 32);
     if (hex.len != 64) return false;
-    for (i = 0; i < 64; i++) {
+    for (size_t i = 0; i < 64; i++) {
         const char *digits = "0123456789abcdef";
         const char *at = (const char *)memchr(digits, hex.at[i], 16);
         if (at == NULL) return false;
@@ -333,14 +318,13 @@ static phi_status phi__tape_read_head(phi__tape *tape, const phi_json *root,
 static const char *phi__tape_read_flaw(phi__tape *tape, const phi__tape_line *line,
                                        const phi_json *root) {
     phi_parse_error why;
-    phi_message message;
     if (line->kind == PHI__TAPE_BYTES && phi_json_get(root, "text") == NULL &&
         !phi_json_is(phi_json_get(root, "base64"), PHI_JSON_STRING))
         return "bytes: text or base64 is missing";
     if (line->kind != PHI__TAPE_RESULT &&
         (line->kind != PHI__TAPE_UPDATE || phi_json_get(root, "result") == NULL))
         return NULL;
-    memset(&message, 0, sizeof message);
+    phi_message message = PHI_ZERO;
     if (phi__message_read_get(phi_json_get(root, "result"), &tape->arena, &message, &why) ==
             PHI_PARSE ||
         message.role != PHI_ROLE_TOOL_RESULT)
@@ -349,13 +333,9 @@ static const char *phi__tape_read_flaw(phi__tape *tape, const phi__tape_line *li
 }
 
 static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_error *error) {
-    phi__tape_line line;
-    const phi_json *root;
-    const char *flaw;
-    void *grown;
-    memset(&line, 0, sizeof line);
+    phi__tape_line line = PHI_ZERO;
     line.text = text;
-    root = phi__tape_read_tree(tape, &line);
+    const phi_json *root = phi__tape_read_tree(tape, &line);
     /* a line with the right check value is JSON that phi wrote, but for forgery */
     if (root == NULL) return PHI_NO_MEMORY;
     line.kind = phi__tape_read_kind_of(phi__records_get_str(root, "k"));
@@ -363,7 +343,7 @@ static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_er
         return phi__tape_read_wrong(tape, error, "k: no such kind of line");
     if ((line.kind == PHI__TAPE_HEAD) != (tape->index.count == 0))
         return phi__tape_read_wrong(tape, error, "a tape begins with one line of kind \"tape\"");
-    flaw = phi__tape_read_flaw(tape, &line, root);
+    const char *flaw = phi__tape_read_flaw(tape, &line, root);
     if (flaw != NULL) return phi__tape_read_wrong(tape, error, flaw);
     line.x = phi__records_get_u64(root, "x");
     line.us = phi__records_get_u64(root, "us");
@@ -373,8 +353,8 @@ static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_er
     line.start = phi__records_get_bool(root, "start");
     if (line.kind == PHI__TAPE_HEAD && phi__tape_read_head(tape, root, error) != PHI_OK)
         return PHI_PARSE;
-    grown = phi__grow(&tape->memory, tape->index.lines, &tape->index.cap, tape->index.count + 1,
-                      sizeof line);
+    void *grown = phi__grow(&tape->memory, tape->index.lines, &tape->index.cap,
+                            tape->index.count + 1, sizeof line);
     if (grown == NULL) return PHI_NO_MEMORY;
     tape->index.lines = (phi__tape_line *)grown;
     tape->index.lines[tape->index.count++] = line;

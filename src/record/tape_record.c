@@ -35,9 +35,8 @@ static void phi__tape_record_time(phi__tape *tape, const char *kind) {
 
 static uint64_t phi__tape_record_clock(void *user_data) {
     phi__tape *tape = phi__tape_record_of(user_data);
-    uint64_t now;
     if (tape->rt == NULL || tape->rt->in_step || tape->over) return tape->us;
-    now = phi__tape_record_real_us(tape);
+    uint64_t now = phi__tape_record_real_us(tape);
     if (now < tape->us + PHI__TAPE_TICK_US) {
         tape->reads++;
         return tape->us;
@@ -85,7 +84,6 @@ static phi_status phi__tape_record_stage(phi_tape *base, phi_transfer transfer,
                                          phi_transfer_stage stage) {
     phi__tape *tape = phi__tape_record_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
-    phi_status status;
     if (flow == NULL) return PHI_STALE;
     if (stage != PHI_TRANSFER_STARTED && stage != PHI_TRANSFER_CONNECTED) return PHI_BAD_ARG;
     if (!tape->letting) {
@@ -93,23 +91,21 @@ static phi_status phi__tape_record_stage(phi_tape *base, phi_transfer transfer,
         return PHI_OK;
     }
     phi__tape_record_touch(base);
-    status = phi__transfer_stage_now(transfer, stage);
+    phi_status status = phi__transfer_stage_now(transfer, stage);
     phi__records_u64(phi__tape_record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
     phi__tape_line_end(tape);
     return status;
 }
 
 static phi_status phi__tape_record_head_now(phi__tape *tape, phi__tape_flow *flow) {
-    phi_status status;
-    phi__buf *line;
     flow->held_head = false;
     phi__tape_record_touch(&tape->base);
     (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
-    line = phi__tape_record_flow_line(tape, "head", flow->x);
+    phi__buf *line = phi__tape_record_flow_line(tape, "head", flow->x);
     phi__records_u64(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
     phi__tape_secret_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_line_end(tape);
-    status =
+    phi_status status =
         phi__transfer_head_now(flow->transfer, flow->http_status, flow->head.at, flow->head.len);
     phi__buf_clear(&flow->head);
     return status;
@@ -148,7 +144,6 @@ static void phi__tape_record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
 static phi_status phi__tape_record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more,
                                         bool last) {
     phi_status status = PHI_OK;
-    size_t tail;
     phi_str bytes = more;
     if (tape->secrets.count > 0) {
         phi__buf_clear(&tape->bytes);
@@ -158,7 +153,7 @@ static phi_status phi__tape_record_pass(phi__tape *tape, phi__tape_flow *flow, p
         (void)phi__secret_hide(&tape->secrets, tape->bytes.at, tape->bytes.len, PHI__SECRET_BYTES);
         bytes = phi__buf_str(&tape->bytes);
     }
-    tail = last ? 0 : phi__secret_tail(&tape->secrets, bytes);
+    size_t tail = last ? 0 : phi__secret_tail(&tape->secrets, bytes);
     if (bytes.len > tail) {
         status = phi__transfer_push_now(flow->transfer, bytes.at, bytes.len - tail);
         if (status != PHI_OK) return status;
@@ -174,22 +169,20 @@ static phi_status phi__tape_record_push(phi_tape *base, phi_transfer transfer, c
                                         size_t len) {
     phi__tape *tape = phi__tape_record_of(base);
     phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
-    phi_status status;
     if (flow == NULL || flow->has_end) return PHI_STALE;
     if (bytes == NULL && len > 0) return PHI_BAD_ARG;
     if (!flow->has_head) return PHI_MISUSE;
     if (len == 0) return PHI_OK;
-    status =
+    phi_status status =
         tape->letting ? phi__tape_record_pass(tape, flow, phi__str(bytes, len), false) : PHI_FULL;
     if (status == PHI_FULL) flow->refused = true;
     return status;
 }
 
 static phi_status phi__tape_record_end_now(phi__tape *tape, phi__tape_flow *flow) {
-    phi__buf *line;
     if (flow->carry.len > 0 && phi__tape_record_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
         return PHI_OK; /* in the next step */
-    line = phi__tape_record_flow_line(tape, "end", flow->x);
+    phi__buf *line = phi__tape_record_flow_line(tape, "end", flow->x);
     phi__json_write_key(line, phi_str_of("status"));
     phi__json_number_put_i64(line, (int64_t)flow->status);
     phi__records_str(line, "words", phi_str_of(flow->words));
@@ -214,39 +207,17 @@ static phi_status phi__tape_record_end(phi_tape *base, phi_transfer transfer, ph
     return tape->letting ? phi__tape_record_end_now(tape, flow) : PHI_OK;
 }
 
-/* Delivers the events that were held back. A transport may open nothing here, so the flows stay in
-   place. */
-static void phi__tape_record_flush(phi__tape *tape) {
-    size_t i;
-    for (i = 0; i < tape->flows.count; i++) {
-        phi__tape_flow *flow = &tape->flows.at[i];
-        if (flow->live && flow->stage != 0) {
-            int stage = flow->stage;
-            flow->stage = 0;
-            (void)phi__tape_record_stage(&tape->base, flow->transfer, (phi_transfer_stage)stage);
-        }
-        if (flow->live && flow->held_head) (void)phi__tape_record_head_now(tape, flow);
-        if (flow->live && flow->refused) {
-            flow->refused = false;
-            tape->inner.resume(tape->inner.user_data, flow->transfer);
-        }
-        if (flow->live && flow->has_end) (void)phi__tape_record_end_now(tape, flow);
-    }
-}
-
 /* ---- the runtime's transport ---- */
 
 static phi_status phi__tape_record_open(void *user_data, phi_transfer transfer,
                                         const phi_request *request) {
     phi__tape *tape = phi__tape_record_of(user_data);
     phi__tape_flow *flow = phi__tape_flow_new(tape, transfer, tape->requests + 1);
-    phi__buf *line;
-    phi_status status;
     if (flow == NULL) return PHI_NO_MEMORY;
     tape->requests++;
-    line = phi__tape_record_flow_line(tape, "request", tape->requests);
+    phi__buf *line = phi__tape_record_flow_line(tape, "request", tape->requests);
     phi__tape_secret_put_request(tape, line, request, tape->desc.whole_bodies);
-    status = tape->inner.open(tape->inner.user_data, transfer, request);
+    phi_status status = tape->inner.open(tape->inner.user_data, transfer, request);
     if (status != PHI_OK) {
         flow->live = false;
         phi__records_i64(line, "status", (int64_t)status);
@@ -294,23 +265,19 @@ static void phi__tape_record_pump(void *user_data) {
 static phi_status phi__tape_record_result_now(phi__tape *tape, phi__toolcall *call,
                                               const phi_message *message) {
     phi__buf *line = phi__tape_record_line(tape, "result");
-    phi_status status;
-    size_t before;
     phi__tape_result_put(tape, line, call, message);
-    before = line->len;
+    size_t before = line->len;
     if (!line->failed && phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON)) {
-        phi__tape_line own;
-        const phi_json *root;
-        memset(&own, 0, sizeof own);
+        phi__tape_line own = PHI_ZERO;
         phi__buf_char(line, '}');
         own.text = phi__buf_str(line);
-        root = line->failed ? NULL : phi__tape_read_tree(tape, &own);
+        const phi_json *root = line->failed ? NULL : phi__tape_read_tree(tape, &own);
         message = root != NULL ? phi__tape_read_result(tape, root) : NULL;
         line->len = before;
         if (message == NULL) tape->failed = PHI_NO_MEMORY;
     }
     phi__tape_line_end(tape);
-    status = message != NULL ? phi__tape_result_settle(call, message) : PHI_NO_MEMORY;
+    phi_status status = message != NULL ? phi__tape_result_settle(call, message) : PHI_NO_MEMORY;
     if (message == NULL) phi__call_unclaim(call);
     return status;
 }
@@ -328,8 +295,7 @@ static phi_status phi__tape_record_result(phi_tape *base, phi__toolcall *call,
 
 /* Results that were given between two steps, or by the host's posts. */
 static void phi__tape_record_held(phi__tape *tape) {
-    uint32_t i;
-    for (i = 0; i < tape->rt->calls.count; i++) {
+    for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
         if (slot == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0 || call == NULL)
@@ -340,9 +306,8 @@ static void phi__tape_record_held(phi__tape *tape) {
 
 static bool phi__tape_record_on_way(phi_tape *base, const phi__toolcall *call, bool on_way) {
     phi__tape *tape = phi__tape_record_of(base);
-    phi__buf *line;
     if (!on_way) return false;
-    line = phi__tape_record_line(tape, "claimed");
+    phi__buf *line = phi__tape_record_line(tape, "claimed");
     phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__tape_line_end(tape);
@@ -360,30 +325,24 @@ static void phi__tape_record_started(phi_tape *base, phi__toolcall *call) {
     (void)call;
 }
 
-static void phi__tape_record_partial(phi__tape *tape, phi__toolcall *call,
-                                     const phi_tool_result *part) {
-    phi__buf *line = phi__tape_record_line(tape, "update");
-    phi_arena *arena = &call->run->arena;
-    phi_arena_mark mark = phi_arena_save(arena);
-    const phi_message *message = phi__results_keep(arena, part);
-    if (message != NULL)
-        phi__tape_result_put(tape, line, call, message);
-    else
-        tape->failed = PHI_NO_MEMORY;
-    phi_arena_reset(arena, mark);
-    phi__tape_line_end(tape);
-}
-
 static void phi__tape_record_said(phi_tape *base, phi__toolcall *call, phi_str text,
                                   const phi_tool_result *part, bool progress) {
     phi__tape *tape = phi__tape_record_of(base);
-    phi__buf *line;
     if (!tape->letting && !call->starting) return; /* by the host, who says it again */
     if (part != NULL) {
-        phi__tape_record_partial(tape, call, part);
+        phi__buf *line = phi__tape_record_line(tape, "update");
+        phi_arena *arena = &call->run->arena;
+        phi_arena_mark mark = phi_arena_save(arena);
+        const phi_message *message = phi__results_keep(arena, part);
+        if (message != NULL)
+            phi__tape_result_put(tape, line, call, message);
+        else
+            tape->failed = PHI_NO_MEMORY;
+        phi_arena_reset(arena, mark);
+        phi__tape_line_end(tape);
         return;
     }
-    line = phi__tape_record_line(tape, "update");
+    phi__buf *line = phi__tape_record_line(tape, "update");
     phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__records_true(line, "start", call->starting);
@@ -399,7 +358,22 @@ static void phi__tape_record_begin(phi_tape *base) {
     phi__tape_sources_set(tape, phi__tape_record_real_us(tape));
     tape->touched = tape->more = false;
     tape->letting = true;
-    phi__tape_record_flush(tape);
+    /* Delivers the events that were held back. A transport may open nothing here, so the flows
+       stay in place. */
+    for (size_t i = 0; i < tape->flows.count; i++) {
+        phi__tape_flow *flow = &tape->flows.at[i];
+        if (flow->live && flow->stage != 0) {
+            int stage = flow->stage;
+            flow->stage = 0;
+            (void)phi__tape_record_stage(&tape->base, flow->transfer, (phi_transfer_stage)stage);
+        }
+        if (flow->live && flow->held_head) (void)phi__tape_record_head_now(tape, flow);
+        if (flow->live && flow->refused) {
+            flow->refused = false;
+            tape->inner.resume(tape->inner.user_data, flow->transfer);
+        }
+        if (flow->live && flow->has_end) (void)phi__tape_record_end_now(tape, flow);
+    }
     phi__tape_record_held(tape);
 }
 

@@ -43,10 +43,9 @@ PHI__FN bool phi__section_pairs(phi_arena *arena, const phi_json *map,
 PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
                                                const phi__config_texts *paths) {
     const char **list;
-    size_t i;
     if (paths->count == 0) return NULL;
     list = (const char **)phi__arena_zero(ground->arena, (paths->count + 1) * sizeof *list);
-    for (i = 0; list != NULL && i < paths->count; i++) {
+    for (size_t i = 0; list != NULL && i < paths->count; i++) {
         list[i] = phi__config_place_join(ground->arena, ground->directory, paths->at[i]);
         if (list[i] == NULL) return NULL;
     }

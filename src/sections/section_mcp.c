@@ -190,11 +190,11 @@ typedef struct phi__section_mcp_state {
 
 static const char *const *phi__section_mcp_env(phi_arena *arena, const phi_json *map) {
     const phi__section_pair *pairs;
-    size_t n, i;
+    size_t n;
     const char **list;
     if (!phi__section_pairs(arena, map, &pairs, &n)) return NULL;
     list = (const char **)phi__arena_zero(arena, (n + 1) * sizeof *list);
-    for (i = 0; list != NULL && i < n; i++) {
+    for (size_t i = 0; list != NULL && i < n; i++) {
         size_t a = strlen(pairs[i].name), b = strlen(pairs[i].value);
         char *at = phi__arena_bytes(arena, phi__add(a, b) + 2);
         if (at == NULL) return NULL;
@@ -231,11 +231,10 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
                                         const phi__section_mcp_taken *t, const char *const **out) {
     const char *const *words = NULL;
     const char **list;
-    size_t n = 0, i;
-    phi_status status;
+    size_t n = 0;
     *out = NULL;
     if (phi_json_is(t->command, PHI_JSON_STRING)) {
-        status = phi__section_mcp_split(ground, t->command, &words);
+        phi_status status = phi__section_mcp_split(ground, t->command, &words);
         if (status != PHI_OK || words == NULL) return status;
         while (words[n] != NULL) n++;
     } else {
@@ -244,7 +243,7 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     list = (const char **)phi__arena_zero(ground->arena,
                                           phi__mul(n + t->args.count + 1, sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
         list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
         if (words != NULL || phi_json_is(item, PHI_JSON_STRING)) continue;
@@ -252,7 +251,7 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
                                 "command: expected texts in the list");
         return PHI_OK;
     }
-    for (i = 0; i < t->args.count; i++) list[n + i] = t->args.at[i];
+    for (size_t i = 0; i < t->args.count; i++) list[n + i] = t->args.at[i];
     if (n == 0)
         phi__config_words_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
                                 "command: expected a program, as \"my-server --stdio\" or "
@@ -286,8 +285,6 @@ static phi_status phi__section_mcp_root(phi__config_ground *ground, const phi_js
                                         const char **uri) {
     static const char field[] = "mcp.instances.roots";
     phi_str text = phi_json_str(item, "");
-    const char *path;
-    phi_status status;
     *uri = phi__str_find(text, 0, "://") != SIZE_MAX ? text.at : NULL;
     if (*uri != NULL) return PHI_OK;
     if (text.len == 0) {
@@ -295,9 +292,9 @@ static phi_status phi__section_mcp_root(phi__config_ground *ground, const phi_js
                                 "roots: expected directories, found an empty text");
         return PHI_OK;
     }
-    path = phi__config_place_join(ground->arena, ground->directory, text.at);
+    const char *path = phi__config_place_join(ground->arena, ground->directory, text.at);
     if (path == NULL) return PHI_NO_MEMORY;
-    status = phi__config_place_absolute(ground, item, field, path, &path);
+    phi_status status = phi__config_place_absolute(ground, item, field, path, &path);
     if (status == PHI_UNSUPPORTED) {
         phi__config_words_error(ground, item, status, field,
                                 "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES "
@@ -312,13 +309,13 @@ static phi_status phi__section_mcp_root(phi__config_ground *ground, const phi_js
 /* None are set where a problem says why. */
 static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi_json *list,
                                          phi_mcp_desc *desc) {
-    size_t n = phi_json_count(list), i, there = 0;
+    size_t n = phi_json_count(list), there = 0;
     phi_json_iter it = phi_json_each(list);
     phi_mcp_root *roots;
     if (n == 0) return PHI_OK;
     roots = (phi_mcp_root *)phi__arena_zero(ground->arena, n * sizeof *roots);
     if (roots == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         phi_status status = phi__section_mcp_root(ground, phi_json_next(&it), &roots[i].uri);
         if (status != PHI_OK) return status;
         there += roots[i].uri != NULL ? 1 : 0;
@@ -331,10 +328,9 @@ static phi_status phi__section_mcp_roots(phi__config_ground *ground, const phi_j
 
 static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_json *node,
                                          phi__section_mcp_link *link, phi_mcp_desc *desc) {
-    phi__section_mcp_oauth_taken t;
     phi_mcp_oauth_desc *oauth = &link->oauth;
     if (node == NULL) return PHI_OK;
-    memset(&t, 0, sizeof t);
+    phi__section_mcp_oauth_taken t = PHI_ZERO;
     if (!phi__config_take(ground->arena, node, phi__section_mcp_table_oauth(), &t))
         return PHI_NO_MEMORY;
     oauth->open_browser_fn = ground->desc.open_url_fn;
@@ -426,8 +422,7 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
     if (status == PHI_OK && desc->header_count > 0) {
         phi_mcp_pair *headers =
             (phi_mcp_pair *)phi_arena_alloc(ground->arena, desc->header_count * sizeof *headers);
-        size_t i;
-        for (i = 0; headers != NULL && i < desc->header_count; i++) {
+        for (size_t i = 0; headers != NULL && i < desc->header_count; i++) {
             headers[i].name = pairs[i].name;
             headers[i].value = pairs[i].value;
         }
@@ -460,12 +455,10 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
                                         size_t at, const phi__config_used *used) {
     phi__config_ground *ground = making->ground;
     phi__section_mcp_link *link;
-    phi__section_mcp_taken t;
     phi_mcp_desc desc = PHI_ZERO;
     bool fits;
-    phi_status status;
     if (phi__section_mcp_find(s, making, at, used) != NULL) return PHI_OK;
-    memset(&t, 0, sizeof t);
+    phi__section_mcp_taken t = PHI_ZERO;
     link = (phi__section_mcp_link *)phi__arena_zero(ground->arena, sizeof *link);
     if (link == NULL ||
         !phi__config_take(ground->arena, used->node, phi__section_mcp_table_instance(), &t))
@@ -477,7 +470,7 @@ static phi_status phi__section_mcp_open(phi__section_mcp_state *s, phi__config_m
     link->required = t.required;
     link->next = s->links;
     s->links = link;
-    status = phi__section_mcp_desc(ground, used->node, &t, link, &desc, &fits);
+    phi_status status = phi__section_mcp_desc(ground, used->node, &t, link, &desc, &fits);
     if (status != PHI_OK || !fits || ground->check_only) return status;
     link->mcp = phi_mcp_connect(ground->rt, &desc);
     if (link->mcp == NULL) {
@@ -527,9 +520,8 @@ PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making)
     phi__section_mcp_state *s = (phi__section_mcp_state *)state;
     phi__config_used used;
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; making->work == NULL && status == PHI_OK &&
-                phi__config_making_used(making, "mcp", "mcp", s->node, i, &used);
+    for (size_t i = 0; making->work == NULL && status == PHI_OK &&
+                       phi__config_making_used(making, "mcp", "mcp", s->node, i, &used);
          i++)
         if (used.node != NULL) status = phi__section_mcp_open(s, making, i, &used);
     making->work = s;
@@ -548,7 +540,6 @@ PHI__FN phi_status phi__section_mcp_use(void *state, phi__config_making *making)
 
 PHI__FN void phi__section_mcp_end(void *state) {
     phi__section_mcp_state *s = (phi__section_mcp_state *)state;
-    phi__section_mcp_link *link;
-    for (link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
+    for (phi__section_mcp_link *link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
         phi_mcp_free(link->mcp);
 }

@@ -122,12 +122,11 @@ static bool phi__section_openapi_list_of(phi_arena *arena, const phi_json *map,
                                          const phi_openapi_pair **out, size_t *count) {
     const phi__section_pair *pairs;
     phi_openapi_pair *list;
-    size_t i;
     if (!phi__section_pairs(arena, map, &pairs, count)) return false;
     if (*count == 0) return true;
     list = (phi_openapi_pair *)phi_arena_alloc(arena, *count * sizeof *list);
     if (list == NULL) return false;
-    for (i = 0; i < *count; i++) {
+    for (size_t i = 0; i < *count; i++) {
         list[i].name = pairs[i].name;
         list[i].value = pairs[i].value;
     }
@@ -174,7 +173,7 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
                                             phi__section_openapi_doc *doc,
                                             const phi__section_openapi_taken *t) {
     phi_openapi_desc desc = PHI_ZERO;
-    const char *path, *words = "";
+    const char *words = "";
     phi_str name = phi__section_name(doc->node);
     phi_status status = phi__section_openapi_desc(ground, t, &desc);
     if (status != PHI_OK) return status;
@@ -202,7 +201,7 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
         return PHI_OK;
     }
     if (ground->check_only) return PHI_OK;
-    path =
+    const char *path =
         t->file != NULL ? phi__config_place_join(ground->arena, ground->directory, t->file) : NULL;
     if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
     desc.path = path;
@@ -239,11 +238,10 @@ static phi_status phi__section_openapi_doc_of(phi__section_openapi_state *s,
                                               const phi__config_used *used,
                                               phi__section_openapi_doc **out) {
     phi__section_openapi_doc *doc = s->docs;
-    phi__section_openapi_taken t;
     while (used->keep && doc != NULL && (doc->node != used->node || !doc->keep)) doc = doc->next;
     *out = used->keep ? doc : NULL;
     if (*out != NULL) return PHI_OK;
-    memset(&t, 0, sizeof t);
+    phi__section_openapi_taken t = PHI_ZERO;
     doc = (phi__section_openapi_doc *)phi__arena_zero(ground->arena, sizeof *doc);
     if (doc == NULL ||
         !phi__config_take(ground->arena, used->node, phi__section_openapi_instance(), &t))
@@ -261,7 +259,6 @@ static phi_status phi__section_openapi_one(phi__section_openapi_state *s,
                                            const phi__config_used *used) {
     phi__section_openapi_doc *doc = (phi__section_openapi_doc *)making->work;
     phi_status status = PHI_OK;
-    size_t i;
     if (doc == NULL) status = phi__section_openapi_doc_of(s, making->ground, used, &doc);
     if (status != PHI_OK) return status;
     making->work = doc;
@@ -271,7 +268,7 @@ static phi_status phi__section_openapi_one(phi__section_openapi_state *s,
         status = phi__section_openapi_read(making->ground, doc);
     if (status != PHI_OK) return status;
     making->work = NULL;
-    for (i = 0; status == PHI_OK && i < doc->tools.count; i++) {
+    for (size_t i = 0; status == PHI_OK && i < doc->tools.count; i++) {
         (void)phi__config_making_offer(making, doc->tools.tools[i].name);
         status = phi__config_making_tool(making, &doc->tools.tools[i]);
     }
@@ -307,6 +304,6 @@ PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *mak
 
 PHI__FN void phi__section_openapi_end(void *state) {
     phi__section_openapi_state *s = (phi__section_openapi_state *)state;
-    phi__section_openapi_doc *doc;
-    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next) phi_openapi_free(doc->api);
+    for (phi__section_openapi_doc *doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
+        phi_openapi_free(doc->api);
 }

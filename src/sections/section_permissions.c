@@ -23,8 +23,7 @@ typedef struct phi__protected {
 
 static bool phi__protected_keep(phi__protected *p, phi_str path) {
     phi_str copy;
-    size_t i;
-    for (i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count; i++)
         if (phi__str_is(path, p->list[i])) return true;
     p->full = p->count == PHI__PROTECTED_MOST;
     if (p->full || !phi__arena_str(p->arena, path, &copy)) return false;
@@ -52,7 +51,6 @@ static bool phi__protected_resolved(phi__protected *p, phi_str path) {
 /* A word of a command: relative to the workspace, or to the file's directory. */
 static bool phi__protected_word(phi__protected *p, phi_str word) {
     phi__buf joined;
-    bool good;
     if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
         return true;
     if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
@@ -63,22 +61,9 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     phi__buf_init(&joined, p->arena->memory);
     phi__buf_add_str(&joined, p->directory);
     phi__buf_add_str(&joined, word);
-    good = !joined.failed && phi__protected_resolved(p, phi__buf_str(&joined));
+    bool good = !joined.failed && phi__protected_resolved(p, phi__buf_str(&joined));
     phi__buf_free(&joined);
     return good;
-}
-
-static bool phi__protected_command(phi__protected *p, phi_str text) {
-    size_t i = 0, from;
-    while (i < text.len) {
-        from = i;
-        while (i < text.len && text.at[i] != '\0' &&
-               strchr(" \t\n'\"`;|&()<>=,", text.at[i]) == NULL)
-            i++;
-        if (!phi__protected_word(p, phi__str(text.at + from, i - from))) return false;
-        i++;
-    }
-    return true;
 }
 
 /* Texts under keys that name commands; `all`: each text. */
@@ -86,16 +71,26 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
     static const char *const keys[] = {"command", "args", "callbacks", "hooks"};
     phi_json_iter it = phi_json_each(node);
     const phi_json *member;
-    size_t i;
-    if (all && phi_json_is(node, PHI_JSON_STRING))
-        return phi__protected_command(p, phi_json_str(node, ""));
+    if (all && phi_json_is(node, PHI_JSON_STRING)) {
+        phi_str text = phi_json_str(node, "");
+        size_t i = 0;
+        while (i < text.len) {
+            size_t from = i;
+            while (i < text.len && text.at[i] != '\0' &&
+                   strchr(" \t\n'\"`;|&()<>=,", text.at[i]) == NULL)
+                i++;
+            if (!phi__protected_word(p, phi__str(text.at + from, i - from))) return false;
+            i++;
+        }
+        return true;
+    }
     if (depth == PHI__PROTECTED_DEPTH ||
         (!phi_json_is(node, PHI_JSON_OBJECT) && !phi_json_is(node, PHI_JSON_ARRAY)))
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
         if (depth == 0 && phi__str_is(it.key, "permissions")) continue; /* patterns, no commands */
-        for (i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
+        for (size_t i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
         if (!phi__protected_tree(p, member, named, depth + 1)) return false;
     }
     return true;
@@ -105,16 +100,14 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
 
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out) {
-    phi__protected p;
-    phi_str path;
     size_t n;
     if (config == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     *out = NULL;
-    memset(&p, 0, sizeof p);
+    phi__protected p = PHI_ZERO;
     p.arena = arena;
     p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
     if (p.list == NULL) return PHI_NO_MEMORY;
-    path = phi_str_of(phi__config_load_path(config));
+    phi_str path = phi_str_of(phi__config_load_path(config));
     for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
     p.directory = phi__str(path.at, n);
     if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
@@ -260,8 +253,7 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
     if (base != NULL) memcpy(rules, base->rules, base->count * sizeof *rules);
     if (base != NULL) i = base->count;
     while ((node = phi_json_next(&it)) != NULL) {
-        phi__section_permissions_rule r;
-        memset(&r, 0, sizeof r);
+        phi__section_permissions_rule r = PHI_ZERO;
         if (!phi__config_take(ground->arena, node, &phi__section_permissions_rule_is, &r))
             return PHI_NO_MEMORY;
         rules[i].verdict = (phi_permission)r.verdict;
@@ -341,7 +333,6 @@ PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making 
     phi__section_permissions_state *s = (phi__section_permissions_state *)state;
     phi__section_permissions_one *one;
     phi_agent_desc *desc = making->desc;
-    phi_status status;
     if (s->node == NULL) return PHI_OK;
     one = (phi__section_permissions_one *)phi__arena_zero(making->ground->arena, sizeof *one);
     if (one == NULL) return PHI_NO_MEMORY;
@@ -350,7 +341,7 @@ PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making 
     one->hook_fn = desc->hook_fn;
     one->hook_points = desc->hook_points;
     one->hook_user_data = desc->hook_user_data != NULL ? desc->hook_user_data : desc->user_data;
-    status = phi__section_permissions_make(s, making, one);
+    phi_status status = phi__section_permissions_make(s, making, one);
     if (one->permissions == NULL) return status;
     one->next = s->all;
     s->all = one;
@@ -362,7 +353,7 @@ PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making 
 
 PHI__FN void phi__section_permissions_end(void *state) {
     phi__section_permissions_state *s = (phi__section_permissions_state *)state;
-    phi__section_permissions_one *one;
-    for (one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
+    for (phi__section_permissions_one *one = s != NULL ? s->all : NULL; one != NULL;
+         one = one->next)
         phi_permissions_free(one->permissions);
 }

@@ -128,8 +128,7 @@ typedef struct phi__section_scripts_state {
 } phi__section_scripts_state;
 
 static const phi__section_scripts_point *phi__section_scripts_find(phi_str key) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__section_scripts_points); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__section_scripts_points); i++)
         if (phi__str_is(key, phi__section_scripts_points[i].key))
             return &phi__section_scripts_points[i];
     return NULL;
@@ -167,10 +166,9 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
                                            phi__section_scripts_state *s, phi_str key,
                                            const phi_json *node) {
     const phi__section_scripts_point *point = phi__section_scripts_find(key);
-    phi__section_scripts_one one;
     phi_script *script = &s->list[s->count];
     if (point == NULL || s->count == PHI__SECTION_SCRIPTS_MOST) return PHI_OK; /* warned about */
-    memset(&one, 0, sizeof one);
+    phi__section_scripts_one one = PHI_ZERO;
     if (phi_json_is(node, PHI_JSON_STRING))
         one.command = phi_json_str(node, "").at;
     else if (!phi__config_take(ground->arena, node, &phi__section_scripts_one_is, &one))
@@ -202,10 +200,9 @@ static phi_status phi__section_scripts_of(const phi__section_scripts_state *s,
     const char *server = making->top->model.base_url;
     phi_script *list =
         (phi_script *)phi_arena_alloc(making->ground->arena, (s->count + 1) * sizeof *list);
-    size_t i;
     if (list == NULL) return PHI_NO_MEMORY;
     desc->scripts = list;
-    for (i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count; i++) {
         bool key = s->list[i].points == (uint32_t)PHI_HOOK_CREDENTIAL;
         if (making->is_child && !(key ? !making->has_own_key : (s->list[i].points & guards) != 0))
             continue;
@@ -231,13 +228,12 @@ PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const 
         (phi__section_scripts_state *)phi__arena_zero(ground->arena, sizeof *s);
     const phi_json *nodes[2], *value;
     phi_status status = PHI_OK;
-    size_t i;
     *state = s;
     if (s == NULL) return PHI_NO_MEMORY;
     nodes[0] = node;
     nodes[1] = phi_json_get(phi_config_tree(ground->config), "hooks");
     s->node = node != NULL ? node : nodes[1];
-    for (i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         phi_json_iter it = phi_json_each(nodes[i]);
         while (status == PHI_OK && (value = phi_json_next(&it)) != NULL)
             status = phi__section_scripts_add(ground, s, it.key, value);
@@ -271,8 +267,7 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
 
 PHI__FN void phi__section_scripts_end(void *state) {
     phi__section_scripts_state *s = (phi__section_scripts_state *)state;
-    phi__section_scripts_set *set;
-    for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+    for (phi__section_scripts_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
         phi_scripts_free(set->scripts);
 }
 

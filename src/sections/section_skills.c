@@ -55,28 +55,13 @@ static bool phi__section_skills_is_listed(const phi_json *node, phi_str file) {
     return false;
 }
 
-/* Problems of single skills are warnings: the others can be used. */
-static void phi__section_skills_warn(phi__config_ground *ground, const phi_json *node,
-                                     const phi_skills *skills) {
-    const phi_skill_problem *p;
-    size_t i;
-    for (i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++) {
-        if (p->line == 0 && phi__section_skills_is_listed(node, p->file))
-            continue; /* said already */
-        phi__config_words_warning(ground, node, "skills", "%s%s:%u: %s",
-                                  p->loaded ? "" : "this skill is left out: ", p->file.at,
-                                  (unsigned)p->line, p->message.at);
-    }
-}
-
 static phi_status phi__section_skills_load(phi__config_ground *ground,
                                            phi__section_skills_state *s) {
     const phi_json *list = phi_json_get(s->node, "directories");
     phi_status status = PHI_OK;
-    size_t i;
     s->all = phi_skills_new(&s->desc);
     if (s->all == NULL) return PHI_NO_MEMORY;
-    for (i = 0; status == PHI_OK && i < s->taken.directories.count; i++) {
+    for (size_t i = 0; status == PHI_OK && i < s->taken.directories.count; i++) {
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
@@ -98,12 +83,12 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
 /* The skill most like `name`; NULL: none is. */
 static const char *phi__section_skills_near(phi_arena *arena, const phi_skills *skills,
                                             phi_str name) {
-    size_t n = 0, i;
+    size_t n = 0;
     const char **names;
     while (phi_skills_at(skills, n) != NULL) n++;
     names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
     if (names == NULL) return NULL;
-    for (i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
+    for (size_t i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
     return phi__config_words_nearest(name, names, n);
 }
 
@@ -114,21 +99,19 @@ static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__co
     phi__section_skills_part *part = (phi__section_skills_part *)phi_arena_alloc(
         ground->arena, sizeof(phi__section_skills_part));
     phi_status status = PHI_OK;
-    size_t i;
     *out = part != NULL ? phi_skills_new(&s->desc) : NULL;
     if (*out == NULL) return PHI_NO_MEMORY;
     part->skills = *out;
     part->next = s->parts;
     s->parts = part;
-    for (i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
+    for (size_t i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
         phi_str name = phi_str_of(making->profile.skills[i]);
         const phi_skill *skill = phi__skills_list_find(s->all, name);
-        const char *near;
         if (skill != NULL) {
             status = phi__skills_load_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
-        near = phi__section_skills_near(ground->arena, s->all, name);
+        const char *near = phi__section_skills_near(ground->arena, s->all, name);
         phi__config_words_error(
             ground, s->node, PHI_NOT_FOUND, "agent.profile.skills",
             "agent \"%s\": skills: there is no skill \"%s\" in skills.directories%s%s%s",
@@ -170,7 +153,6 @@ PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const p
                                              void **state) {
     phi__section_skills_state *s =
         (phi__section_skills_state *)phi__arena_zero(ground->arena, sizeof *s);
-    phi_status status;
     *state = s;
     if (s == NULL || !phi__config_take(ground->arena, node, &phi__section_skills_is, &s->taken))
         return PHI_NO_MEMORY;
@@ -180,8 +162,19 @@ PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const p
     s->desc.max_file_bytes = s->taken.max_file_bytes;
     s->desc.max_read_bytes = s->taken.max_read_bytes;
     if (node == NULL) return PHI_OK;
-    status = phi__section_skills_load(ground, s);
-    if (status == PHI_OK) phi__section_skills_warn(ground, node, s->all);
+    phi_status status = phi__section_skills_load(ground, s);
+    if (status == PHI_OK) {
+        /* Problems of single skills are warnings: the others can be used. */
+        const phi_skills *skills = s->all;
+        const phi_skill_problem *p;
+        for (size_t i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++) {
+            if (p->line == 0 && phi__section_skills_is_listed(node, p->file))
+                continue; /* said already */
+            phi__config_words_warning(ground, node, "skills", "%s%s:%u: %s",
+                                      p->loaded ? "" : "this skill is left out: ", p->file.at,
+                                      (unsigned)p->line, p->message.at);
+        }
+    }
     if (status == PHI_NO_MEMORY) phi__section_skills_end(s);
     return status;
 }
@@ -205,9 +198,9 @@ PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *maki
 
 PHI__FN void phi__section_skills_end(void *state) {
     phi__section_skills_state *s = (phi__section_skills_state *)state;
-    phi__section_skills_part *part;
     if (s == NULL) return;
-    for (part = s->parts; part != NULL; part = part->next) phi_skills_free(part->skills);
+    for (phi__section_skills_part *part = s->parts; part != NULL; part = part->next)
+        phi_skills_free(part->skills);
     phi_skills_free(s->all);
     s->parts = NULL;
     s->all = NULL;

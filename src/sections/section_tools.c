@@ -78,8 +78,7 @@ static const char *phi__section_tools_alias(phi_str name) {
     static const char *const names[][2] = {{"file_read", "read_file"}, {"file_write", "write_file"},
                                            {"file_edit", "edit_file"}, {"file_list", "list_files"},
                                            {"file_search", "search"},  {"prune", "prun"}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(name, names[i][0])) return names[i][1];
     return name.at;
 }
@@ -130,30 +129,27 @@ PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const ph
 PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
-    phi__registry *registry;
     phi_status status = PHI_OK;
-    size_t i;
     if (phi_json_count(making->names) == 0) return PHI_OK;
-    registry = phi__section_tools_registry((phi__section_tools_state *)state, making);
+    phi__registry *registry =
+        phi__section_tools_registry((phi__section_tools_state *)state, making);
     if (registry == NULL) return PHI_NO_MEMORY;
-    for (i = 0; status == PHI_OK && (item = phi_json_next(&it)) != NULL; i++) {
+    for (size_t i = 0; status == PHI_OK && (item = phi_json_next(&it)) != NULL; i++) {
         phi_tool found[2];
         const char *name = phi__section_tools_alias(phi_json_str(item, ""));
-        size_t n, j;
         if (making->known[i]) continue; /* the host's own */
-        n = phi__registry_resolve(registry, &name, 1, found, NULL, NULL);
+        size_t n = phi__registry_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
-        for (j = 0; status == PHI_OK && j < n; j++)
+        for (size_t j = 0; status == PHI_OK && j < n; j++)
             status = phi__config_making_tool(making, &found[j]);
     }
-    for (i = 0; i < phi__registry_count(registry); i++)
+    for (size_t i = 0; i < phi__registry_count(registry); i++)
         (void)phi__config_making_offer(making, phi__registry_at(registry, i)->name);
     return status;
 }
 
 PHI__FN void phi__section_tools_end(void *state) {
     phi__section_tools_state *s = (phi__section_tools_state *)state;
-    phi__section_tools_set *set;
-    for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+    for (phi__section_tools_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
         phi__registry_free(set->registry);
 }

@@ -30,8 +30,7 @@ static bool phi__http_head_is_token(char c) {
 }
 
 static bool phi__http_head_all_token(phi_str s) {
-    size_t i;
-    for (i = 0; i < s.len; i++)
+    for (size_t i = 0; i < s.len; i++)
         if (!phi__http_head_is_token(s.at[i])) return false;
     return s.len > 0;
 }
@@ -82,7 +81,7 @@ static void phi__http_head_split_path(phi__http_head *head, phi_str path) {
 
 static phi_status phi__http_head_target(phi__http_head *head) {
     phi_str t = head->target;
-    size_t i, scheme;
+    size_t i;
     for (i = 0; i < t.len; i++)
         if ((unsigned char)t.at[i] <= 0x20 || (unsigned char)t.at[i] >= 0x7F || t.at[i] == '#')
             return phi__http_head_refuse(head, 400, "a byte that no request target holds");
@@ -98,9 +97,9 @@ static phi_status phi__http_head_target(phi__http_head *head) {
                    ? PHI_OK
                    : phi__http_head_refuse(head, 400, "\"*\" is a target of OPTIONS alone");
     }
-    scheme = phi__str_find_nocase(t, 0, "http://") == 0    ? 7
-             : phi__str_find_nocase(t, 0, "https://") == 0 ? 8
-                                                           : 0;
+    size_t scheme = phi__str_find_nocase(t, 0, "http://") == 0    ? 7
+                    : phi__str_find_nocase(t, 0, "https://") == 0 ? 8
+                                                                  : 0;
     if (scheme == 0) return phi__http_head_refuse(head, 400, "a request target without a '/'");
     for (i = scheme; i < t.len && t.at[i] != '/' && t.at[i] != '?'; i++) continue;
     head->authority = phi__str(t.at + scheme, i - scheme);
@@ -113,7 +112,7 @@ static phi_status phi__http_head_target(phi__http_head *head) {
 static phi_status phi__http_head_request_line(phi__http_head *head, phi_str line) {
     const char *first = (const char *)memchr(line.at, ' ', line.len);
     size_t method = first != NULL ? (size_t)(first - line.at) : line.len;
-    phi_str rest = phi__str(line.at + method, line.len - method), version;
+    phi_str rest = phi__str(line.at + method, line.len - method);
     size_t second = rest.len > 0 ? phi__str_find(rest, 1, " ") : SIZE_MAX;
     head->method = phi__str(line.at, method);
     if (!phi__http_head_all_token(head->method))
@@ -123,7 +122,7 @@ static phi_status phi__http_head_request_line(phi__http_head *head, phi_str line
     if (second == SIZE_MAX)
         return phi__http_head_refuse(head, 400, "a request line without a version");
     head->target = phi__str(rest.at + 1, second - 1);
-    version = phi__str(rest.at + second + 1, rest.len - second - 1);
+    phi_str version = phi__str(rest.at + second + 1, rest.len - second - 1);
     if (version.len != 8 || !phi__str_starts(version, "HTTP/") || version.at[6] != '.' ||
         version.at[5] < '0' || version.at[5] > '9' || version.at[7] < '0' || version.at[7] > '9')
         return phi__http_head_refuse(head, 400, "a bad version in the request line");
@@ -152,8 +151,8 @@ static phi_status phi__http_head_header(phi__http_head *head, phi_str line) {
 
 /* How many headers have that name; *value is the last one's. */
 static size_t phi__http_head_count(const phi__http_head *head, const char *name, phi_str *value) {
-    size_t i, n = 0;
-    for (i = 0; i < head->header_count; i++)
+    size_t n = 0;
+    for (size_t i = 0; i < head->header_count; i++)
         if (phi__str_is_nocase(head->headers[i].name, name)) {
             *value = head->headers[i].value;
             n++;
@@ -163,8 +162,7 @@ static size_t phi__http_head_count(const phi__http_head *head, const char *name,
 
 /* But for the case of ASCII letters. */
 static bool phi__http_head_same(phi_str a, phi_str b) {
-    size_t i;
-    for (i = 0; i < a.len && a.len == b.len; i++) {
+    for (size_t i = 0; i < a.len && a.len == b.len; i++) {
         char x = a.at[i], y = b.at[i];
         if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
         if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
@@ -223,8 +221,7 @@ static bool phi__http_head_lists(phi_str list, const char *token) {
 static phi_status phi__http_head_connection(phi__http_head *head) {
     phi_str expect = phi__str(NULL, 0);
     bool close = false, keep = false;
-    size_t i;
-    for (i = 0; i < head->header_count; i++) {
+    for (size_t i = 0; i < head->header_count; i++) {
         if (!phi__str_is_nocase(head->headers[i].name, "connection")) continue;
         close = close || phi__http_head_lists(head->headers[i].value, "close");
         keep = keep || phi__http_head_lists(head->headers[i].value, "keep-alive");
@@ -437,8 +434,7 @@ PHI__FN bool phi__http_head_begun(const phi__http_head *head) {
 }
 
 PHI__FN phi_str phi__http_head_get(const phi__http_head *head, const char *name) {
-    size_t i;
-    for (i = 0; i < head->header_count; i++)
+    for (size_t i = 0; i < head->header_count; i++)
         if (phi__str_is_nocase(head->headers[i].name, name)) return head->headers[i].value;
     return phi__str(NULL, 0);
 }

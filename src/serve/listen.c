@@ -120,9 +120,8 @@ static int phi__listen_prepare(int fd) {
 
 static void phi__listen_on_ready(phi__watch *watch, int have) {
     phi__listen *l = PHI__OWNER(watch, phi__listen, watch);
-    int i;
     (void)have;
-    for (i = 0; i < PHI__LISTEN_ACCEPTS && l->count < l->desc.max_connections; i++) {
+    for (int i = 0; i < PHI__LISTEN_ACCEPTS && l->count < l->desc.max_connections; i++) {
         int fd = accept(l->fd, NULL, NULL);
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -164,7 +163,6 @@ PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, ph
     phi__listen_address address;
     socklen_t len = phi__listen_read(text, desc->port, &address);
     phi__listen *l;
-    phi_status status;
     char words[96] = "no memory";
     int error = 0;
     *out = NULL;
@@ -183,7 +181,7 @@ PHI__FN phi_status phi__listen_new(phi__io *io, const phi__listen_desc *desc, ph
     if (l->desc.max_connections == 0) l->desc.max_connections = PHI__LISTEN_CONNECTIONS;
     l->watch.ready = phi__listen_on_ready;
     l->timer.fire = phi__listen_on_timer;
-    status = phi__io_timer_set(io, &l->timer, UINT64_MAX);
+    phi_status status = phi__io_timer_set(io, &l->timer, UINT64_MAX);
     if (status == PHI_OK) error = phi__listen_bind(l, &address, len);
     if (error != 0) {
         status = phi__listen_refusal(error);

@@ -62,8 +62,7 @@ static const char *phi__serve_words_reason(int http_status) {
                    {503, "Service Unavailable"},
                    {504, "Gateway Timeout"},
                    {505, "HTTP Version Not Supported"}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(reasons); i++)
+    for (size_t i = 0; i < PHI__COUNT(reasons); i++)
         if (reasons[i].status == http_status) return reasons[i].text;
     return "Unknown";
 }
@@ -75,14 +74,13 @@ static bool phi__serve_words_is_token(char c) {
 
 static bool phi__serve_words_fits(const phi__header *header) {
     static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
-    size_t i;
-    for (i = 0; i < header->name.len; i++)
+    for (size_t i = 0; i < header->name.len; i++)
         if (!phi__serve_words_is_token(header->name.at[i])) return false;
-    for (i = 0; i < header->value.len; i++) {
+    for (size_t i = 0; i < header->value.len; i++) {
         unsigned char c = (unsigned char)header->value.at[i];
         if ((c < 0x20 && c != '\t') || c == 0x7F) return false;
     }
-    for (i = 0; i < PHI__COUNT(own); i++)
+    for (size_t i = 0; i < PHI__COUNT(own); i++)
         if (phi__str_is_nocase(header->name, own[i])) return false;
     return header->name.len > 0;
 }
@@ -90,8 +88,7 @@ static bool phi__serve_words_fits(const phi__header *header) {
 /* Whether the headers can be sent: names are tokens, no control character is in a value, and none
    of them is the server's own. */
 static bool phi__serve_words_fit(const phi__header *headers, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (!phi__serve_words_fits(&headers[i])) return false;
     return true;
 }
@@ -101,21 +98,19 @@ static void phi__serve_words_date(phi__buf *out, int64_t ms) {
     static const char days[] = "ThuFriSatSunMonTueWed"; /* 1970 began with a Thursday */
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     char iso[PHI__DATE_BYTES];
-    size_t day, month;
     if (ms < 0) ms = 0;
     (void)phi__date_put(ms, iso);
-    day = (size_t)(ms / 86400000 % 7) * 3;
-    month = (size_t)((iso[5] - '0') * 10 + iso[6] - '0' - 1) * 3;
+    size_t day = (size_t)(ms / 86400000 % 7) * 3;
+    size_t month = (size_t)((iso[5] - '0') * 10 + iso[6] - '0' - 1) * 3;
     phi__buf_printf(out, "Date: %.3s, %.2s %.3s %.4s %.8s GMT\r\n", days + day, iso + 8,
                     months + month, iso, iso + 11);
 }
 
 static void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *head) {
-    size_t i;
     phi__buf_printf(out, "HTTP/1.1 %d %s\r\n", head->http_status,
                     phi__serve_words_reason(head->http_status));
     phi__serve_words_date(out, head->wall_ms);
-    for (i = 0; i < head->header_count; i++) {
+    for (size_t i = 0; i < head->header_count; i++) {
         phi__buf_add_str(out, head->headers[i].name);
         phi__buf_text(out, ": ");
         phi__buf_add_str(out, head->headers[i].value);
@@ -272,9 +267,8 @@ static phi_status phi__connection_undo(phi__serve_exchange *c, size_t len) {
 /* sends; may close */
 static void phi__connection_flush(phi__serve_exchange *c) {
     size_t wrote;
-    int error;
     if (phi__connection_waiting(c) == 0) return;
-    error =
+    int error =
         phi__posix_write(c->fd, c->out.at + c->out_at,
                          phi__min(phi__connection_waiting(c), PHI__CONNECTION_WRITE_BYTES), &wrote);
     if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) {
@@ -298,24 +292,13 @@ static void phi__connection_flush(phi__serve_exchange *c) {
     }
 }
 
-static void phi__connection_on_eof(phi__serve_exchange *c, bool reset) {
-    c->eof = true;
-    if (reset || c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) == 0)
-        phi__connection_close(c);
-    else {
-        c->keep_alive = false;
-        c->in_state = PHI__CONNECTION_LINGER;
-    }
-}
-
 /* reads; may close */
 static void phi__connection_fill(phi__serve_exchange *c) {
     size_t most =
         PHI__CONNECTION_IN_BYTES - phi__min(phi__connection_unread(c), PHI__CONNECTION_IN_BYTES);
-    char *to;
     ssize_t n;
     if (most == 0 || c->stopped || c->eof) return;
-    to = phi__buf_reserve(&c->in, most);
+    char *to = phi__buf_reserve(&c->in, most);
     if (to == NULL) {
         phi__connection_close(c);
         return;
@@ -327,8 +310,16 @@ static void phi__connection_fill(phi__serve_exchange *c) {
         if (c->in_state != PHI__CONNECTION_LINGER) return;
         c->dropped += (size_t)n;
         if (c->dropped > PHI__CONNECTION_LINGER_BYTES) phi__connection_close(c);
-    } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
-        phi__connection_on_eof(c, n < 0);
+    } else if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
+        bool reset = n < 0;
+        c->eof = true;
+        if (reset || c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) == 0)
+            phi__connection_close(c);
+        else {
+            c->keep_alive = false;
+            c->in_state = PHI__CONNECTION_LINGER;
+        }
+    }
 }
 
 #endif
@@ -380,12 +371,11 @@ static bool phi__serve_may_keep(const phi__serve_exchange *c) {
 static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
                                       const phi__header *headers, size_t count,
                                       phi__serve_words_body body, size_t length) {
-    phi__serve_words_head head;
     if (c->out_state != PHI__CONNECTION_OPEN || http_status < 200 || http_status > 599 ||
         !phi__serve_words_fit(headers, count))
         return PHI_BAD_ARG;
     c->keep_alive = phi__serve_may_keep(c) && body != PHI__SERVE_WORDS_TO_END;
-    memset(&head, 0, sizeof head);
+    phi__serve_words_head head = PHI_ZERO;
     head.http_status = http_status;
     head.headers = headers;
     head.header_count = count;
@@ -576,25 +566,23 @@ static void phi__serve_on_ready(phi__watch *watch, int have) {
     phi__connection_leave(s);
 }
 
-static void phi__serve_expire(phi__serve_exchange *c, uint64_t now) {
-    if (now >= c->write_by_us)
-        phi__connection_close(c);
-    else if (c->in_state == PHI__CONNECTION_HEAD && phi__http_head_begun(&c->head)) {
-        c->out_state = PHI__CONNECTION_OPEN;
-        phi__serve_fail(c, 408, "the head of the request is late");
-    } else if (c->in_state == PHI__CONNECTION_BODY)
-        phi__serve_fail(c, 408, "the body of the request is late");
-    else
-        phi__connection_close(c);
-}
-
 static void phi__serve_on_timer(phi__timer *timer) {
     phi__serve_exchange *c = PHI__OWNER(timer, phi__serve_exchange, timer);
     phi__serve *s = c->serve;
     uint64_t now = phi__io_now_us(s->io);
     phi__connection_enter(s);
     (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* before anything takes memory */
-    if (now >= c->read_by_us || now >= c->write_by_us) phi__serve_expire(c, now);
+    if (now >= c->read_by_us || now >= c->write_by_us) {
+        if (now >= c->write_by_us)
+            phi__connection_close(c);
+        else if (c->in_state == PHI__CONNECTION_HEAD && phi__http_head_begun(&c->head)) {
+            c->out_state = PHI__CONNECTION_OPEN;
+            phi__serve_fail(c, 408, "the head of the request is late");
+        } else if (c->in_state == PHI__CONNECTION_BODY)
+            phi__serve_fail(c, 408, "the body of the request is late");
+        else
+            phi__connection_close(c);
+    }
     if (c->fd >= 0) phi__serve_run(c);
     phi__connection_leave(s);
 }
@@ -604,9 +592,8 @@ static void phi__serve_on_timer(phi__timer *timer) {
 /* When all places are taken, the connection that has been idle longest makes room. */
 static void phi__serve_make_room(phi__serve *s) {
     phi__serve_exchange *oldest = NULL;
-    phi__link *link;
     if (!phi__listen_full(s->listen)) return;
-    for (link = s->live.first; link != NULL; link = link->next) {
+    for (phi__link *link = s->live.first; link != NULL; link = link->next) {
         phi__serve_exchange *c = phi__connection_of(link);
         if (c->in_state != PHI__CONNECTION_HEAD || phi__http_head_begun(&c->head) ||
             phi__connection_unread(c) > 0 || c->link.next == NULL)
@@ -656,22 +643,20 @@ static void phi__serve_defaults(phi__serve_desc *desc) {
 PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
                                   char *message, size_t message_size) {
     phi__serve *s = (phi__serve *)phi__alloc(phi__io_memory(io), sizeof *s);
-    phi__listen_desc listen_desc;
-    phi_status status;
     *out = NULL;
     if (message_size > 0) message[0] = '\0';
     if (s == NULL) return PHI_NO_MEMORY;
     s->io = io;
     s->desc = *desc;
     phi__serve_defaults(&s->desc);
-    memset(&listen_desc, 0, sizeof listen_desc);
+    phi__listen_desc listen_desc = PHI_ZERO;
     listen_desc.address = desc->address;
     listen_desc.any_address = desc->any_address;
     listen_desc.port = desc->port;
     listen_desc.max_connections = desc->max_connections;
     listen_desc.accepted = phi__serve_on_accepted;
     listen_desc.ctx = s;
-    status = phi__listen_new(io, &listen_desc, &s->listen, message, message_size);
+    phi_status status = phi__listen_new(io, &listen_desc, &s->listen, message, message_size);
     if (status == PHI_OK)
         *out = s;
     else

@@ -125,7 +125,6 @@ static void phi__read_skill_lines(phi__read_skill *read, const char *at, size_t 
 static phi_flow phi__read_skill_done(phi__read_skill *read) {
     phi__buf text;
     uint64_t lines = read->line + (read->in_line ? 1 : 0);
-    phi_flow flow;
     if (read->first > 0 && read->first >= lines && !read->ended) {
         char words[96];
         (void)snprintf(words, sizeof words, "it has %llu lines, offset was %llu",
@@ -138,9 +137,9 @@ static phi_flow phi__read_skill_done(phi__read_skill *read) {
         phi__buf_printf(&text, "\n... (cut at %u bytes; continue with offset %llu)",
                         (unsigned)read->skills->desc.max_read_bytes,
                         (unsigned long long)read->cut_line + 1);
-    flow = read->out.failed || text.failed
-               ? phi__job_no_memory(&read->job)
-               : phi__read_skill_give(read, phi__buf_str(&text), "file");
+    phi_flow flow = read->out.failed || text.failed
+                        ? phi__job_no_memory(&read->job)
+                        : phi__read_skill_give(read, phi__buf_str(&text), "file");
     phi__buf_free(&text);
     return flow;
 }
@@ -152,11 +151,11 @@ static phi_flow phi__read_skill_body(phi__read_skill *read) {
     static const char mark[] = "{baseDir}";
     phi__front_matter front;
     phi_str text = phi__buf_str(&read->whole), base = read->skill->base_dir;
-    size_t at, next;
+    size_t next;
     if (phi__front_matter_split(text, &front) != PHI_OK)
         return phi__read_skill_fail(read, "it has changed since the skills were loaded, and has no "
                                           "front matter now");
-    at = front.body_at;
+    size_t at = front.body_at;
     while (at < text.len && (text.at[at] == '\n' || text.at[at] == '\r')) at++;
     while ((next = phi__str_find(text, at, mark)) != SIZE_MAX) {
         phi__read_skill_lines(read, text.at + at, next - at);
@@ -196,12 +195,10 @@ static int phi__read_skill_order(const void *a, const void *b) {
 
 static phi_flow phi__read_skill_listed(phi__read_skill *read) {
     phi__buf text;
-    size_t i;
-    phi_flow flow;
     if (read->name_count > 1)
         qsort(read->names, read->name_count, sizeof *read->names, phi__read_skill_order);
     phi__buf_init(&text, read->job.memory);
-    for (i = 0; i < read->name_count; i++) {
+    for (size_t i = 0; i < read->name_count; i++) {
         if (i > 0) phi__buf_char(&text, '\n');
         phi__utf8_repair(&text, read->names[i]);
     }
@@ -210,15 +207,14 @@ static phi_flow phi__read_skill_listed(phi__read_skill *read) {
     if (read->cut)
         phi__buf_printf(&text, "\n... (and %llu more)",
                         (unsigned long long)(read->name_all - read->name_count));
-    flow = text.failed ? phi__job_no_memory(&read->job)
-                       : phi__read_skill_give(read, phi__buf_str(&text), "directory");
+    phi_flow flow = text.failed ? phi__job_no_memory(&read->job)
+                                : phi__read_skill_give(read, phi__buf_str(&text), "directory");
     phi__buf_free(&text);
     return flow;
 }
 
 static bool phi__read_skill_name(phi__read_skill *read, const phi__walk_entry *entry) {
     phi_str *names;
-    char *copy;
     size_t n = entry->path.len;
     read->name_all++;
     if (read->name_count == PHI__READ_SKILL_ENTRIES) return true;
@@ -226,7 +222,7 @@ static bool phi__read_skill_name(phi__read_skill *read, const phi__walk_entry *e
                                  read->name_count + 1, sizeof *names);
     if (names == NULL) return false;
     read->names = names;
-    copy = phi__arena_bytes(&read->job.arena, n + 2);
+    char *copy = phi__arena_bytes(&read->job.arena, n + 2);
     if (copy == NULL) return false;
     memcpy(copy, entry->path.at, n);
     if (entry->kind == PHI__FILE_DIRECTORY) copy[n++] = '/';
@@ -310,7 +306,6 @@ static phi_flow phi__read_skill_based(phi__job *job) {
 static phi_flow phi__read_skill_unknown(phi__read_skill *read, const char *name) {
     phi__buf list;
     size_t i;
-    phi_flow flow;
     phi__buf_init(&list, read->job.memory);
     for (i = 0; i < read->skills->count && i < PHI__READ_SKILL_NAMED; i++) {
         if (i > 0) phi__buf_text(&list, ", ");
@@ -318,9 +313,10 @@ static phi_flow phi__read_skill_unknown(phi__read_skill *read, const char *name)
     }
     if (i < read->skills->count) phi__buf_text(&list, ", ...");
     if (i == 0) phi__buf_text(&list, "none");
-    flow = list.failed ? phi__job_no_memory(&read->job)
-                       : phi__job_fail(&read->job, "There is no skill \"%s\". Skills: %.*s", name,
-                                       (int)list.len, list.at);
+    phi_flow flow = list.failed
+                        ? phi__job_no_memory(&read->job)
+                        : phi__job_fail(&read->job, "There is no skill \"%s\". Skills: %.*s", name,
+                                        (int)list.len, list.at);
     phi__buf_free(&list);
     return flow;
 }

@@ -57,11 +57,10 @@ PHI__FN phi_status phi__skills_list_put(phi_skills *skills, phi_skill *skill) {
 /* Names of files may be any bytes. */
 static bool phi__skills_list_shown(phi_skills *skills, phi_str text, phi_str *out) {
     phi__buf shown;
-    bool done;
     phi__buf_init(&shown, &skills->memory);
     phi__utf8_repair(&shown, text);
     if (shown.len > 0) shown.len = phi__words_clean_line(shown.at, shown.len);
-    done = !shown.failed && phi__arena_str(&skills->arena, phi__buf_str(&shown), out);
+    bool done = !shown.failed && phi__arena_str(&skills->arena, phi__buf_str(&shown), out);
     phi__buf_free(&shown);
     return done;
 }
@@ -105,13 +104,12 @@ PHI_API phi_skills *phi_skills_new(const phi_skills_desc *desc) {
 }
 
 PHI_API void phi_skills_free(phi_skills *skills) {
-    phi_memory memory;
     if (skills == NULL) return;
     phi__walk_free(skills->load.walk);
     phi__free(&skills->memory, (void *)skills->list, skills->cap * sizeof *skills->list);
     phi__free(&skills->memory, skills->problems, skills->problem_cap * sizeof *skills->problems);
     phi_arena_free(&skills->arena);
-    memory = skills->memory; /* its own block is counted in itself */
+    phi_memory memory = skills->memory; /* its own block is counted in itself */
     phi__free(&memory, skills, sizeof *skills);
 }
 
@@ -182,9 +180,8 @@ static bool phi__skill_rules_letter(uint32_t c) {
         {0x2000, 0x206F}, {0x20A0, 0x20CF}, {0x2190, 0x245F},   {0x2500, 0x2BFF},
         {0x2E00, 0x2E7F}, {0x3000, 0x3004}, {0x3008, 0x3020},   {0xD800, 0xF8FF},
         {0xFE00, 0xFE6F}, {0xFF01, 0xFF0F}, {0x1F000, 0x1FAFF}, {0xE0000, 0x10FFFF}};
-    size_t i;
     if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    for (i = 0; i < PHI__COUNT(others); i++)
+    for (size_t i = 0; i < PHI__COUNT(others); i++)
         if (c >= others[i][0] && c <= others[i][1]) return false;
     return true;
 }
@@ -258,16 +255,6 @@ static void phi__skill_rules_name_of(const phi__skill_rules *rules, phi_str name
             shown, name.at, (int)phi__min(rules->directory.len, 80), rules->directory.at);
 }
 
-static void phi__skill_rules_compatibility(const phi__skill_rules *rules) {
-    const phi_json *node = phi_json_get(rules->root, "compatibility");
-    if (node == NULL) return;
-    if (!phi_json_is(node, PHI_JSON_STRING))
-        phi__skill_rules_say(rules, "compatibility", false, "compatibility: expected a text");
-    else
-        phi__skill_rules_length_of(rules, "compatibility", phi_json_str(node, NULL),
-                                   PHI__SKILL_RULES_COMPATIBILITY);
-}
-
 static void phi__skill_rules_unknown(const phi__skill_rules *rules) {
     static const char *const known[] = {"name",          "description", "license",
                                         "compatibility", "metadata",    "allowed-tools"};
@@ -292,7 +279,13 @@ PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules) {
     if (phi__skill_rules_required(rules, "name", &text)) phi__skill_rules_name_of(rules, text);
     if (phi__skill_rules_required(rules, "description", &text))
         phi__skill_rules_length_of(rules, "description", text, PHI__SKILL_RULES_DESCRIPTION);
-    phi__skill_rules_compatibility(rules);
+    const phi_json *node = phi_json_get(rules->root, "compatibility");
+    if (node == NULL) return;
+    if (!phi_json_is(node, PHI_JSON_STRING))
+        phi__skill_rules_say(rules, "compatibility", false, "compatibility: expected a text");
+    else
+        phi__skill_rules_length_of(rules, "compatibility", phi_json_str(node, NULL),
+                                   PHI__SKILL_RULES_COMPATIBILITY);
 }
 
 #endif
@@ -308,14 +301,6 @@ static size_t phi__front_matter_begin(phi_str text) {
                              text.at[at] == '\n'))
         at++;
     return at;
-}
-
-static uint32_t phi__front_matter_lines(phi_str text, size_t end) {
-    uint32_t lines = 1;
-    size_t i;
-    for (i = 0; i < end; i++)
-        if (text.at[i] == '\n') lines++;
-    return lines;
 }
 
 /* The end of the line at `at`, its line break included. */
@@ -339,13 +324,16 @@ static size_t phi__front_matter_indent(phi_str line) {
 }
 
 PHI__FN phi_status phi__front_matter_split(phi_str text, phi__front_matter *out) {
-    size_t at = phi__front_matter_begin(text), end;
+    size_t at = phi__front_matter_begin(text);
     memset(out, 0, sizeof *out);
     out->early = at == 0;
-    out->first_line = phi__front_matter_lines(text, at);
+    uint32_t lines = 1;
+    for (size_t i = 0; i < at; i++)
+        if (text.at[i] == '\n') lines++;
+    out->first_line = lines;
     if (!phi__str_starts(phi__str(text.at + at, text.len - at), "---")) return PHI_NOT_FOUND;
     out->yaml_at = at + 3;
-    for (end = phi__front_matter_next(text, at); end < text.len;
+    for (size_t end = phi__front_matter_next(text, at); end < text.len;
          end = phi__front_matter_next(text, end)) {
         if (!phi__str_starts(phi__str(text.at + end, text.len - end), "---")) continue;
         out->yaml_len = end - out->yaml_at;
@@ -372,8 +360,7 @@ static phi_str phi__front_matter_behind(phi_str line, const char *key) {
 
 PHI__FN uint32_t phi__front_matter_line(phi_str yaml, const char *key) {
     uint32_t line = 1;
-    size_t at;
-    for (at = 0; at < yaml.len; at = phi__front_matter_next(yaml, at), line++)
+    for (size_t at = 0; at < yaml.len; at = phi__front_matter_next(yaml, at), line++)
         if (phi__front_matter_behind(phi__front_matter_line_at(yaml, at), key).at != NULL)
             return line;
     return 0;
@@ -381,8 +368,7 @@ PHI__FN uint32_t phi__front_matter_line(phi_str yaml, const char *key) {
 
 PHI__FN phi_str phi__front_matter_value(phi_str yaml, const char *key) {
     phi_str value = phi__str(NULL, 0);
-    size_t at;
-    for (at = 0; at < yaml.len && value.at == NULL; at = phi__front_matter_next(yaml, at))
+    for (size_t at = 0; at < yaml.len && value.at == NULL; at = phi__front_matter_next(yaml, at))
         value = phi__front_matter_behind(phi__front_matter_line_at(yaml, at), key);
     value = phi__str_trim(value);
     if (value.len >= 2 && (value.at[0] == '"' || value.at[0] == '\'') &&
@@ -395,14 +381,14 @@ PHI__FN phi_str phi__front_matter_value(phi_str yaml, const char *key) {
 
 /* The offset of the value in a line: behind "- " and "key: ", as often as they stand there. */
 static size_t phi__front_matter_value_at(phi_str line) {
-    size_t at = phi__front_matter_indent(line), i;
+    size_t at = phi__front_matter_indent(line);
     while (at + 1 < line.len && line.at[at] == '-' && line.at[at + 1] == ' ') {
         at += 2;
         while (at < line.len && line.at[at] == ' ') at++;
     }
     if (at < line.len && (line.at[at] == '"' || line.at[at] == '\'' || line.at[at] == '#'))
         return line.at[at] == '#' ? line.len : at;
-    for (i = at; i + 1 < line.len; i++) {
+    for (size_t i = at; i + 1 < line.len; i++) {
         if (line.at[i] == ' ' && line.at[i + 1] == '#') return at;
         if (line.at[i] != ':' || line.at[i + 1] != ' ') continue;
         for (i++; i < line.len && line.at[i] == ' ';) i++;
@@ -412,16 +398,15 @@ static size_t phi__front_matter_value_at(phi_str line) {
 }
 
 PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line) {
-    size_t at, block = SIZE_MAX; /* the indent of a line that begins a block scalar */
+    size_t block = SIZE_MAX; /* the indent of a line that begins a block scalar */
     *line = 0;
-    for (at = 0; at < yaml.len; at = phi__front_matter_next(yaml, at)) {
+    for (size_t at = 0; at < yaml.len; at = phi__front_matter_next(yaml, at)) {
         phi_str text = phi__front_matter_line_at(yaml, at);
-        size_t indent = phi__front_matter_indent(text), value;
-        char first;
+        size_t indent = phi__front_matter_indent(text);
         ++*line;
         if (indent == text.len || (block != SIZE_MAX && indent > block)) continue;
-        value = phi__front_matter_value_at(text);
-        first = value < text.len ? text.at[value] : '\0';
+        size_t value = phi__front_matter_value_at(text);
+        char first = value < text.len ? text.at[value] : '\0';
         block = first == '|' || first == '>' ? indent : SIZE_MAX;
         switch (first) {
         case '{': return "a mapping in braces";
@@ -467,9 +452,8 @@ typedef struct phi__skill_file {
 
 static void phi__skill_file_report(phi__skill_file *file, uint32_t line, uint32_t column,
                                    const char *message, bool fatal) {
-    phi_skill_problem problem;
     phi__buf path;
-    memset(&problem, 0, sizeof problem);
+    phi_skill_problem problem = PHI_ZERO;
     phi__buf_init(&path, &file->skills->memory);
     phi__buf_text(&path, file->dir);
     if (file->leaf != NULL) phi__buf_char(&path, '/');
@@ -522,8 +506,7 @@ static phi_status phi__skill_file_find(phi__skill_file *file) {
     static const char *const leaves[] = {"SKILL.md", "skill.md"};
     char path[PHI__PATH_BYTES];
     phi__file_info info;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(leaves); i++) {
+    for (size_t i = 0; i < PHI__COUNT(leaves); i++) {
         int n = snprintf(path, sizeof path, "%s/%s", file->base, leaves[i]);
         if (n < 0 || (size_t)n >= sizeof path) return PHI_NOT_FOUND;
         if (phi__files_stat(path, PHI__LINKS_REFUSE, &info, NULL) == PHI_NOT_FOUND) continue;
@@ -596,8 +579,7 @@ static void phi__skill_file_read(phi__skill_file *file) {
 static phi_json *phi__skill_file_by_line(phi__skill_file *file) {
     static const char *const keys[] = {"name", "description"};
     phi_json *root = phi_json_new_object(&file->scratch);
-    size_t i;
-    for (i = 0; i < PHI__COUNT(keys) && root != NULL; i++) {
+    for (size_t i = 0; i < PHI__COUNT(keys) && root != NULL; i++) {
         phi_str value = phi__front_matter_value(file->yaml, keys[i]);
         if (value.at != NULL && phi_json_set(&file->scratch, root, keys[i],
                                              phi_json_new_str(&file->scratch, value)) != PHI_OK)
@@ -610,13 +592,10 @@ static phi_json *phi__skill_file_by_line(phi__skill_file *file) {
 static phi_json *phi__skill_file_parse(phi__skill_file *file) {
     phi_json *root = NULL;
     phi_parse_error error;
-    const char *fancy;
     uint32_t line;
-    phi_yaml_desc options;
-    phi_status status;
-    memset(&options, 0, sizeof options);
+    phi_yaml_desc options = PHI_ZERO;
     options.flags = PHI_YAML_TEXTS;
-    status = phi_yaml_parse(&file->scratch, file->yaml, &options, &root, &error);
+    phi_status status = phi_yaml_parse(&file->scratch, file->yaml, &options, &root, &error);
     file->no_memory = file->no_memory || status == PHI_NO_MEMORY;
     if (status == PHI_OK && !phi_json_is(root, PHI_JSON_OBJECT)) {
         phi__skill_file_report(file, file->front.first_line, 0,
@@ -624,7 +603,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
         return NULL;
     }
     if (status == PHI_OK) {
-        fancy = phi__front_matter_fancy(file->yaml, &line);
+        const char *fancy = phi__front_matter_fancy(file->yaml, &line);
         if (fancy != NULL) {
             char words[96];
             (void)snprintf(words, sizeof words, "%s: expected plain YAML without it", fancy);
@@ -652,14 +631,13 @@ static bool phi__skill_file_keep_tools(phi__skill_file *file, const phi_json *no
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     phi__buf joined;
-    bool kept;
     if (!phi_json_is(node, PHI_JSON_ARRAY)) return phi__skill_file_keep_text(file, node, out);
     phi__buf_init(&joined, &file->skills->memory);
     while ((item = phi_json_next(&it)) != NULL) {
         if (joined.len > 0) phi__buf_char(&joined, ' ');
         phi__buf_add_str(&joined, phi_json_str(item, NULL));
     }
-    kept = !joined.failed && phi__arena_str(&file->skills->arena, phi__buf_str(&joined), out);
+    bool kept = !joined.failed && phi__arena_str(&file->skills->arena, phi__buf_str(&joined), out);
     phi__buf_free(&joined);
     return kept;
 }
@@ -706,17 +684,15 @@ static phi_status phi__skill_file_keep(phi__skill_file *file, const phi_json *ro
 static phi_status phi__skill_file_take(phi__skill_file *file) {
     phi__skill_rules rules;
     phi_str text = phi__buf_str(&file->text);
-    size_t valid;
-    phi_json *root;
     file->yaml = phi__str(text.at + file->front.yaml_at, file->front.yaml_len);
-    valid = phi__utf8_valid(phi__str(text.at, file->front.body_at));
+    size_t valid = phi__utf8_valid(phi__str(text.at, file->front.body_at));
     if (valid < file->front.body_at) {
         phi__skill_file_report(file, 0, 0, "the front matter is not UTF-8", true);
         return PHI_PARSE;
     }
     if (!file->front.early)
         phi__skill_file_report(file, 1, 1, "expected \"---\" as the very first characters", false);
-    root = phi__skill_file_parse(file);
+    phi_json *root = phi__skill_file_parse(file);
     if (root == NULL) return PHI_PARSE;
     rules.root = root;
     rules.directory = file->name;
@@ -747,14 +723,13 @@ static phi_status phi__skill_file_go(phi__skill_file *file) {
 
 PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi_str label) {
     phi__skill_file *file = (phi__skill_file *)phi__alloc(&skills->memory, sizeof *file);
-    phi_status status;
     if (file == NULL) return PHI_NO_MEMORY;
     file->skills = skills;
     file->dir = dir;
     file->label = label;
     phi__buf_init(&file->text, &skills->memory);
     phi_arena_init(&file->scratch, &skills->memory, 0);
-    status = phi__skill_file_go(file);
+    phi_status status = phi__skill_file_go(file);
     if (file->no_memory) status = PHI_NO_MEMORY;
     phi_arena_free(&file->scratch);
     phi__buf_free(&file->text);
@@ -774,15 +749,9 @@ PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi
 
 /* ---- loading ---- */
 
-static void phi__skills_load_end(phi_skills *skills) {
-    phi__walk_free(skills->load.walk);
-    memset(&skills->load, 0, sizeof skills->load);
-}
-
 static phi_status phi__skills_load_failed(phi_skills *skills, const char *dir, const char *message,
                                           phi_status status) {
-    phi_skill_problem problem;
-    memset(&problem, 0, sizeof problem);
+    phi_skill_problem problem = PHI_ZERO;
     problem.file = phi_str_of(dir);
     problem.message = phi_str_of(message);
     return phi__skills_list_problem(skills, &problem) ? status : PHI_NO_MEMORY;
@@ -792,14 +761,12 @@ static phi_status phi__skills_load_failed(phi_skills *skills, const char *dir, c
 static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_entry *entry) {
     char path[PHI__PATH_BYTES];
     char words[96];
-    phi_status status;
-    int n;
     phi__walk_skip(skills->load.walk);
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
-    n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
-                 entry->path.at);
+    int n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
+                     entry->path.at);
     if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long for any file below it */
-    status = phi__skill_file_load(skills, path, skills->load.label);
+    phi_status status = phi__skill_file_load(skills, path, skills->load.label);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_TOO_BIG) return PHI_OK;
     (void)snprintf(words, sizeof words, "more than %u skills: this one and others are not loaded",
@@ -808,10 +775,9 @@ static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_ent
 }
 
 PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label) {
-    phi_status status;
     phi_str kept;
     if (!phi__arena_str(&skills->arena, phi_str_of(label), &kept)) return PHI_NO_MEMORY;
-    status = phi__skill_file_load(skills, dir, kept);
+    phi_status status = phi__skill_file_load(skills, dir, kept);
     if (status != PHI_NOT_FOUND) return status;
     return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
 }
@@ -832,7 +798,6 @@ static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const 
 static phi_status phi__skills_load_begin(phi_skills *skills, const char *dir, const char *label) {
     char own[32];
     phi__words words;
-    phi_status status;
     if (label == NULL) {
         (void)snprintf(own, sizeof own, "dir:%u", (unsigned)skills->unlabelled++);
         label = own;
@@ -842,7 +807,8 @@ static phi_status phi__skills_load_begin(phi_skills *skills, const char *dir, co
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
         !phi__arena_str(&skills->arena, phi_str_of(label), &skills->load.label))
         return PHI_NO_MEMORY;
-    status = phi__walk_new(&skills->memory, dir, PHI__LINKS_FOLLOW, &skills->load.walk, &words);
+    phi_status status =
+        phi__walk_new(&skills->memory, dir, PHI__LINKS_FOLLOW, &skills->load.walk, &words);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     return phi__skills_load_failed(skills, dir, words.text, status);
 }
@@ -857,7 +823,8 @@ static phi_status phi__skills_load_advance(phi_skills *skills, size_t units) {
         if (status == PHI_BUSY) continue;
         if (status == PHI_OK) status = phi__skills_load_entry(skills, &entry);
         if (status == PHI_OK) continue;
-        phi__skills_load_end(skills);
+        phi__walk_free(skills->load.walk);
+        memset(&skills->load, 0, sizeof skills->load);
         return status == PHI_NOT_FOUND ? PHI_OK : status;
     }
     return PHI_BUSY;
@@ -885,8 +852,8 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const ch
 enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; the AgentSkills standard */
 
 static void phi__skills_prompt_escape(phi__buf *out, phi_str text) {
-    size_t i, from = 0;
-    for (i = 0; i < text.len; i++) {
+    size_t from = 0;
+    for (size_t i = 0; i < text.len; i++) {
         const char *entity = NULL;
         switch (text.at[i]) {
         case '&': entity = "&amp;"; break;
@@ -921,10 +888,9 @@ static phi_str phi__skills_prompt_cut(phi_str text) {
 }
 
 static void phi__skills_prompt_index(const phi_skills *skills, phi__buf *out) {
-    size_t i;
     if (skills->count == 0) return;
     phi__buf_text(out, "<available_skills>\n");
-    for (i = 0; i < skills->count; i++) {
+    for (size_t i = 0; i < skills->count; i++) {
         phi__buf_text(out, "  <skill>\n");
         phi__skills_prompt_field(out, "name", skills->list[i]->name);
         phi__skills_prompt_field(out, "description",
@@ -933,13 +899,6 @@ static void phi__skills_prompt_index(const phi_skills *skills, phi__buf *out) {
         phi__buf_text(out, "  </skill>\n");
     }
     phi__buf_text(out, "</available_skills>");
-}
-
-/* Into the arena, and the buffer is freed. */
-static phi_status phi__skills_prompt_give(phi__buf *text, phi_arena *arena, phi_str *out) {
-    bool done = !text->failed && phi__arena_str(arena, phi__buf_str(text), out);
-    phi__buf_free(text);
-    return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static const char *phi__skills_prompt_hint(phi_skills_hint hint) {
@@ -972,7 +931,10 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
         if (words[0] != '\0') phi__buf_text(&text, "\n\n");
         phi__skills_prompt_index(skills, &text);
     }
-    return phi__skills_prompt_give(&text, arena, out);
+    /* Into the arena, and the buffer is freed. */
+    bool done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 #endif

@@ -90,8 +90,7 @@ static uint32_t phi__adaptive_choose_count(phi_str prompt, const char *list) {
 static uint32_t phi__adaptive_choose_sentences(phi_str text) {
     uint32_t count = 0;
     bool open = false;
-    size_t i;
-    for (i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
         bool end = i + 1 == text.len || !phi__adaptive_choose_letter(text.at[i + 1]);
         if (phi__adaptive_choose_letter(c)) open = true;
@@ -127,8 +126,7 @@ PHI__FN double phi__adaptive_choose_complexity(const phi_adaptive_options *optio
 /* The program's own string for a name; NULL: there is no such strategy. */
 static const char *phi__adaptive_choose_known(const char *name) {
     static const char *const names[] = {"react", "cot", "cod", "aot", "tot", "got", "trm"};
-    size_t i;
-    for (i = 0; name != NULL && i < PHI__COUNT(names); i++)
+    for (size_t i = 0; name != NULL && i < PHI__COUNT(names); i++)
         if (strcmp(name, names[i]) == 0) return names[i];
     return NULL;
 }
@@ -140,9 +138,8 @@ static bool phi__adaptive_choose_tools(const phi_adaptive_options *options, cons
 }
 
 static bool phi__adaptive_choose_available(const phi_adaptive_options *options, const char *name) {
-    size_t i;
     if (options->available_count == 0) return strcmp(name, "aot") != 0;
-    for (i = 0; i < options->available_count; i++)
+    for (size_t i = 0; i < options->available_count; i++)
         if (strcmp(options->available[i], name) == 0) return true;
     return false;
 }
@@ -151,8 +148,7 @@ static bool phi__adaptive_choose_available(const phi_adaptive_options *options, 
 static void phi__adaptive_choose_of(const phi_adaptive_options *options, bool has_tools,
                                     const char *const *names, const char *reason,
                                     phi__adaptive_choice *out) {
-    size_t i;
-    for (i = 0; i < 3 && names[i] != NULL; i++) {
+    for (size_t i = 0; i < 3 && names[i] != NULL; i++) {
         if (!phi__adaptive_choose_available(options, names[i]) ||
             (has_tools && !phi__adaptive_choose_tools(options, names[i])))
             continue;
@@ -178,8 +174,7 @@ PHI__FN bool phi__adaptive_choose_may(const phi_adaptive_options *options, const
 static const char *phi__adaptive_choose_reason(phi_str name) {
     static const char *const reasons[] = {"puzzle",      "synthesis",  "tools",
                                           "exploration", "complexity", "option"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(reasons); i++)
+    for (size_t i = 0; i < PHI__COUNT(reasons); i++)
         if (phi__str_is(name, reasons[i])) return reasons[i];
     return "default";
 }
@@ -195,12 +190,11 @@ static bool phi__adaptive_choose_kind(const phi_adaptive_options *o, phi_str pro
     static const char *const names[][3] = {
         {"trm", "tot", NULL}, {"got", "tot", NULL}, {"react", NULL, NULL}, {"aot", "tot", "got"}};
     const char *words[4];
-    size_t i;
     words[0] = phi__adaptive_choose_words(o->puzzle_words, phi__adaptive_choose_puzzle);
     words[1] = phi__adaptive_choose_words(o->synthesis_words, phi__adaptive_choose_synthesis);
     words[2] = phi__adaptive_choose_words(o->tool_words, phi__adaptive_choose_tool);
     words[3] = phi__adaptive_choose_words(o->exploration_words, phi__adaptive_choose_exploration);
-    for (i = 0; i < PHI__COUNT(words); i++) {
+    for (size_t i = 0; i < PHI__COUNT(words); i++) {
         if (phi__adaptive_choose_count(prompt, words[i]) == 0) continue;
         phi__adaptive_choose_of(o, has_tools, names[i], reasons[i], out);
         return true;
@@ -232,8 +226,7 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
 /* ======== Adaptive: a machine that hands the prompt to another one. */
 
 static phi_adaptive_options phi__adaptive_options_of(const void *options) {
-    phi_adaptive_options o;
-    memset(&o, 0, sizeof o);
+    phi_adaptive_options o = PHI_ZERO;
     if (options != NULL) o = *(const phi_adaptive_options *)options;
     if (o.max_tool_rounds == 0) o.max_tool_rounds = 9; /* max_iterations 10; part E, ReAct */
     return o;
@@ -384,8 +377,7 @@ static const phi_strategy *phi__adaptive_at(size_t i) {
 }
 
 static const phi_strategy *phi__adaptive_named(phi_str name) {
-    size_t i;
-    for (i = 0; i < PHI__ADAPTIVE_MOST; i++)
+    for (size_t i = 0; i < PHI__ADAPTIVE_MOST; i++)
         if (phi__str_is(name, phi__adaptive_at(i)->name)) return phi__adaptive_at(i);
     return NULL;
 }
@@ -431,8 +423,6 @@ static phi_status phi__adaptive_on(void *state, const phi_strategy_event *event,
                                    const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__adaptive *a = (phi__adaptive *)state;
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
-    phi_strategy_env inner;
-    phi_status status;
     if (a->chosen == NULL) {
         if (event->kind != PHI_STRATEGY_BEGIN) return PHI_OK;
         a->choice = phi__adaptive_choose(&o, event->text, env->has_tools);
@@ -441,8 +431,8 @@ static phi_status phi__adaptive_on(void *state, const phi_strategy_event *event,
         if (a->state == NULL) return PHI_NO_MEMORY;
         if (phi__machine_emit(out, a->choice.name) != PHI_OK) return PHI_FULL;
     }
-    inner = phi__adaptive_env(a, &o, env);
-    status = a->chosen->on(a->state, event, &inner, out);
+    phi_strategy_env inner = phi__adaptive_env(a, &o, env);
+    phi_status status = a->chosen->on(a->state, event, &inner, out);
     return status == PHI_OK ? phi__adaptive_wrap(a, env, out) : status;
 }
 
@@ -460,9 +450,8 @@ static uint64_t phi__adaptive_max(uint64_t a, uint64_t b) { return a > b ? a : b
 static void phi__adaptive_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                                phi_strategy_bill *out) {
     phi_adaptive_options o = phi__adaptive_options_of(options);
-    size_t i;
     memset(out, 0, sizeof *out);
-    for (i = 0; i < PHI__ADAPTIVE_MOST; i++) {
+    for (size_t i = 0; i < PHI__ADAPTIVE_MOST; i++) {
         const phi_strategy *chosen = phi__adaptive_at(i);
         phi_strategy_bill one;
         if (!phi__adaptive_choose_may(&o, chosen->name)) continue;
@@ -506,7 +495,6 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
                                      const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__adaptive *a = (phi__adaptive *)state;
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
-    phi_strategy_env inner;
     if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (phi_json_count(saved) == 0) return PHI_OK;
     a->chosen = phi__adaptive_named(phi__records_get_str(saved, "strategy"));
@@ -516,7 +504,7 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
     a->choice.complexity = phi__records_get_double(saved, "complexity");
     a->state = phi__arena_zero(env->arena, a->chosen->state_bytes);
     if (a->state == NULL) return PHI_NO_MEMORY;
-    inner = phi__adaptive_env(a, &o, env);
+    phi_strategy_env inner = phi__adaptive_env(a, &o, env);
     return a->chosen->load(a->state, phi_json_get(saved, "state"), &inner, out);
 }
 

@@ -42,10 +42,10 @@ static phi_str phi__aot_answer(phi_str text) {
 static bool phi__aot_operation(phi_str line) {
     phi_str rest;
     uint32_t number;
-    size_t colon, i, end;
+    size_t i, end;
     if (!phi__parse_numbered(line, &number, &rest)) return false;
     for (end = rest.len; end > 0 && rest.at[end - 1] != ')';) end--;
-    for (colon = 1; colon < end; colon++) {
+    for (size_t colon = 1; colon < end; colon++) {
         if (rest.at[colon] != ':') continue;
         for (i = colon + 1; i < end && (rest.at[i] == ' ' || rest.at[i] == '\t');) i++;
         if (i < end && rest.at[i] == '(') return true;
@@ -54,7 +54,7 @@ static bool phi__aot_operation(phi_str line) {
 }
 
 PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out) {
-    uint32_t tried, numbered = 0;
+    uint32_t numbered = 0;
     size_t at = 0;
     phi_str line, rest;
     memset(out, 0, sizeof *out);
@@ -63,8 +63,8 @@ PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out) {
         numbered += phi__aot_operation(line);
         out->backtracking_steps += phi__parse_step(line, &rest);
     }
-    tried = phi__parse_count(text, "trying promising first operation:") +
-            phi__parse_count(text, "trying another promising first operation:");
+    uint32_t tried = phi__parse_count(text, "trying promising first operation:") +
+                     phi__parse_count(text, "trying another promising first operation:");
     out->first_operations = tried > numbered ? tried : numbered;
     out->answer = phi__aot_answer(text);
     out->found_markers = phi__parse_count(text, "found it") +
@@ -115,18 +115,6 @@ static const phi_aot_options *phi__aot_options(const phi_strategy_env *env) {
     return env->options != NULL ? (const phi_aot_options *)env->options : &defaults;
 }
 
-static void phi__aot_put_examples(phi__buf *out, const phi_aot_options *options) {
-    size_t i, count = options->profile == PHI_AOT_SHORT  ? 1u
-                      : options->profile == PHI_AOT_LONG ? 3u
-                                                         : 2u;
-    bool own = options->examples != NULL && options->example_count > 0;
-    if (own) count = options->example_count;
-    for (i = 0; i < count; i++) {
-        phi__buf_text(out, "\n\n");
-        phi__buf_add_str(out, own ? phi_str_of(options->examples[i]) : phi__aot_example(i));
-    }
-}
-
 static void phi__aot_put_system(phi__buf *out, const phi_aot_options *options) {
     static const char role[] =
         "You solve problems by searching for the solution yourself, in one text. The pattern has "
@@ -143,7 +131,15 @@ static void phi__aot_put_system(phi__buf *out, const phi_aot_options *options) {
                   "\n\nMark the search with these lines: \"Trying promising first operation:\", "
                   "\"Trying another promising first operation:\", \"1. operation : (what is "
                   "left)\", \"Step 1: ...\", and at the end \"answer: ...\".\n\nExamples:");
-    phi__aot_put_examples(out, options);
+    size_t count = options->profile == PHI_AOT_SHORT  ? 1u
+                   : options->profile == PHI_AOT_LONG ? 3u
+                                                      : 2u;
+    bool own = options->examples != NULL && options->example_count > 0;
+    if (own) count = options->example_count;
+    for (size_t i = 0; i < count; i++) {
+        phi__buf_text(out, "\n\n");
+        phi__buf_add_str(out, own ? phi_str_of(options->examples[i]) : phi__aot_example(i));
+    }
 }
 
 /* ---- the machine ---- */
@@ -161,11 +157,10 @@ static phi_status phi__aot_ask(phi__aot *a, const phi_strategy_env *env,
     const phi_aot_options *options = phi__aot_options(env);
     phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
     phi__buf text;
-    bool done;
     if (command == NULL) return PHI_FULL;
     phi__buf_init(&text, env->scratch->memory);
     phi__aot_put_system(&text, options);
-    done = phi__machine_text(&text, env->scratch, &command->call.system_prompt);
+    bool done = phi__machine_text(&text, env->scratch, &command->call.system_prompt);
     phi__buf_text(&text, "Solve this problem with the search that was described. End with a line "
                          "of the form answer: <the solution>\n\nProblem: ");
     phi__buf_add_str(&text, a->problem);
@@ -192,35 +187,29 @@ static void phi__aot_put_result(phi__buf *result, const phi_strategy_event *even
     phi__machine_put_usage(result, &event->usage);
 }
 
-static void phi__aot_put_diagnostics(phi__buf *result, const phi__aot_parsed *parsed,
-                                     bool required) {
-    phi__records_raw(result, "diagnostics", "{");
-    phi__records_bool(result, "explicit_answer_required", required);
-    phi__records_bool(result, "explicit_answer_found", parsed->answer.len > 0);
-    phi__records_bool(result, "non_finalization_detected", required && parsed->answer.len == 0);
-    phi__records_u64(result, "found_markers", parsed->found_markers);
-    phi__records_str(result, "parser_mode", PHI__LIT("regex"));
-    phi__buf_char(result, '}');
-}
-
 static phi_status phi__aot_answered(phi__aot *a, const phi_strategy_event *event,
                                     const phi_strategy_env *env, phi_strategy_commands *out) {
-    bool required = !phi__aot_options(env)->implicit_answer, good;
+    bool required = !phi__aot_options(env)->implicit_answer;
     const char *reason = "success";
     phi__aot_parsed parsed;
     phi__buf result;
-    phi_str answer;
     phi__aot_parse(event->text, &parsed);
-    good = required ? parsed.answer.len > 0 : parsed.found_solution;
+    bool good = required ? parsed.answer.len > 0 : parsed.found_solution;
     if (!good) reason = parsed.found_solution ? "missing_explicit_answer" : "no_solution";
-    answer = parsed.answer.len > 0 ? parsed.answer : phi__str_trim(event->text);
+    phi_str answer = parsed.answer.len > 0 ? parsed.answer : phi__str_trim(event->text);
     if (good && !phi__arena_str(env->arena, answer, &a->answer)) return PHI_NO_MEMORY;
     a->phase = PHI__AOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__aot_put_result(&result, event, &parsed);
     phi__machine_put_termination(&result, reason, good ? "completed" : "error", env->elapsed_ms,
                                  false);
-    phi__aot_put_diagnostics(&result, &parsed, required);
+    phi__records_raw(&result, "diagnostics", "{");
+    phi__records_bool(&result, "explicit_answer_required", required);
+    phi__records_bool(&result, "explicit_answer_found", parsed.answer.len > 0);
+    phi__records_bool(&result, "non_finalization_detected", required && parsed.answer.len == 0);
+    phi__records_u64(&result, "found_markers", parsed.found_markers);
+    phi__records_str(&result, "parser_mode", PHI__LIT("regex"));
+    phi__buf_char(&result, '}');
     if (good) return phi__machine_done(env, out, answer, event->stop_reason, &result);
     return phi__machine_fail(env, out, PHI_REFUSED,
                              parsed.found_solution
@@ -233,9 +222,8 @@ static phi_status phi__aot_failed(phi__aot *a, const phi_strategy_event *event,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     bool stop = event->kind == PHI_STRATEGY_STOP;
     phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
-    phi__aot_parsed none;
     phi__buf result;
-    memset(&none, 0, sizeof none);
+    phi__aot_parsed none = PHI_ZERO;
     a->phase = PHI__AOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__aot_put_result(&result, event, &none);
@@ -265,10 +253,11 @@ static phi_status phi__aot_on(void *state, const phi_strategy_event *event,
 static void phi__aot_bill(const void *opaque, uint64_t prompt_tokens, uint64_t answer_tokens,
                           phi_strategy_bill *out) {
     const phi_aot_options *options = (const phi_aot_options *)opaque;
-    size_t i, bytes = 0;
+    size_t bytes = 0;
     (void)answer_tokens;
     memset(out, 0, sizeof *out);
-    for (i = 0; options != NULL && options->examples != NULL && i < options->example_count; i++)
+    for (size_t i = 0; options != NULL && options->examples != NULL && i < options->example_count;
+         i++)
         bytes += phi_str_of(options->examples[i]).len;
     out->calls = 1;
     out->input_tokens = prompt_tokens + PHI__AOT_PROMPT_TOKENS + bytes / 4;

@@ -17,8 +17,7 @@ static phi_str phi__cot_behind(phi_str text, size_t at, phi_str rest) {
 /* "Answer: x": words that name it, with a colon. */
 static bool phi__cot_named(phi_str line, phi_str *rest) {
     static const char *const words[] = {"in conclusion", "conclusion", "final answer", "answer"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++)
+    for (size_t i = 0; i < PHI__COUNT(words); i++)
         if (phi__parse_word(line, words[i], rest)) return phi__parse_colon(*rest, rest);
     return false;
 }
@@ -27,8 +26,7 @@ static bool phi__cot_named(phi_str line, phi_str *rest) {
 static bool phi__cot_concluded(phi_str line, phi_str *rest) {
     static const char *const words[] = {"in conclusion", "conclusion", "final answer", "answer",
                                         "therefore",     "thus",       "hence",        "so"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++) {
+    for (size_t i = 0; i < PHI__COUNT(words); i++) {
         if (!phi__parse_word(line, words[i], rest)) continue;
         if (rest->len > 0 && rest->at[0] == ',') {
             *rest = phi__str(rest->at + 1, rest->len - 1);
@@ -170,44 +168,19 @@ static phi_status phi__cot_ask(phi__cot *c, bool draft, const phi_strategy_env *
     return PHI_OK;
 }
 
-static phi_status phi__cot_begin(phi__cot *c, bool draft, const phi_strategy_env *env,
-                                 phi_strategy_commands *out) {
-    if (c->phase != PHI__COT_IDLE) return PHI_OK;
-    if (phi__machine_emit(out, "reasoning") != PHI_OK) return PHI_FULL;
-    return phi__cot_ask(c, draft, env, out);
-}
-
 static void phi__cot_result(phi__buf *result, const phi_strategy_event *event, phi_str answer,
                             const phi__cot_parsed *parsed) {
-    size_t i;
     phi__buf_char(result, '{');
     phi__records_option(result, "answer", answer);
     phi__records_option(result, "conclusion", parsed->conclusion);
     phi__records_raw(result, "steps", "[");
-    for (i = 0; i < parsed->step_count; i++) {
+    for (size_t i = 0; i < parsed->step_count; i++) {
         phi__json_write_comma(result);
         phi__json_write_str(result, parsed->steps[i]);
     }
     phi__buf_char(result, ']');
     phi__records_str(result, "raw_response", event->text);
     phi__machine_put_usage(result, &event->usage);
-}
-
-static phi_status phi__cot_answer(phi__cot *c, const phi_strategy_event *event,
-                                  const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi__cot_parsed parsed;
-    phi_str answer;
-    phi__buf result;
-    if (!phi__cot_parse(event->text, env->scratch, &parsed)) return PHI_NO_MEMORY;
-    answer = parsed.conclusion.len > 0 ? parsed.conclusion : phi__str_trim(event->text);
-    if (!phi__arena_str(env->arena, answer, &c->answer)) return PHI_NO_MEMORY;
-    c->phase = PHI__COT_OVER;
-    phi__buf_init(&result, env->scratch->memory);
-    phi__cot_result(&result, event, answer, &parsed);
-    phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer",
-                                 answer.len > 0 ? "completed" : "error", env->elapsed_ms, false);
-    if (answer.len > 0) return phi__machine_done(env, out, answer, event->stop_reason, &result);
-    return phi__machine_fail(env, out, PHI_REFUSED, PHI__LIT("the model wrote no answer"), &result);
 }
 
 static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
@@ -229,11 +202,30 @@ static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
 
 static phi_status phi__cot_event(phi__cot *c, bool draft, const phi_strategy_event *event,
                                  const phi_strategy_env *env, phi_strategy_commands *out) {
-    if (event->kind == PHI_STRATEGY_BEGIN) return phi__cot_begin(c, draft, env, out);
+    if (event->kind == PHI_STRATEGY_BEGIN) {
+        if (c->phase != PHI__COT_IDLE) return PHI_OK;
+        if (phi__machine_emit(out, "reasoning") != PHI_OK) return PHI_FULL;
+        return phi__cot_ask(c, draft, env, out);
+    }
     if (c->phase != PHI__COT_REASONING) return PHI_OK;
     if (event->kind == PHI_STRATEGY_STOP) return phi__cot_failed(c, event, env, out);
     if (event->call_id != 1) return PHI_OK;
-    if (event->kind == PHI_STRATEGY_ANSWER) return phi__cot_answer(c, event, env, out);
+    if (event->kind == PHI_STRATEGY_ANSWER) {
+        phi__cot_parsed parsed;
+        phi__buf result;
+        if (!phi__cot_parse(event->text, env->scratch, &parsed)) return PHI_NO_MEMORY;
+        phi_str answer = parsed.conclusion.len > 0 ? parsed.conclusion : phi__str_trim(event->text);
+        if (!phi__arena_str(env->arena, answer, &c->answer)) return PHI_NO_MEMORY;
+        c->phase = PHI__COT_OVER;
+        phi__buf_init(&result, env->scratch->memory);
+        phi__cot_result(&result, event, answer, &parsed);
+        phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer",
+                                     answer.len > 0 ? "completed" : "error", env->elapsed_ms,
+                                     false);
+        if (answer.len > 0) return phi__machine_done(env, out, answer, event->stop_reason, &result);
+        return phi__machine_fail(env, out, PHI_REFUSED, PHI__LIT("the model wrote no answer"),
+                                 &result);
+    }
     return phi__cot_failed(c, event, env, out);
 }
 

@@ -26,9 +26,8 @@ static phi_str phi__got_parse_from(phi_str text, size_t at) {
 static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
     uint32_t n = 0;
     size_t i = 0, from;
-    bool bracket;
     text = phi__parse_plain(text);
-    bracket = text.len > 0 && text.at[0] == '[';
+    bool bracket = text.len > 0 && text.at[0] == '[';
     from = i = bracket ? 1 : 0;
     for (; i < text.len && text.at[i] >= '0' && text.at[i] <= '9'; i++)
         n = n < 100000000u ? n * 10u + (uint32_t)(text.at[i] - '0') : n;
@@ -68,10 +67,9 @@ static phi__got_kind phi__got_parse_kind(phi_str text) {
                                           "refutes",     "opposes",    "disproves"};
     static const char *const again[] = {"repeats", "duplicates", "same"};
     phi_str rest;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(against); i++)
+    for (size_t i = 0; i < PHI__COUNT(against); i++)
         if (phi__parse_word(text, against[i], &rest)) return PHI__GOT_CONTRADICTS;
-    for (i = 0; i < PHI__COUNT(again); i++)
+    for (size_t i = 0; i < PHI__COUNT(again); i++)
         if (phi__parse_word(text, again[i], &rest)) return PHI__GOT_REPEATS;
     return PHI__GOT_SUPPORTS;
 }
@@ -150,15 +148,6 @@ static phi_str phi__got_prompt_own(uint32_t phase) {
     }
 }
 
-static phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options *o) {
-    const char *given = o->generation_prompt;
-    if (g->phase == PHI__GOT_CONNECTING) given = o->connection_prompt;
-    if (g->phase == PHI__GOT_VOTING) given = o->voting_prompt;
-    if (g->phase == PHI__GOT_WEIGHING) given = o->weighing_prompt;
-    if (g->phase == PHI__GOT_AGGREGATING) given = o->aggregation_prompt;
-    return given != NULL ? phi_str_of(given) : phi__got_prompt_own(g->phase);
-}
-
 /* New thoughts that this generation may have. */
 static uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o) {
     uint32_t used = g->graph.count + 1; /* the answer's */
@@ -199,8 +188,7 @@ static void phi__got_prompt_put_weighed(const phi__got *g, phi__buf *out) {
 }
 
 static bool phi__got_prompt_weighed(const phi__got *g) {
-    uint32_t i;
-    for (i = 1; g->phase == PHI__GOT_AGGREGATING && i < g->graph.count; i++)
+    for (uint32_t i = 1; g->phase == PHI__GOT_AGGREGATING && i < g->graph.count; i++)
         if (g->graph.nodes[i].kept && g->graph.nodes[i].weight > 0.0) return true;
     return false;
 }
@@ -258,9 +246,8 @@ static void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi
 static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
                                  size_t size) {
     uint32_t more = *cap < 8 ? 8 : *cap * 2;
-    void *grown;
     if (count < *cap) return items;
-    grown = phi_arena_alloc(arena, phi__mul(more, size));
+    void *grown = phi_arena_alloc(arena, phi__mul(more, size));
     if (grown == NULL) return NULL;
     if (count > 0) memcpy(grown, items, count * size);
     *cap = more;
@@ -270,12 +257,11 @@ static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, 
 /* False, here and below: no memory. */
 static bool phi__got_graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t parent,
                                phi_str content) {
-    phi__got_node *node;
     void *grown =
         phi__got_graph_grow(arena, graph->nodes, graph->count, &graph->cap, sizeof(phi__got_node));
     if (grown == NULL) return false;
     graph->nodes = (phi__got_node *)grown;
-    node = &graph->nodes[graph->count];
+    phi__got_node *node = &graph->nodes[graph->count];
     memset(node, 0, sizeof *node);
     if (!phi__arena_str(arena, content, &node->content)) return false;
     if (graph->count++ == 0) return true;
@@ -288,14 +274,13 @@ static bool phi__got_graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t
 /* A connection that is there already, or that leads nowhere, is left out. */
 static bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena,
                                    const phi__got_edge *edge) {
-    uint32_t i, from = edge->from, to = edge->to;
-    void *grown;
+    uint32_t from = edge->from, to = edge->to;
     if (from == to || from == 0 || to == 0 || from >= graph->count || to >= graph->count)
         return true;
-    for (i = 0; i < graph->edge_count; i++)
+    for (uint32_t i = 0; i < graph->edge_count; i++)
         if (graph->edges[i].from == from && graph->edges[i].to == to) return true;
-    grown = phi__got_graph_grow(arena, graph->edges, graph->edge_count, &graph->edge_cap,
-                                sizeof(phi__got_edge));
+    void *grown = phi__got_graph_grow(arena, graph->edges, graph->edge_count, &graph->edge_cap,
+                                      sizeof(phi__got_edge));
     if (grown == NULL) return false;
     graph->edges = (phi__got_edge *)grown;
     graph->edges[graph->edge_count] = *edge;
@@ -309,17 +294,6 @@ static bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena,
     return true;
 }
 
-/* The leaf above max_depth with most support, then the oldest; 0: none. */
-static uint32_t phi__got_graph_next(const phi__got_graph *graph, uint32_t max_depth) {
-    uint32_t i, found = 0;
-    for (i = 1; i < graph->count; i++) {
-        const phi__got_node *node = &graph->nodes[i];
-        if (node->children > 0 || node->depth >= max_depth) continue;
-        if (found == 0 || node->support > graph->nodes[found].support) found = i;
-    }
-    return found;
-}
-
 static bool phi__got_graph_before(const phi__got_node *a, const phi__got_node *b) {
     if (a->votes != b->votes) return a->votes > b->votes;
     if (a->weight > b->weight || a->weight < b->weight) return a->weight > b->weight;
@@ -330,9 +304,9 @@ static bool phi__got_graph_before(const phi__got_node *a, const phi__got_node *b
 /* The answer, else the node with most votes, the heaviest, the one with most support, the deepest,
    the oldest, in this order; 0: no thought yet. */
 static uint32_t phi__got_graph_best(const phi__got_graph *graph) {
-    uint32_t i, best = graph->count > 1 ? 1 : 0;
+    uint32_t best = graph->count > 1 ? 1 : 0;
     if (graph->answer != 0) return graph->answer;
-    for (i = 2; i < graph->count; i++)
+    for (uint32_t i = 2; i < graph->count; i++)
         if (phi__got_graph_before(&graph->nodes[i], &graph->nodes[best])) best = i;
     return best;
 }
@@ -340,9 +314,9 @@ static uint32_t phi__got_graph_best(const phi__got_graph *graph) {
 /* Marks the thoughts with most support, then the deepest, the oldest. */
 /* So many times as are kept over at most 1,000 nodes, once in a run. */
 static void phi__got_graph_keep(phi__got_graph *graph, uint32_t most) {
-    uint32_t kept, i, found;
+    uint32_t i, found;
     for (i = 1; i < graph->count; i++) graph->nodes[i].kept = false;
-    for (kept = 0; kept < most; kept++) {
+    for (uint32_t kept = 0; kept < most; kept++) {
         found = 0;
         for (i = 1; i < graph->count; i++) {
             const phi__got_node *node = &graph->nodes[i], *best = &graph->nodes[found];
@@ -356,31 +330,13 @@ static void phi__got_graph_keep(phi__got_graph *graph, uint32_t most) {
     }
 }
 
-/* Edges to the answer from the thoughts that it was composed of. */
-static bool phi__got_graph_aggregate(phi__got_graph *graph, phi_arena *arena) {
-    bool weighed = false;
-    uint32_t i;
-    for (i = 1; i < graph->count; i++) weighed = weighed || graph->nodes[i].weight > 0.0;
-    for (i = 1; i < graph->count; i++) {
-        phi__got_edge edge;
-        if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0))) continue;
-        memset(&edge, 0, sizeof edge);
-        edge.from = i;
-        edge.to = graph->answer;
-        edge.kind = PHI__GOT_AGGREGATES;
-        if (!phi__got_graph_connect(graph, arena, &edge)) return false;
-    }
-    return true;
-}
-
 /* ---- as JSON ---- */
 
 static const char *const phi__got_graph_kinds[] = {"supports", "contradicts", "repeats",
                                                    "aggregates"};
 
 static phi__got_kind phi__got_graph_kind(phi_str name) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__got_graph_kinds); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__got_graph_kinds); i++)
         if (phi__str_is(name, phi__got_graph_kinds[i])) return (phi__got_kind)i;
     return PHI__GOT_SUPPORTS;
 }
@@ -401,12 +357,11 @@ static void phi__got_graph_put_node(const phi__got_node *node, phi__buf *out) {
 }
 
 static void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out) {
-    uint32_t i;
     phi__records_raw(out, "nodes", "[");
-    for (i = 0; i < graph->count; i++) phi__got_graph_put_node(&graph->nodes[i], out);
+    for (uint32_t i = 0; i < graph->count; i++) phi__got_graph_put_node(&graph->nodes[i], out);
     phi__buf_char(out, ']');
     phi__records_raw(out, "connections", "[");
-    for (i = 0; i < graph->edge_count; i++) {
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
         phi__records_u64(out, "from", graph->edges[i].from);
@@ -423,11 +378,10 @@ static phi_status phi__got_graph_get_node(phi__got_graph *graph, phi_arena *aren
                                           const phi_json *item) {
     uint64_t parent = phi__json_get_uint(phi_json_get(item, "parent"), UINT64_MAX);
     const phi_json *weight = phi_json_get(item, "weight");
-    phi__got_node *node;
     if (graph->count == 0 ? parent != 0 : parent >= graph->count) return PHI_PARSE;
     if (!phi__got_graph_add(graph, arena, (uint32_t)parent, phi__records_get_str(item, "content")))
         return PHI_NO_MEMORY;
-    node = &graph->nodes[graph->count - 1];
+    phi__got_node *node = &graph->nodes[graph->count - 1];
     node->votes = phi__records_get_u32(item, "votes");
     node->has_weight = weight != NULL;
     node->weight = phi_json_num(weight, 0.0);
@@ -471,8 +425,7 @@ enum {
 };
 
 PHI__FN phi_got_options phi__got_options_of(const void *options) {
-    phi_got_options o;
-    memset(&o, 0, sizeof o);
+    phi_got_options o = PHI_ZERO;
     if (options != NULL) o = *(const phi_got_options *)options;
     if (o.generations == 0) o.generations = 2;
     if (o.branching_factor == 0) o.branching_factor = 3;
@@ -563,7 +516,12 @@ static phi_status phi__got_call(const phi__got *g, const phi_got_options *o,
     phi__got_prompt_put(g, o, &prompt);
     if (!phi__machine_text(&prompt, env->scratch, &command->call.prompt)) return PHI_NO_MEMORY;
     command->call.id = g->call_id;
-    command->call.system_prompt = phi__got_prompt_system(g, o);
+    const char *given = o->generation_prompt;
+    if (g->phase == PHI__GOT_CONNECTING) given = o->connection_prompt;
+    if (g->phase == PHI__GOT_VOTING) given = o->voting_prompt;
+    if (g->phase == PHI__GOT_WEIGHING) given = o->weighing_prompt;
+    if (g->phase == PHI__GOT_AGGREGATING) given = o->aggregation_prompt;
+    command->call.system_prompt = given != NULL ? phi_str_of(given) : phi__got_prompt_own(g->phase);
     command->call.max_tokens = o->max_tokens;
     command->call.has_temperature = o->has_temperature;
     command->call.temperature = o->temperature;
@@ -599,7 +557,16 @@ static phi_status phi__got_next(phi__got *g, const phi_got_options *o, const phi
                                 phi_strategy_commands *out) {
     if (g->generations >= o->generations || phi__got_prompt_wanted(g, o) == 0)
         return phi__got_aggregate(g, o, env, out);
-    g->at = phi__got_graph_next(&g->graph, o->max_depth);
+    /* The leaf above max_depth with most support, then the oldest */
+    const phi__got_graph *graph = &g->graph;
+    uint32_t max_depth = o->max_depth;
+    uint32_t found = 0;
+    for (uint32_t i = 1; i < graph->count; i++) {
+        const phi__got_node *node = &graph->nodes[i];
+        if (node->children > 0 || node->depth >= max_depth) continue;
+        if (found == 0 || node->support > graph->nodes[found].support) found = i;
+    }
+    g->at = found;
     if (g->at == 0 && g->graph.count > 1) return phi__got_aggregate(g, o, env, out);
     return phi__got_enter(g, o, PHI__GOT_GENERATING, env, out);
 }
@@ -609,8 +576,7 @@ static phi_status phi__got_next(phi__got *g, const phi_got_options *o, const phi
 /* False: no memory. */
 static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason,
                          const phi_strategy_env *env) {
-    phi_strategy_node node;
-    memset(&node, 0, sizeof node);
+    phi_strategy_node node = PHI_ZERO;
     node.id = g->graph.count;
     node.parent = g->at;
     node.depth = g->graph.nodes[g->at].depth + 1;
@@ -629,17 +595,16 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o,
                                     const phi_strategy_event *event, const phi_strategy_env *env,
                                     phi_strategy_commands *out) {
     phi_str text = event->text;
-    size_t most = phi__min(phi__got_prompt_wanted(g, o), text.len), i; /* each has a byte */
+    size_t most = phi__min(phi__got_prompt_wanted(g, o), text.len); /* each has a byte */
     phi_str *thoughts = (phi_str *)phi_arena_alloc(env->scratch, (most + 1) * sizeof *thoughts);
-    phi__tot_read read;
     if (thoughts == NULL) return PHI_NO_MEMORY;
-    read = phi__tot_parse_thoughts(text, env->scratch, thoughts, most);
+    phi__tot_read read = phi__tot_parse_thoughts(text, env->scratch, thoughts, most);
     if (read.no_memory) return PHI_NO_MEMORY;
     if (read.count == 0 && phi__str_trim(text).len > 0) {
         thoughts[0] = phi__str_trim(text);
         read.count = 1;
     }
-    for (i = 0; i < read.count; i++)
+    for (size_t i = 0; i < read.count; i++)
         if (!phi__got_add(g, thoughts[i],
                           i + 1 == read.count ? event->stop_reason : PHI_STOP_REASON_STOP, env))
             return PHI_NO_MEMORY;
@@ -661,13 +626,13 @@ static phi_status phi__got_connections(phi__got *g, const phi_got_options *o, ph
 
 static phi_status phi__got_vote(phi__got *g, const phi_got_options *o, phi_str text,
                                 const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint32_t vote = phi__got_parse_vote(phi__parse_tail(text)), best;
+    uint32_t vote = phi__got_parse_vote(phi__parse_tail(text));
     g->votes++;
     if (vote == 0 || vote >= g->graph.count || !g->graph.nodes[vote].kept)
         g->abstained++;
     else
         g->graph.nodes[vote].votes++;
-    best = phi__got_graph_best(&g->graph);
+    uint32_t best = phi__got_graph_best(&g->graph);
     if (g->votes < o->votes && g->graph.nodes[best].votes <= o->votes / 2)
         return phi__got_enter(g, o, PHI__GOT_VOTING, env, out);
     if (g->votes == g->abstained) return phi__got_finish(g, o, "abstained", env, out);
@@ -697,24 +662,25 @@ static phi_status phi__got_composed(phi__got *g, const phi_got_options *o,
         if (!phi__got_graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
         g->graph.answer = g->graph.count - 1;
         g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
-        if (!phi__got_graph_aggregate(&g->graph, env->arena)) return PHI_NO_MEMORY;
+        /* Edges to the answer from the thoughts that it was composed of. */
+        phi__got_graph *graph = &g->graph;
+        phi_arena *arena = env->arena;
+        bool weighed = false;
+        for (uint32_t i = 1; i < graph->count; i++)
+            weighed = weighed || graph->nodes[i].weight > 0.0;
+        for (uint32_t i = 1; i < graph->count; i++) {
+            if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0))) continue;
+            phi__got_edge edge = PHI_ZERO;
+            edge.from = i;
+            edge.to = graph->answer;
+            edge.kind = PHI__GOT_AGGREGATES;
+            if (!phi__got_graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
+        }
     }
     return phi__got_finish(g, o, text.len > 0 ? "aggregated" : "no_answer", env, out);
 }
 
 /* ---- the machine ---- */
-
-static phi_status phi__got_answered(phi__got *g, const phi_got_options *o,
-                                    const phi_strategy_event *event, const phi_strategy_env *env,
-                                    phi_strategy_commands *out) {
-    switch (g->phase) {
-    case PHI__GOT_GENERATING: return phi__got_thoughts(g, o, event, env, out);
-    case PHI__GOT_CONNECTING: return phi__got_connections(g, o, event->text, env, out);
-    case PHI__GOT_VOTING: return phi__got_vote(g, o, event->text, env, out);
-    case PHI__GOT_WEIGHING: return phi__got_weights(g, o, event->text, env, out);
-    default: return phi__got_composed(g, o, event, env, out);
-    }
-}
 
 static phi_status phi__got_on(void *state, const phi_strategy_event *event,
                               const phi_strategy_env *env, phi_strategy_commands *out) {
@@ -731,7 +697,15 @@ static phi_status phi__got_on(void *state, const phi_strategy_event *event,
         return phi__got_finish(g, &o, env->calls_left == 0 ? "max_calls" : "stopped", env, out);
     if (event->call_id != g->call_id) return PHI_OK;
     phi__message_add_usage(&g->usage, &event->usage);
-    if (event->kind == PHI_STRATEGY_ANSWER) return phi__got_answered(g, &o, event, env, out);
+    if (event->kind == PHI_STRATEGY_ANSWER) {
+        switch (g->phase) {
+        case PHI__GOT_GENERATING: return phi__got_thoughts(g, &o, event, env, out);
+        case PHI__GOT_CONNECTING: return phi__got_connections(g, &o, event->text, env, out);
+        case PHI__GOT_VOTING: return phi__got_vote(g, &o, event->text, env, out);
+        case PHI__GOT_WEIGHING: return phi__got_weights(g, &o, event->text, env, out);
+        default: return phi__got_composed(g, &o, event, env, out);
+        }
+    }
     if (failure.len == 0) failure = PHI__LIT("a model call failed");
     return phi__got_end(g, &o, "error", event->status, failure, env, out);
 }
@@ -746,13 +720,12 @@ static uint64_t phi__got_calls(const phi_got_options *o) {
 static void phi__got_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                           phi_strategy_bill *out) {
     phi_got_options o = phi__got_options_of(options);
-    double each;
     memset(out, 0, sizeof *out);
     out->calls = phi__got_calls(&o);
     if (o.max_tokens != 0) answer_tokens = o.max_tokens;
     /* a call reads the thoughts and connections of all calls before it */
-    each = (double)out->calls * (double)answer_tokens / 2.0 + (double)prompt_tokens +
-           (double)PHI__GOT_PROMPT_TOKENS;
+    double each = (double)out->calls * (double)answer_tokens / 2.0 + (double)prompt_tokens +
+                  (double)PHI__GOT_PROMPT_TOKENS;
     each *= (double)out->calls;
     out->input_tokens = each < 1e18 ? (uint64_t)each : UINT64_MAX;
     if (o.max_tokens != 0) out->output_tokens = out->calls * o.max_tokens;
@@ -804,10 +777,9 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
     phi_got_options o = phi__got_options_of(env->options);
     size_t count;
     const phi__field *fields = phi__got_fields(&count);
-    phi_status status;
     if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, fields, count, g, env->arena)) return PHI_NO_MEMORY;
-    status = phi__got_graph_get(&g->graph, env->arena, saved);
+    phi_status status = phi__got_graph_get(&g->graph, env->arena, saved);
     if (status != PHI_OK) return status;
     phi__machine_get_usage(saved, &g->usage);
     if (g->phase > PHI__GOT_OVER || g->abstained > g->votes) return PHI_PARSE;

@@ -86,9 +86,8 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
 
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind) {
-    phi_strategy_command *command;
     if (commands->count >= PHI_STRATEGY_COMMANDS) return NULL;
-    command = &commands->at[commands->count++];
+    phi_strategy_command *command = &commands->at[commands->count++];
     memset(command, 0, sizeof *command);
     command->kind = kind;
     return command;
@@ -184,9 +183,8 @@ PHI__FN bool phi__parse_colon(phi_str text, phi_str *rest) {
 PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) {
     size_t i = 0;
     uint32_t n = 0;
-    bool marked;
     line = phi__str_trim(line);
-    marked = line.len > 0 && phi__parse_mark(line.at[0]);
+    bool marked = line.len > 0 && phi__parse_mark(line.at[0]);
     line = phi__parse_skip(line);
     for (; i < line.len && phi__parse_digit(line.at[i]); i++)
         n = n < 100000000u ? n * 10u + (uint32_t)(line.at[i] - '0') : n;
@@ -225,11 +223,10 @@ PHI__FN bool phi__parse_step(phi_str line, phi_str *rest) {
 }
 
 PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
-    phi__json_number number;
-    const char *bad = NULL, *end, *to;
-    memset(&number, 0, sizeof number);
+    const char *bad = NULL;
+    phi__json_number number = PHI_ZERO;
     text = phi__parse_skip(text);
-    end = text.at != NULL ? text.at + text.len : NULL;
+    const char *end = text.at != NULL ? text.at + text.len : NULL;
     if (text.len == 0 || !(phi__parse_digit(text.at[0]) || text.at[0] == '-' || text.at[0] == '.'))
         return false;
     if (text.at[0] == '.') { /* ".8", which JSON has not */
@@ -243,7 +240,7 @@ PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
         *out = phi__json_get_number_double(&number);
         return true;
     }
-    to = phi__json_number_read(text.at, end, &number, &bad);
+    const char *to = phi__json_number_read(text.at, end, &number, &bad);
     if (to == NULL && bad > text.at) { /* "1." and "1e": as far as it is one */
         size_t len = (size_t)(bad - text.at);
         while (len > 0 && !phi__parse_digit(text.at[len - 1])) len--;
@@ -353,12 +350,11 @@ static bool phi__tot_parse_lines(phi_str text, phi_arena *arena, phi_str *out, s
 
 PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, phi_str *out,
                                               size_t most) {
-    phi__tot_read read;
-    const phi_json *items;
-    memset(&read, 0, sizeof read);
+    phi__tot_read read = PHI_ZERO;
     if (most == 0) return read;
     text = phi__parse_tail(text);
-    items = phi_json_get(phi__parse_object(text, arena, &read.no_memory), "thoughts");
+    const phi_json *items =
+        phi_json_get(phi__parse_object(text, arena, &read.no_memory), "thoughts");
     if (!phi__tot_parse_items(items, arena, out, most, &read)) read.no_memory = true;
     read.json = read.count > 0;
     if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
@@ -388,9 +384,10 @@ static bool phi__tot_parse_value(const phi_json *node, double *out) {
 static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_str content,
                                     double *out) {
     char key[24] = "t";
-    size_t len = 1, digits = index + 1, left;
-    for (left = digits; left > 0; left /= 10) len++;
-    for (left = len - 1; left > 0; left--, digits /= 10) key[left] = (char)('0' + digits % 10);
+    size_t len = 1, digits = index + 1;
+    for (size_t left = digits; left > 0; left /= 10) len++;
+    for (size_t left = len - 1; left > 0; left--, digits /= 10)
+        key[left] = (char)('0' + digits % 10);
     return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
            phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
            phi__tot_parse_value(phi__json_get_n(scores, content), out);
@@ -413,15 +410,12 @@ static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen,
 
 PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
                                             const phi_str *thoughts, size_t count, double *out) {
-    phi__tot_read read;
-    const phi_json *scores;
-    bool *seen;
-    size_t i;
     double score;
-    memset(&read, 0, sizeof read);
+    phi__tot_read read = PHI_ZERO;
     text = phi__parse_tail(text);
-    scores = phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
-    for (i = 0; i < count; i++) {
+    const phi_json *scores =
+        phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
+    for (size_t i = 0; i < count; i++) {
         out[i] = 0.5;
         if (!phi_json_is(scores, PHI_JSON_OBJECT) ||
             !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
@@ -431,7 +425,7 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
     }
     read.json = read.count > 0;
     if (read.json || read.no_memory) return read;
-    seen = (bool *)phi__arena_zero(scratch, phi__max(count, 1));
+    bool *seen = (bool *)phi__arena_zero(scratch, phi__max(count, 1));
     if (seen == NULL)
         read.no_memory = true;
     else

@@ -61,8 +61,7 @@ typedef struct phi__strategy_job {
 
 static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
-    size_t i;
-    for (i = 0; i < job->call_count; i++)
+    for (size_t i = 0; i < job->call_count; i++)
         if (job->calls[i].child.rt != NULL && job->calls[i].child.index == child->handle.index &&
             job->calls[i].child.gen == child->handle.gen)
             return &job->calls[i];
@@ -188,8 +187,7 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
                                               const phi_strategy_call *call, uint32_t turns) {
     const phi__agent *agent = job->agent;
     uint32_t timeout = phi__strategy_call_timeout(job, call);
-    phi_agent_desc d;
-    memset(&d, 0, sizeof d);
+    phi_agent_desc d = PHI_ZERO;
     d.model = agent->desc.model;
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
@@ -256,9 +254,9 @@ static size_t phi__strategy_call_before(const phi_model_request *request) {
 
 static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__agent *child) {
     const phi_model_request *request = job->request;
-    size_t before = phi__strategy_call_before(request), i;
+    size_t before = phi__strategy_call_before(request);
     phi_status status = PHI_OK;
-    for (i = 0; i < before && status == PHI_OK; i++)
+    for (size_t i = 0; i < before && status == PHI_OK; i++)
         status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
     return status;
 }
@@ -268,7 +266,7 @@ static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__
 static bool phi__strategy_call_prompts(const phi__strategy_job *job, const phi_strategy_call *call,
                                        phi_arena *arena, phi__run_order *order) {
     const phi_model_request *request = job->request;
-    size_t before = phi__strategy_call_before(request), count = request->message_count - before, i;
+    size_t before = phi__strategy_call_before(request), count = request->message_count - before;
     phi_message *prompts;
     if (!call->in_conversation || call->prompt.at != NULL) {
         order->prompts = phi__compact_say(call->prompt, arena);
@@ -276,7 +274,8 @@ static bool phi__strategy_call_prompts(const phi__strategy_job *job, const phi_s
         return order->prompts != NULL;
     }
     prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
-    for (i = 0; prompts != NULL && i < count; i++) prompts[i] = *request->messages[before + i];
+    for (size_t i = 0; prompts != NULL && i < count; i++)
+        prompts[i] = *request->messages[before + i];
     order->prompts = prompts;
     order->prompt_count = count;
     if (count == 0) order->continuation = PHI_CONTINUATION_DEFAULT;
@@ -286,10 +285,9 @@ static bool phi__strategy_call_prompts(const phi__strategy_job *job, const phi_s
 static phi_status phi__strategy_call_run(const phi__strategy_job *job,
                                          const phi_strategy_call *call, phi__agent *child) {
     phi_arena scratch;
-    phi__run_order order;
     phi_status status = PHI_NO_MEMORY;
     phi_arena_init(&scratch, &child->memory, 0);
-    memset(&order, 0, sizeof order);
+    phi__run_order order = PHI_ZERO;
     order.goes_on = true;
     if (phi__strategy_call_prompts(job, call, &scratch, &order))
         status = phi__run_new(child, &order);
@@ -342,8 +340,7 @@ static bool phi__strategy_call_inside(const phi__agent *agent, const phi_strateg
 /* Model calls that may yet be made, beside those of calls under way. */
 static uint32_t phi__strategy_call_left(const phi__strategy_job *job) {
     uint64_t taken = job->made;
-    size_t i;
-    for (i = 0; i < job->call_count; i++)
+    for (size_t i = 0; i < job->call_count; i++)
         if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
     if (taken >= job->most) return 0; /* of a saved call, `made` has the turns it had */
     return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
@@ -386,9 +383,8 @@ static bool phi__strategy_call_keeps(const phi__strategy_call *call) {
    tools. An array. */
 static void phi__strategy_call_save(const phi__strategy_job *job, phi__buf *out,
                                     phi_arena *scratch) {
-    size_t i;
     phi__records_raw(out, "calls", "[");
-    for (i = 0; i < job->call_count; i++) {
+    for (size_t i = 0; i < job->call_count; i++) {
         const phi__strategy_call *call = &job->calls[i];
         phi__strategy_call now = *call;
         uint64_t elapsed = phi__strategy_call_elapsed(job, call);
@@ -414,8 +410,7 @@ static void phi__strategy_call_save(const phi__strategy_job *job, phi__buf *out,
 /* Model calls of those that do not, and are made again. */
 static uint64_t phi__strategy_call_again(const phi__strategy_job *job) {
     uint64_t again = 0;
-    size_t i;
-    for (i = 0; i < job->call_count; i++)
+    for (size_t i = 0; i < job->call_count; i++)
         if (!phi__strategy_call_keeps(&job->calls[i])) again += job->calls[i].turns;
     return again;
 }
@@ -432,12 +427,11 @@ static const phi_json *phi__strategy_call_saved(const phi__strategy_job *job, ui
 /* False: no memory. */
 static bool phi__strategy_call_load(phi__strategy_job *job, phi__strategy_call *slot,
                                     const phi_json *saved) {
-    uint32_t status;
     if (saved == NULL) return true;
     if (!phi__records_get(saved, phi__strategy_call_fields, PHI__COUNT(phi__strategy_call_fields),
                           slot, &job->arena))
         return false;
-    status = phi__records_get_u32(saved, "status");
+    uint32_t status = phi__records_get_u32(saved, "status");
     slot->status = status < -(int64_t)PHI_STATUS_END ? (phi_status)(-(int64_t)status) : PHI_PARSE;
     if (slot->turns > slot->max_rounds + 1) slot->turns = slot->max_rounds + 1;
     phi__machine_get_usage(saved, &slot->usage);
@@ -449,17 +443,15 @@ static bool phi__strategy_call_load(phi__strategy_job *job, phi__strategy_call *
 
 /* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
 static bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call) {
-    phi__strategy_call *slot;
     const phi_json *saved = phi__strategy_call_saved(job, call->id);
     uint32_t left = phi__strategy_call_left(job), rounds = call->max_tool_rounds;
-    phi_status status;
     if ((left == 0 && saved == NULL) || job->call_count == PHI__STRATEGY_CALLS) {
         job->settle = job->stopped = true; /* none may be made: the machine ends */
         return true;
     }
     if (rounds == 0) rounds = 3;
     if (!call->tools) rounds = 0;
-    slot = &job->calls[job->call_count++];
+    phi__strategy_call *slot = &job->calls[job->call_count++];
     memset(slot, 0, sizeof *slot);
     phi__buf_init(&slot->text, &job->agent->memory);
     slot->max_rounds = rounds;
@@ -468,7 +460,7 @@ static bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_
     slot->began_us = phi__io_counted_us(job->agent->rt->io);
     slot->timeout_ms = phi__strategy_call_timeout(job, call);
     slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
-    status = phi__strategy_call_start(job, slot, call, saved);
+    phi_status status = phi__strategy_call_start(job, slot, call, saved);
     if (status == PHI_OK) return true;
     return status != PHI_NO_MEMORY && phi__strategy_call_refuse(job, slot, status);
 }
@@ -477,8 +469,7 @@ static bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_
 
 /* Ends calls that take longer than they may: their failures come as those of others. */
 static void phi__strategy_call_expire(phi__strategy_job *job) {
-    size_t i;
-    for (i = 0; i < job->call_count; i++) {
+    for (size_t i = 0; i < job->call_count; i++) {
         phi__strategy_call *call = &job->calls[i];
         if (call->over || call->expired || call->timeout_ms == PHI_UNLIMITED ||
             phi__strategy_call_elapsed(job, call) < call->timeout_ms)
@@ -532,9 +523,8 @@ static bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *
 /* The oldest call is forgotten, after the machine has seen its event. */
 static void phi__strategy_call_drop(phi__strategy_job *job) {
     phi__strategy_call call = job->calls[0];
-    size_t i;
     job->call_count--;
-    for (i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
+    for (size_t i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
     phi__buf_free(&call.text);
     if (call.child.rt != NULL) phi_agent_free(call.child); /* it may call the host */
 }
@@ -564,8 +554,7 @@ static uint64_t phi__strategy_elapsed(const phi__strategy_job *job) {
 }
 
 static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
-    phi_strategy_env env;
-    memset(&env, 0, sizeof env);
+    phi_strategy_env env = PHI_ZERO;
     env.options = job->desc->options;
     env.elapsed_ms = phi__strategy_elapsed(job);
     env.calls_left = job->stopped ? 0 : phi__strategy_call_left(job);
@@ -582,9 +571,7 @@ static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
 static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
     phi_arena *room = phi__thread_room(job->agent->thread);
     phi_strategy_progress *progress;
-    phi_strategy_best best;
-    phi_event event;
-    memset(&best, 0, sizeof best);
+    phi_strategy_best best = PHI_ZERO;
     progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
     if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
         !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
@@ -595,7 +582,7 @@ static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
     progress->nodes = best.nodes;
     progress->has_score = best.has_score;
     progress->score = best.score;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_STRATEGY;
     event.strategy = progress;
     event.text = best.text;
@@ -605,7 +592,6 @@ static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
 /* {"loop_id","strategy","result"} in the log. */
 static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     phi__buf json;
-    phi_status status;
     if (result.len == 0) return true;
     phi__buf_init(&json, &job->agent->memory);
     phi__buf_char(&json, '{');
@@ -615,9 +601,9 @@ static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     phi__json_write_key(&json, PHI__LIT("result"));
     phi__buf_add_str(&json, result);
     phi__buf_char(&json, '}');
-    status = json.failed ? PHI_NO_MEMORY
-                         : phi__note_add_of_run(job->agent->thread, PHI__STRATEGY_NOTE,
-                                                phi__buf_str(&json));
+    phi_status status = json.failed ? PHI_NO_MEMORY
+                                    : phi__note_add_of_run(job->agent->thread, PHI__STRATEGY_NOTE,
+                                                           phi__buf_str(&json));
     phi__buf_free(&json);
     return status != PHI_NO_MEMORY; /* a result that is no JSON is the machine's fault: without */
 }
@@ -650,12 +636,11 @@ static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command 
 
 static void phi__strategy_do_all(phi__strategy_job *job, phi_status status,
                                  const phi_strategy_commands *commands) {
-    size_t i;
     if (status == PHI_NO_MEMORY) job->no_memory = true;
     if (status != PHI_OK && status != PHI_NO_MEMORY &&
         !phi__strategy_fault(job, phi_status_text(status)))
         job->no_memory = true;
-    for (i = 0; i < commands->count && !job->over && !job->no_memory; i++)
+    for (size_t i = 0; i < commands->count && !job->over && !job->no_memory; i++)
         if (!phi__strategy_do(job, &commands->at[i])) job->no_memory = true;
     phi_arena_free(&job->scratch);
 }
@@ -663,9 +648,8 @@ static void phi__strategy_do_all(phi__strategy_job *job, phi_status status,
 static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event *event) {
     phi_strategy_commands commands;
     phi_strategy_env env = phi__strategy_env(job);
-    phi_status status;
     commands.count = 0;
-    status = job->desc->strategy->on(job->state, event, &env, &commands);
+    phi_status status = job->desc->strategy->on(job->state, event, &env, &commands);
     phi__strategy_do_all(job, status, &commands);
 }
 
@@ -674,10 +658,10 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 /* The user's last messages; of a history that ends otherwise, the last ones that there are. */
 static bool phi__strategy_prompt(const phi_model_request *request, phi_arena *arena,
                                  phi__buf *out) {
-    size_t to = request->message_count, from;
+    size_t to = request->message_count;
     bool failed = false;
     while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
-    for (from = phi__strategy_call_from(request, to); from < to && !failed; from++) {
+    for (size_t from = phi__strategy_call_from(request, to); from < to && !failed; from++) {
         if (out->len > 0) phi__buf_text(out, "\n\n");
         phi__buf_add_str(out, phi_message_text(request->messages[from], "\n", arena, &failed));
     }
@@ -726,15 +710,14 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     phi_strategy_bill bill;
     char reason[200] = "", words[400];
-    uint64_t left, in = 0;
-    size_t i;
+    uint64_t in = 0;
     if (strategy->choose != NULL)
         strategy = strategy->choose(options, prompt, job->request->tool_count > 0, &options);
     phi__strategy_bill(job->desc, strategy, options, phi_tokens_of_text(counter, prompt), answer,
                        &bill);
     job->most = bill.calls;
-    left = bill.calls > job->made ? bill.calls - job->made : 0;
-    for (i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
+    uint64_t left = bill.calls > job->made ? bill.calls - job->made : 0;
+    for (size_t i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
         in += phi_tokens_of_message(counter, job->request->messages[i]);
     in = phi__strategy_add(phi__strategy_times(in, bill.in_conversation), bill.input_tokens);
     in = phi__strategy_add(
@@ -774,7 +757,6 @@ static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
 static void phi__strategy_load(phi__strategy_job *job, const phi_json *saved, phi_str prompt) {
     phi_strategy_commands commands;
     phi_strategy_env env = phi__strategy_env(job);
-    phi_strategy_event event;
     phi_status status = PHI_NOT_FOUND;
     commands.count = 0;
     if (saved != NULL) status = job->desc->strategy->load(job->state, saved, &env, &commands);
@@ -783,7 +765,7 @@ static void phi__strategy_load(phi__strategy_job *job, const phi_json *saved, ph
         return;
     }
     memset(job->state, 0, job->desc->strategy->state_bytes);
-    memset(&event, 0, sizeof event);
+    phi_strategy_event event = PHI_ZERO;
     event.kind = PHI_STRATEGY_BEGIN;
     event.text = prompt;
     phi__strategy_tell(job, &event);
@@ -860,10 +842,9 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
     const phi_strategy_desc *desc = (const phi_strategy_desc *)user_data;
     phi__agent *agent = phi__find_agent(request->agent);
     phi__strategy_job *job;
-    void *state;
     if (desc == NULL || desc->strategy == NULL) return PHI_BAD_ARG;
     job = (phi__strategy_job *)phi__alloc(&agent->memory, sizeof *job);
-    state = phi__alloc(&agent->memory, desc->strategy->state_bytes);
+    void *state = phi__alloc(&agent->memory, desc->strategy->state_bytes);
     if (job == NULL || state == NULL) {
         phi__free(&agent->memory, job, sizeof *job);
         phi__free(&agent->memory, state, desc->strategy->state_bytes);
@@ -899,8 +880,7 @@ static bool phi__strategy_spent(const phi__strategy_job *job) {
 }
 
 static void phi__strategy_stop(phi__strategy_job *job) {
-    phi_strategy_event event;
-    memset(&event, 0, sizeof event);
+    phi_strategy_event event = PHI_ZERO;
     event.kind = PHI_STRATEGY_STOP;
     if (job->call_count > 0 &&
         !phi__arena_str(&job->arena, phi__buf_str(&job->calls[0].text), &event.text))
@@ -936,9 +916,8 @@ static void phi__strategy_answer(phi__strategy_job *job) {
 }
 
 static void phi__strategy_step(phi__strategy_job *job) {
-    int i;
     phi__strategy_call_expire(job);
-    for (i = 0; i < PHI__STRATEGY_EVENTS && !job->over && !job->no_memory; i++) {
+    for (int i = 0; i < PHI__STRATEGY_EVENTS && !job->over && !job->no_memory; i++) {
         if (job->agent->slot == NULL) return;
         if (job->settle || phi__strategy_spent(job))
             phi__strategy_stop(job);
@@ -957,11 +936,6 @@ static phi_failure_kind phi__strategy_kind(const phi__strategy_job *job) {
     return phi__failure_kind_of(job->status);
 }
 
-static void phi__strategy_failed(const phi__strategy_job *job, phi_answer *answer) {
-    phi_answer_fail(answer, phi__strategy_kind(job), false, job->text.at);
-    job->agent->run->attempt.answer->assembly.status = job->status;
-}
-
 static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *answer) {
     phi__strategy_job *job = (phi__strategy_job *)opaque;
     (void)user_data;
@@ -971,9 +945,10 @@ static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *an
         phi_answer_fail(answer, PHI_FAILURE_NO_MEMORY, false, "a strategy: out of memory");
     else if (!job->over)
         return PHI_POLL_AGAIN;
-    else if (job->status != PHI_OK)
-        phi__strategy_failed(job, answer);
-    else {
+    else if (job->status != PHI_OK) {
+        phi_answer_fail(answer, phi__strategy_kind(job), false, job->text.at);
+        job->agent->run->attempt.answer->assembly.status = job->status;
+    } else {
         phi_answer_text(answer, job->text);
         phi_answer_stop(answer, job->reason);
     }
@@ -983,8 +958,7 @@ static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *an
 /* ---- public ---- */
 
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
-    phi_provider provider;
-    memset(&provider, 0, sizeof provider);
+    phi_provider provider = PHI_ZERO;
     provider.protocol = "phi.strategy";
     if (desc == NULL || desc->strategy == NULL) return provider; /* phi_agent_new refuses it */
     provider.user_data = (void *)(uintptr_t)desc;
@@ -1016,30 +990,25 @@ static phi__strategy_job *phi__strategy_job_of(const phi__agent *agent) {
     return object != NULL ? phi__strategy_of(object) : NULL;
 }
 
-static phi_status phi__strategy_best_now(const phi__strategy_job *job, phi_arena *arena,
-                                         phi_strategy_outcome *out) {
-    job->desc->strategy->best(job->state, &out->best);
-    out->running = true;
-    if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
-    memset(out, 0, sizeof *out); /* its text is the strategy's own */
-    return PHI_NO_MEMORY;
-}
-
 PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
                                        phi_strategy_outcome *out) {
     const phi__agent *agent = phi__find_agent(handle);
-    const phi__note *note;
     phi__json_found found;
-    phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     if (agent == NULL) return PHI_STALE;
-    if (phi__strategy_job_of(agent) != NULL)
-        return phi__strategy_best_now(phi__strategy_job_of(agent), arena, out);
+    if (phi__strategy_job_of(agent) != NULL) {
+        const phi__strategy_job *job = phi__strategy_job_of(agent);
+        job->desc->strategy->best(job->state, &out->best);
+        out->running = true;
+        if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
+        memset(out, 0, sizeof *out); /* its text is the strategy's own */
+        return PHI_NO_MEMORY;
+    }
     if (agent->run != NULL) return PHI_NOT_FOUND;
-    status = phi__recall(agent->thread);
+    phi_status status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
-    note = phi__strategy_last(agent);
+    const phi__note *note = phi__strategy_last(agent);
     if (note == NULL || phi__json_cursor_find(note->json, "result", &found) != PHI_OK)
         return PHI_NOT_FOUND;
     return phi__arena_str(arena, found.raw, &out->result) ? PHI_OK : PHI_NO_MEMORY;
@@ -1047,10 +1016,9 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
 
 PHI_API phi_status phi_strategy_settle(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
-    phi__strategy_job *job;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    job = phi__strategy_job_of(agent);
+    phi__strategy_job *job = phi__strategy_job_of(agent);
     if (job == NULL) return PHI_NOT_FOUND;
     job->settle = true;
     phi__schedule_wake(agent->run);

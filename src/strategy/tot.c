@@ -23,10 +23,9 @@ enum { PHI__TOT_FIRST = 16 }; /* nodes that there is room for at first */
 static void *phi__tot_tree_grow(phi_arena *arena, void *at, uint32_t count, uint32_t *cap,
                                 size_t size) {
     uint32_t more = *cap == 0 ? (uint32_t)PHI__TOT_FIRST : *cap * 2;
-    void *grown;
     if (count < *cap) return at;
     if (*cap > UINT32_MAX / 4) return NULL;
-    grown = phi_arena_alloc(arena, phi__mul(more, size));
+    void *grown = phi_arena_alloc(arena, phi__mul(more, size));
     if (grown == NULL) return NULL;
     if (count > 0) memcpy(grown, at, count * size);
     *cap = more;
@@ -45,13 +44,12 @@ static bool phi__tot_tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t
 /* False, here and below: no memory. */
 static bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t parent, double score,
                               phi_str content, const phi_tot_options *options) {
-    phi__tot_node *node;
     void *grown =
         phi__tot_tree_grow(arena, tree->nodes, tree->count, &tree->cap, sizeof *tree->nodes);
     uint32_t id = tree->count;
     if (grown == NULL) return false;
     tree->nodes = (phi__tot_node *)grown;
-    node = &tree->nodes[id];
+    phi__tot_node *node = &tree->nodes[id];
     memset(node, 0, sizeof *node);
     if (!phi__arena_str(arena, content, &node->content)) return false;
     tree->count++;
@@ -71,8 +69,8 @@ static bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t pa
 /* ---- the frontier ---- */
 
 static void phi__tot_tree_insert(phi__tot_tree *tree, uint32_t place, uint32_t node) {
-    uint32_t i;
-    for (i = tree->frontier_count; i > place; i--) tree->frontier[i] = tree->frontier[i - 1];
+    for (uint32_t i = tree->frontier_count; i > place; i--)
+        tree->frontier[i] = tree->frontier[i - 1];
     tree->frontier[place] = node;
     tree->frontier_count++;
 }
@@ -91,42 +89,38 @@ static uint32_t phi__tot_tree_place(const phi__tot_tree *tree, uint32_t node,
     return place;
 }
 
-/* Cuts the newest level, which stands last, to the beam. */
-static void phi__tot_tree_cut(phi__tot_tree *tree, uint32_t depth, uint32_t beam) {
-    uint32_t level = 0;
-    while (level < tree->frontier_count &&
-           tree->nodes[tree->frontier[tree->frontier_count - 1 - level]].depth == depth)
-        level++;
-    if (level > beam) tree->frontier_count -= level - beam;
-}
-
 /* Puts the newest `added` nodes that may be expanded into the frontier. */
 static bool phi__tot_tree_wait(phi__tot_tree *tree, phi_arena *arena, uint32_t added,
                                const phi_tot_options *options) {
-    uint32_t i;
-    for (i = tree->count - added; i < tree->count; i++) {
-        void *grown;
+    for (uint32_t i = tree->count - added; i < tree->count; i++) {
         if (tree->nodes[i].depth >= options->max_depth) continue;
         if (options->traversal == PHI_TOT_DFS && tree->nodes[i].score < options->value_threshold)
             continue;
-        grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count, &tree->frontier_cap,
-                                   sizeof *tree->frontier);
+        void *grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count,
+                                         &tree->frontier_cap, sizeof *tree->frontier);
         if (grown == NULL) return false;
         tree->frontier = (uint32_t *)grown;
         phi__tot_tree_insert(tree, phi__tot_tree_place(tree, i, options->traversal), i);
-        if (options->traversal == PHI_TOT_BFS)
-            phi__tot_tree_cut(tree, tree->nodes[i].depth, options->beam_width);
+        if (options->traversal == PHI_TOT_BFS) {
+            /* Cuts the newest level, which stands last, to the beam. */
+            uint32_t depth = tree->nodes[i].depth;
+            uint32_t beam = options->beam_width;
+            uint32_t level = 0;
+            while (level < tree->frontier_count &&
+                   tree->nodes[tree->frontier[tree->frontier_count - 1 - level]].depth == depth)
+                level++;
+            if (level > beam) tree->frontier_count -= level - beam;
+        }
     }
     return true;
 }
 
 /* The next node; 0: none waits. */
 static uint32_t phi__tot_tree_next(phi__tot_tree *tree) {
-    uint32_t node, i;
     if (tree->frontier_count == 0) return 0;
-    node = tree->frontier[0];
+    uint32_t node = tree->frontier[0];
     tree->frontier_count--;
-    for (i = 0; i < tree->frontier_count; i++) tree->frontier[i] = tree->frontier[i + 1];
+    for (uint32_t i = 0; i < tree->frontier_count; i++) tree->frontier[i] = tree->frontier[i + 1];
     return node;
 }
 
@@ -139,8 +133,8 @@ static void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32_
 
 /* The best leaves, and the best node, in order; returns how many. `out` has room for `most`. */
 static uint32_t phi__tot_tree_candidates(const phi__tot_tree *tree, uint32_t *out, uint32_t most) {
-    uint32_t count = 0, node, i;
-    for (node = 1; node < tree->count; node++) {
+    uint32_t count = 0, i;
+    for (uint32_t node = 1; node < tree->count; node++) {
         if (tree->nodes[node].children > 0 && node != tree->best) continue;
         for (i = count; i > 0 && phi__tot_tree_before(tree, node, out[i - 1]); i--)
             if (i < most) out[i] = out[i - 1];
@@ -152,35 +146,16 @@ static uint32_t phi__tot_tree_candidates(const phi__tot_tree *tree, uint32_t *ou
 
 /* ---- as JSON ---- */
 
-static void phi__tot_tree_put(const phi__tot_tree *tree, phi__buf *out) {
-    uint32_t i;
-    phi__records_raw(out, "nodes", "[");
-    for (i = 0; i < tree->count; i++) {
-        phi__json_write_comma(out);
-        phi__buf_printf(out, "[%lu,", (unsigned long)tree->nodes[i].parent);
-        phi__json_number_put_double(out, tree->nodes[i].score);
-        phi__buf_char(out, ',');
-        phi__json_write_str(out, tree->nodes[i].content);
-        phi__buf_printf(out, ",%u]", (unsigned)tree->nodes[i].stop_reason);
-    }
-    phi__buf_char(out, ']');
-    phi__records_raw(out, "frontier", "[");
-    for (i = 0; i < tree->frontier_count; i++)
-        phi__buf_printf(out, "%s%lu", i > 0 ? "," : "", (unsigned long)tree->frontier[i]);
-    phi__buf_char(out, ']');
-}
-
 static phi_status phi__tot_tree_get_frontier(phi__tot_tree *tree, phi_arena *arena,
                                              const phi_json *saved) {
     phi_json_iter it = phi_json_each(saved);
     const phi_json *item;
     while ((item = phi_json_next(&it)) != NULL) {
         uint64_t node = phi__json_get_uint(item, 0);
-        void *grown;
         if (node == 0 || node >= tree->count || tree->frontier_count >= tree->count)
             return PHI_PARSE;
-        grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count, &tree->frontier_cap,
-                                   sizeof *tree->frontier);
+        void *grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count,
+                                         &tree->frontier_cap, sizeof *tree->frontier);
         if (grown == NULL) return PHI_NO_MEMORY;
         tree->frontier = (uint32_t *)grown;
         tree->frontier[tree->frontier_count++] = (uint32_t)node;
@@ -253,13 +228,13 @@ static void phi__tot_result_candidate(const phi__tot *t, uint32_t node, phi_aren
 
 static void phi__tot_result_candidates(const phi__tot *t, const phi_tot_options *options,
                                        phi_arena *scratch, phi__buf *out) {
-    uint32_t most = options->top_k < t->tree.count ? options->top_k : t->tree.count, count, i;
+    uint32_t most = options->top_k < t->tree.count ? options->top_k : t->tree.count;
     uint32_t *at = (uint32_t *)phi_arena_alloc(scratch, phi__mul(phi__max(most, 1), sizeof *at));
     if (at == NULL) {
         out->failed = true;
         return;
     }
-    count = phi__tot_tree_candidates(&t->tree, at, most);
+    uint32_t count = phi__tot_tree_candidates(&t->tree, at, most);
     phi__json_write_comma(out);
     phi__json_write_key(out, PHI__LIT("best"));
     if (count > 0)
@@ -267,7 +242,7 @@ static void phi__tot_result_candidates(const phi__tot *t, const phi_tot_options 
     else
         phi__buf_text(out, "null");
     phi__records_raw(out, "candidates", "[");
-    for (i = 0; i < count; i++) phi__tot_result_candidate(t, at[i], scratch, out);
+    for (uint32_t i = 0; i < count; i++) phi__tot_result_candidate(t, at[i], scratch, out);
     phi__buf_char(out, ']');
     if (count > 0)
         phi__tot_result_path(t, at[0], scratch, false, out);
@@ -276,9 +251,8 @@ static void phi__tot_result_candidates(const phi__tot *t, const phi_tot_options 
 }
 
 static void phi__tot_result_rounds(const phi__tot *t, phi__buf *out) {
-    uint32_t i;
     phi__records_raw(out, "tool_rounds", "{");
-    for (i = 0; i < t->round_count; i++)
+    for (uint32_t i = 0; i < t->round_count; i++)
         phi__buf_printf(out, "%s\"%lu\":%lu", i > 0 ? "," : "", (unsigned long)t->rounds[i].call_id,
                         (unsigned long)t->rounds[i].rounds);
     phi__buf_char(out, '}');
@@ -286,9 +260,8 @@ static void phi__tot_result_rounds(const phi__tot *t, phi__buf *out) {
 
 static void phi__tot_result_doubles(const char *key, const double *items, uint32_t count,
                                     phi__buf *out) {
-    uint32_t i;
     phi__records_raw(out, key, "[");
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         phi__json_write_comma(out);
         phi__json_number_put_double(out, items[i]);
     }
@@ -378,13 +351,26 @@ static const phi__field phi__tot_result_fields[] = {
 
 static phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena) {
     phi__buf out;
-    uint32_t i;
     phi__buf_init(&out, arena->memory);
     phi__buf_char(&out, '{');
     phi__records_put(&out, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t);
-    phi__tot_tree_put(&t->tree, &out);
+    const phi__tot_tree *tree = &t->tree;
+    phi__records_raw(&out, "nodes", "[");
+    for (uint32_t i = 0; i < tree->count; i++) {
+        phi__json_write_comma(&out);
+        phi__buf_printf(&out, "[%lu,", (unsigned long)tree->nodes[i].parent);
+        phi__json_number_put_double(&out, tree->nodes[i].score);
+        phi__buf_char(&out, ',');
+        phi__json_write_str(&out, tree->nodes[i].content);
+        phi__buf_printf(&out, ",%u]", (unsigned)tree->nodes[i].stop_reason);
+    }
+    phi__buf_char(&out, ']');
+    phi__records_raw(&out, "frontier", "[");
+    for (uint32_t i = 0; i < tree->frontier_count; i++)
+        phi__buf_printf(&out, "%s%lu", i > 0 ? "," : "", (unsigned long)tree->frontier[i]);
+    phi__buf_char(&out, ']');
     phi__records_raw(&out, "pending", "[");
-    for (i = 0; i < t->pending_count; i++) {
+    for (uint32_t i = 0; i < t->pending_count; i++) {
         phi__json_write_comma(&out);
         phi__json_write_str(&out, t->pending[i]);
     }
@@ -408,18 +394,6 @@ static bool phi__tot_result_load_pending(phi__tot *t, const phi_json *items, phi
     while ((item = phi_json_next(&it)) != NULL)
         if (!phi__arena_str(arena, phi_json_str(item, ""), &t->pending[t->pending_count++]))
             return false;
-    return true;
-}
-
-/* False: no sums of phi's. */
-static bool phi__tot_result_load_sums(phi__tot *t, const phi_json *items) {
-    phi_json_iter it = phi_json_each(items);
-    const phi_json *item;
-    uint32_t i;
-    for (i = 0; i < t->pending_count && (item = phi_json_next(&it)) != NULL; i++) {
-        t->sums[i] = phi_json_num(item, -1.0);
-        if (!(t->sums[i] >= 0.0 && t->sums[i] <= (double)t->evaluated)) return false;
-    }
     return true;
 }
 
@@ -455,18 +429,23 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
 
 static phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
                                        const phi_tot_options *options) {
-    phi_status status;
     if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t,
                           arena))
         return PHI_NO_MEMORY;
-    status = phi__tot_tree_get(&t->tree, arena, saved, options);
+    phi_status status = phi__tot_tree_get(&t->tree, arena, saved, options);
     if (status != PHI_OK) return status;
     if (!phi__tot_result_load_pending(t, phi_json_get(saved, "pending"), arena) ||
         !phi__tot_result_load_recent(t, phi_json_get(saved, "recent_best_scores"), arena) ||
         !phi__tot_result_load_rounds(t, phi_json_get(saved, "tool_rounds"), arena))
         return PHI_NO_MEMORY;
-    if (!phi__tot_result_load_sums(t, phi_json_get(saved, "sums"))) return PHI_PARSE;
+    const phi_json *items = phi_json_get(saved, "sums");
+    phi_json_iter it = phi_json_each(items);
+    const phi_json *item;
+    for (uint32_t i = 0; i < t->pending_count && (item = phi_json_next(&it)) != NULL; i++) {
+        t->sums[i] = phi_json_num(item, -1.0);
+        if (!(t->sums[i] >= 0.0 && t->sums[i] <= (double)t->evaluated)) return PHI_PARSE;
+    }
     phi__machine_get_usage(saved, &t->usage);
     if (t->phase > PHI__TOT_OVER || (t->phase != PHI__TOT_IDLE && t->at >= t->tree.count))
         return PHI_PARSE;
@@ -481,8 +460,7 @@ static phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_a
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 
 PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
-    phi_tot_options o;
-    memset(&o, 0, sizeof o);
+    phi_tot_options o = PHI_ZERO;
     if (options != NULL) o = *(const phi_tot_options *)options;
     if (o.branching_factor == 0) o.branching_factor = 8;
     if (o.evaluations == 0) o.evaluations = 3;
@@ -533,47 +511,36 @@ static phi_str phi__tot_repair(void) {
     return PHI__LIT(text);
 }
 
-static bool phi__tot_put_path(const phi__tot *t, phi_arena *scratch, phi__buf *out) {
-    uint32_t depth = t->tree.nodes[t->at].depth, i;
+static uint32_t phi__tot_wanted(const phi__tot *t, const phi_tot_options *o) {
+    uint32_t left = o->max_nodes > t->tree.count ? o->max_nodes - t->tree.count : 0;
+    return left < o->branching_factor ? left : o->branching_factor;
+}
+
+static bool phi__tot_put_prompt(const phi__tot *t, const phi_tot_options *o, phi_arena *scratch,
+                                phi__buf *out) {
+    if (t->repairing) {
+        if (t->phase == PHI__TOT_GENERATING)
+            phi__buf_text(out, "The shape: {\"thoughts\":[{\"id\":\"t1\",\"content\":\"...\"}]}");
+        else {
+            phi__buf_text(out, "The shape: {\"scores\":{\"t1\":0.75}}\nThe ids: ");
+            for (uint32_t i = 0; i < t->pending_count; i++)
+                phi__buf_printf(out, "%st%lu", i > 0 ? ", " : "", (unsigned long)i + 1);
+        }
+        phi__buf_text(out, "\nThe text:\n");
+        phi__buf_add_str(out, t->source);
+        return true;
+    }
+    uint32_t depth = t->tree.nodes[t->at].depth;
     uint32_t *path =
         (uint32_t *)phi_arena_alloc(scratch, phi__mul(phi__max(depth, 1), sizeof(*path)));
     if (path == NULL) return false;
     phi__tot_tree_path(&t->tree, t->at, path);
     phi__buf_text(out, "Problem: ");
     phi__buf_add_str(out, t->tree.nodes[0].content);
-    for (i = 0; i < depth; i++) {
+    for (uint32_t i = 0; i < depth; i++) {
         phi__buf_printf(out, "\nStep %lu: ", (unsigned long)i + 1);
         phi__buf_add_str(out, t->tree.nodes[path[i]].content);
     }
-    return true;
-}
-
-static uint32_t phi__tot_wanted(const phi__tot *t, const phi_tot_options *o) {
-    uint32_t left = o->max_nodes > t->tree.count ? o->max_nodes - t->tree.count : 0;
-    return left < o->branching_factor ? left : o->branching_factor;
-}
-
-static void phi__tot_put_repair(const phi__tot *t, phi__buf *out) {
-    uint32_t i;
-    if (t->phase == PHI__TOT_GENERATING)
-        phi__buf_text(out, "The shape: {\"thoughts\":[{\"id\":\"t1\",\"content\":\"...\"}]}");
-    else {
-        phi__buf_text(out, "The shape: {\"scores\":{\"t1\":0.75}}\nThe ids: ");
-        for (i = 0; i < t->pending_count; i++)
-            phi__buf_printf(out, "%st%lu", i > 0 ? ", " : "", (unsigned long)i + 1);
-    }
-    phi__buf_text(out, "\nThe text:\n");
-    phi__buf_add_str(out, t->source);
-}
-
-static bool phi__tot_put_prompt(const phi__tot *t, const phi_tot_options *o, phi_arena *scratch,
-                                phi__buf *out) {
-    uint32_t i;
-    if (t->repairing) {
-        phi__tot_put_repair(t, out);
-        return true;
-    }
-    if (!phi__tot_put_path(t, scratch, out)) return false;
     if (t->phase == PHI__TOT_GENERATING) {
         phi__buf_printf(out, "\n\nPropose %lu different %s.", (unsigned long)phi__tot_wanted(t, o),
                         t->at == 0 ? "approaches" : "next steps");
@@ -582,7 +549,7 @@ static bool phi__tot_put_prompt(const phi__tot *t, const phi_tot_options *o, phi
         return true;
     }
     phi__buf_text(out, "\n\nThoughts to score:");
-    for (i = 0; i < t->pending_count; i++) {
+    for (uint32_t i = 0; i < t->pending_count; i++) {
         phi__buf_printf(out, "\n%lu. t%lu: ", (unsigned long)i + 1, (unsigned long)i + 1);
         phi__buf_add_str(out, t->pending[i]);
     }
@@ -614,8 +581,7 @@ static phi_status phi__tot_end(phi__tot *t, const phi_tot_options *o, phi_status
 
 /* Makes nodes of the pending thoughts, which were scored at least once. False: no memory. */
 static bool phi__tot_keep(phi__tot *t, const phi_tot_options *o, phi_arena *arena) {
-    uint32_t i;
-    for (i = 0; i < t->pending_count; i++)
+    for (uint32_t i = 0; i < t->pending_count; i++)
         if (!phi__tot_tree_add(&t->tree, arena, t->at, t->sums[i] / (double)t->evaluated,
                                t->pending[i], o))
             return false;
@@ -627,8 +593,7 @@ static bool phi__tot_keep(phi__tot *t, const phi_tot_options *o, phi_arena *aren
 /* With the best so far, if there is one. */
 static phi_status phi__tot_finish(phi__tot *t, const phi_tot_options *o, const char *reason,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi__tot_ending ending;
-    memset(&ending, 0, sizeof ending);
+    phi__tot_ending ending = PHI_ZERO;
     if (t->evaluated > 0 && !phi__tot_keep(t, o, env->arena)) return PHI_NO_MEMORY;
     ending.reason = reason;
     ending.good = t->tree.best != 0;
@@ -639,8 +604,7 @@ static phi_status phi__tot_finish(phi__tot *t, const phi_tot_options *o, const c
 static phi_status phi__tot_error(phi__tot *t, const phi_tot_options *o, phi_status status,
                                  phi_str message, const phi_strategy_env *env,
                                  phi_strategy_commands *out) {
-    phi__tot_ending ending;
-    memset(&ending, 0, sizeof ending);
+    phi__tot_ending ending = PHI_ZERO;
     ending.reason = "error";
     ending.error = message;
     return phi__tot_end(t, o, status, &ending, env, out);
@@ -717,7 +681,6 @@ static phi_status phi__tot_expand(phi__tot *t, const phi_tot_options *o,
 static phi_status phi__tot_unreadable(phi__tot *t, const phi_tot_options *o, phi_str text,
                                       const phi_strategy_env *env, phi_strategy_commands *out) {
     bool generating = t->phase == PHI__TOT_GENERATING;
-    phi__tot_ending ending;
     t->parser_errors++;
     if (t->repairs < o->max_parse_retries) {
         if (!t->repairing && !phi__arena_str(env->arena, text, &t->source)) return PHI_NO_MEMORY;
@@ -726,7 +689,7 @@ static phi_status phi__tot_unreadable(phi__tot *t, const phi_tot_options *o, phi
         t->retries[generating ? 0 : 1]++;
         return phi__tot_ask(t, o, env, out);
     }
-    memset(&ending, 0, sizeof ending);
+    phi__tot_ending ending = PHI_ZERO;
     ending.reason = "error";
     ending.phase = generating ? "generating" : "evaluating";
     ending.why = generating ? "no_thoughts" : "no_scores";
@@ -738,14 +701,13 @@ static phi_status phi__tot_unreadable(phi__tot *t, const phi_tot_options *o, phi
 /* ---- answers ---- */
 
 static void phi__tot_prune(phi__tot *t, const phi_strategy_env *env) {
-    uint32_t i, kept = 0;
-    phi_strategy_node node;
+    uint32_t kept = 0;
     if (env->prune_fn == NULL) return;
-    memset(&node, 0, sizeof node);
+    phi_strategy_node node = PHI_ZERO;
     node.parent = t->at;
     node.depth = t->tree.nodes[t->at].depth + 1;
     node.problem = t->tree.nodes[0].content;
-    for (i = 0; i < t->pending_count; i++) {
+    for (uint32_t i = 0; i < t->pending_count; i++) {
         node.id = t->tree.count + kept;
         node.content = t->pending[i];
         if (env->prune_fn(env->user_data, &node))
@@ -761,18 +723,16 @@ static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o,
                                     phi_strategy_commands *out) {
     phi_str text = event->text;
     size_t most = phi__min(phi__tot_wanted(t, o), text.len); /* each has a byte */
-    phi__tot_read read;
-    const char *last;
     t->pending_count = 0;
     t->pending = (phi_str *)phi_arena_alloc(env->arena, phi__mul(most + 1, sizeof *t->pending));
     t->sums = (double *)phi__arena_zero(env->arena, phi__mul(most + 1, sizeof *t->sums));
     if (t->pending == NULL || t->sums == NULL) return PHI_NO_MEMORY;
-    read = phi__tot_parse_thoughts(text, env->arena, t->pending, most);
+    phi__tot_read read = phi__tot_parse_thoughts(text, env->arena, t->pending, most);
     if (read.no_memory) return PHI_NO_MEMORY;
     if (read.count == 0 && !read.none) return phi__tot_unreadable(t, o, text, env, out);
     t->by_lines = !read.json;
     t->pending_count = (uint32_t)read.count;
-    last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
+    const char *last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
     phi__tot_prune(t, env);
     t->cut = PHI_STOP_REASON_STOP;
     if (t->pending_count > 0 && t->pending[t->pending_count - 1].at == last)
@@ -783,10 +743,10 @@ static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o,
 
 /* The best score so far, at the end of the window. False: no memory. */
 static bool phi__tot_remember(phi__tot *t, const phi_tot_options *o, phi_arena *arena) {
-    uint32_t i, more = t->recent_room < 8 ? 8 : t->recent_room * 2;
+    uint32_t more = t->recent_room < 8 ? 8 : t->recent_room * 2;
     if (t->recent_count >= o->convergence_window) {
         t->recent_count = o->convergence_window - 1;
-        for (i = 0; i < t->recent_count; i++) t->recent[i] = t->recent[i + 1];
+        for (uint32_t i = 0; i < t->recent_count; i++) t->recent[i] = t->recent[i + 1];
     } else if (t->recent_count == t->recent_room) {
         double *grown = (double *)phi_arena_alloc(arena, phi__mul(more, sizeof *grown));
         if (grown == NULL) return false;
@@ -804,8 +764,7 @@ static bool phi__tot_converged(const phi__tot *t, const phi_tot_options *o) {
 }
 
 static bool phi__tot_succeeded(const phi__tot *t, const phi_tot_options *o, uint32_t added) {
-    uint32_t i;
-    for (i = t->tree.count - added; i < t->tree.count; i++)
+    for (uint32_t i = t->tree.count - added; i < t->tree.count; i++)
         if (t->tree.nodes[i].score >= o->early_success_threshold &&
             t->tree.nodes[i].depth >= o->min_depth)
             return true;
@@ -814,15 +773,14 @@ static bool phi__tot_succeeded(const phi__tot *t, const phi_tot_options *o, uint
 
 static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str text,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint32_t count = t->pending_count, i;
+    uint32_t count = t->pending_count;
     double *scores = (double *)phi_arena_alloc(env->scratch, phi__mul(count, sizeof *scores));
-    phi__tot_read read;
     if (scores == NULL) return PHI_NO_MEMORY;
-    read = phi__tot_parse_scores(text, env->scratch, t->pending, count, scores);
+    phi__tot_read read = phi__tot_parse_scores(text, env->scratch, t->pending, count, scores);
     if (read.no_memory) return PHI_NO_MEMORY;
     if (read.count == 0) return phi__tot_unreadable(t, o, text, env, out);
     t->by_lines = !read.json;
-    for (i = 0; i < count; i++) t->sums[i] += scores[i];
+    for (uint32_t i = 0; i < count; i++) t->sums[i] += scores[i];
     if (++t->evaluated < o->evaluations)
         return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
     if (!phi__tot_keep(t, o, env->arena)) return PHI_NO_MEMORY;
@@ -853,37 +811,30 @@ static bool phi__tot_count(phi__tot *t, const phi_strategy_event *event, phi_are
     return true;
 }
 
-static phi_status phi__tot_failed(phi__tot *t, const phi_tot_options *o,
-                                  const phi_strategy_event *event, const phi_strategy_env *env,
-                                  phi_strategy_commands *out) {
-    if (event->status == PHI_TIMEOUT && phi__tot_late(o, env))
-        return phi__tot_finish(t, o, "max_duration", env, out);
-    if (event->status == PHI_LIMIT && event->tool_rounds > o->max_tool_rounds)
-        return phi__tot_error(t, o, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"), env, out);
-    return phi__tot_error(t, o, event->status, event->message, env, out);
-}
-
 /* ---- the machine ---- */
-
-static phi_status phi__tot_begin(phi__tot *t, const phi_tot_options *o,
-                                 const phi_strategy_event *event, const phi_strategy_env *env,
-                                 phi_strategy_commands *out) {
-    if (t->phase != PHI__TOT_IDLE) return PHI_OK;
-    if (!phi__tot_tree_add(&t->tree, env->arena, 0, 0.0, event->text, o)) return PHI_NO_MEMORY;
-    return phi__tot_turn_to(t, o, PHI__TOT_GENERATING, env, out);
-}
 
 static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
                               const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__tot *t = (phi__tot *)state;
     phi_tot_options o = phi__tot_options_of(env->options);
-    if (event->kind == PHI_STRATEGY_BEGIN) return phi__tot_begin(t, &o, event, env, out);
+    if (event->kind == PHI_STRATEGY_BEGIN) {
+        if (t->phase != PHI__TOT_IDLE) return PHI_OK;
+        if (!phi__tot_tree_add(&t->tree, env->arena, 0, 0.0, event->text, &o)) return PHI_NO_MEMORY;
+        return phi__tot_turn_to(t, &o, PHI__TOT_GENERATING, env, out);
+    }
     if (t->phase != PHI__TOT_GENERATING && t->phase != PHI__TOT_EVALUATING) return PHI_OK;
     if (event->kind == PHI_STRATEGY_STOP)
         return phi__tot_finish(t, &o, env->calls_left == 0 ? "max_calls" : "stopped", env, out);
     if (event->call_id != t->call_id) return PHI_OK;
     if (!phi__tot_count(t, event, env->arena)) return PHI_NO_MEMORY;
-    if (event->kind == PHI_STRATEGY_FAILED) return phi__tot_failed(t, &o, event, env, out);
+    if (event->kind == PHI_STRATEGY_FAILED) {
+        if (event->status == PHI_TIMEOUT && phi__tot_late(&o, env))
+            return phi__tot_finish(t, &o, "max_duration", env, out);
+        if (event->status == PHI_LIMIT && event->tool_rounds > o.max_tool_rounds)
+            return phi__tot_error(t, &o, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"), env,
+                                  out);
+        return phi__tot_error(t, &o, event->status, event->message, env, out);
+    }
     if (t->phase == PHI__TOT_GENERATING) return phi__tot_thoughts(t, &o, event, env, out);
     return phi__tot_scores(t, &o, event->text, env, out);
 }
@@ -896,8 +847,7 @@ static uint64_t phi__tot_times(uint64_t a, uint64_t b) {
    tree is full. */
 static uint64_t phi__tot_expansions(const phi_tot_options *o) {
     uint64_t all = 1, level = 1;
-    uint32_t depth;
-    for (depth = 1; depth < o->max_depth && all < o->max_nodes; depth++) {
+    for (uint32_t depth = 1; depth < o->max_depth && all < o->max_nodes; depth++) {
         level = phi__tot_times(level, o->branching_factor);
         if (o->traversal == PHI_TOT_BFS && level > o->beam_width) level = o->beam_width;
         all = level > UINT64_MAX - all ? UINT64_MAX : all + level;
@@ -908,7 +858,7 @@ static uint64_t phi__tot_expansions(const phi_tot_options *o) {
 static void phi__tot_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                           phi_strategy_bill *out) {
     phi_tot_options o = phi__tot_options_of(options);
-    uint64_t turns = o.tools ? (uint64_t)o.max_tool_rounds + 1 : 1, each;
+    uint64_t turns = o.tools ? (uint64_t)o.max_tool_rounds + 1 : 1;
     uint64_t own = PHI__TOT_PROMPT_TOKENS;
     memset(out, 0, sizeof *out);
     if (o.max_tokens != 0) answer_tokens = o.max_tokens;
@@ -918,7 +868,7 @@ static void phi__tot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
         phi__tot_times(phi__tot_times(phi__tot_expansions(&o), 1 + (uint64_t)o.evaluations),
                        turns + o.max_parse_retries);
     /* the path, the thoughts to score, and earlier turns of the same call */
-    each = phi__tot_times(answer_tokens, (uint64_t)o.max_depth + turns);
+    uint64_t each = phi__tot_times(answer_tokens, (uint64_t)o.max_depth + turns);
     each = each > UINT64_MAX - own - prompt_tokens ? UINT64_MAX : each + own + prompt_tokens;
     out->input_tokens = phi__tot_times(out->calls, each);
     if (o.max_tokens != 0) out->output_tokens = phi__tot_times(out->calls, o.max_tokens);

@@ -174,18 +174,6 @@ static bool phi__trm_named(phi_str text, phi_arena *arena, phi_str *out) {
     return true;
 }
 
-static void phi__trm_put_result(phi__buf *result, const phi__trm *t, phi_str answer) {
-    phi_str raw = t->has_best ? t->best : t->answer;
-    phi__buf_char(result, '{');
-    phi__records_option(result, "answer", answer);
-    phi__records_some(result, "raw_response", raw);
-    if (t->has_best) phi__records_double(result, "score", t->best_score);
-    phi__records_u64(result, "supervisions", t->supervisions);
-    phi__records_u64(result, "calls", t->calls);
-    phi__records_u64(result, "unscored", t->unscored);
-    phi__machine_put_usage(result, &t->usage);
-}
-
 /* message empty: the best answer is the machine's. */
 static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status status, phi_str message,
                                const phi_strategy_env *env, phi_strategy_commands *out) {
@@ -195,7 +183,15 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
         return PHI_NO_MEMORY;
     t->phase = PHI__TRM_OVER;
     phi__buf_init(&result, env->scratch->memory);
-    phi__trm_put_result(&result, t, answer);
+    phi_str raw = t->has_best ? t->best : t->answer;
+    phi__buf_char(&result, '{');
+    phi__records_option(&result, "answer", answer);
+    phi__records_some(&result, "raw_response", raw);
+    if (t->has_best) phi__records_double(&result, "score", t->best_score);
+    phi__records_u64(&result, "supervisions", t->supervisions);
+    phi__records_u64(&result, "calls", t->calls);
+    phi__records_u64(&result, "unscored", t->unscored);
+    phi__machine_put_usage(&result, &t->usage);
     phi__machine_put_termination(&result, reason, message.len == 0 ? "completed" : "error",
                                  env->elapsed_ms, false);
     if (message.len == 0)
@@ -248,8 +244,7 @@ static void phi__trm_note_score(phi__trm *t, double score) {
 
 static bool phi__trm_converged(const phi__trm *t) {
     double low = t->scores[0], high = t->scores[0];
-    uint32_t i;
-    for (i = 1; i < t->score_count; i++) {
+    for (uint32_t i = 1; i < t->score_count; i++) {
         if (t->scores[i] < low) low = t->scores[i];
         if (t->scores[i] > high) high = t->scores[i];
     }
@@ -278,20 +273,17 @@ static phi_status phi__trm_supervised(phi__trm *t, phi_str text, const phi_strat
     return phi__trm_enter(t, PHI__TRM_NOTING, env, out);
 }
 
-/* Notes without a word leave those before them. */
-static phi_status phi__trm_noted(phi__trm *t, phi_str text, const phi_strategy_env *env,
-                                 phi_strategy_commands *out) {
-    bool more = ++t->steps < phi__trm_steps(phi__trm_options(env));
-    if (text.len > 0 && !phi__arena_str(env->arena, text, &t->notes)) return PHI_NO_MEMORY;
-    return phi__trm_enter(t, more ? PHI__TRM_NOTING : PHI__TRM_IMPROVING, env, out);
-}
-
 static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event,
                                     const phi_strategy_env *env, phi_strategy_commands *out) {
     phi_str text = phi__str_trim(event->text);
     phi__message_add_usage(&t->usage, &event->usage);
     if (t->phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text, env, out);
-    if (t->phase == PHI__TRM_NOTING) return phi__trm_noted(t, text, env, out);
+    if (t->phase == PHI__TRM_NOTING) {
+        /* Notes without a word leave those before them. */
+        bool more = ++t->steps < phi__trm_steps(phi__trm_options(env));
+        if (text.len > 0 && !phi__arena_str(env->arena, text, &t->notes)) return PHI_NO_MEMORY;
+        return phi__trm_enter(t, more ? PHI__TRM_NOTING : PHI__TRM_IMPROVING, env, out);
+    }
     if (text.len > 0) {
         if (!phi__arena_str(env->arena, text, &t->answer)) return PHI_NO_MEMORY;
         t->reason = event->stop_reason;
@@ -319,13 +311,11 @@ static phi_status phi__trm_on(void *state, const phi_strategy_event *event,
 
 static void phi__trm_bill(const void *opaque, uint64_t prompt_tokens, uint64_t answer_tokens,
                           phi_strategy_bill *out) {
-    phi_strategy_env env;
-    uint64_t most, turns;
-    memset(&env, 0, sizeof env);
+    phi_strategy_env env = PHI_ZERO;
     env.options = opaque;
-    most = phi__trm_most(phi__trm_options(&env));
+    uint64_t most = phi__trm_most(phi__trm_options(&env));
     memset(out, 0, sizeof *out);
-    turns = (most - 1) * (1 + (uint64_t)phi__trm_steps(phi__trm_options(&env)));
+    uint64_t turns = (most - 1) * (1 + (uint64_t)phi__trm_steps(phi__trm_options(&env)));
     out->calls = 1 + most + turns;
     /* a supervisor reads the answer, the others the remarks and the notes, too */
     out->input_tokens =
@@ -346,7 +336,6 @@ static void phi__trm_best(const void *state, phi_strategy_best *out) {
 static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     const phi__trm *t = (const phi__trm *)state;
     phi__buf out;
-    uint32_t i;
     phi__buf_init(&out, arena->memory);
     phi__buf_char(&out, '{');
     phi__records_u64(&out, "phase", t->phase);
@@ -363,7 +352,7 @@ static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     phi__records_str(&out, "best", t->best);
     if (t->has_best) phi__records_double(&out, "best_score", t->best_score);
     phi__records_raw(&out, "scores", "[");
-    for (i = 0; i < t->score_count; i++) {
+    for (uint32_t i = 0; i < t->score_count; i++) {
         phi__json_write_comma(&out);
         phi__json_number_put_double(&out, t->scores[i]);
     }
@@ -375,9 +364,9 @@ static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
 
 static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
     const phi_json *scores = phi_json_get(saved, "scores");
-    size_t i, count = phi_json_count(scores);
+    size_t count = phi_json_count(scores);
     if (count > PHI__TRM_WINDOW) return false;
-    for (i = 0; i < count; i++) t->scores[i] = phi_json_num(phi_json_at(scores, i), 0);
+    for (size_t i = 0; i < count; i++) t->scores[i] = phi_json_num(phi_json_at(scores, i), 0);
     t->score_count = (uint32_t)count;
     t->steps = phi__records_get_u32(saved, "steps");
     t->reason = (phi_stop_reason)phi__records_get_u32(saved, "reason");

@@ -125,19 +125,6 @@ static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *
     }
 }
 
-/* Its run is over, and its result was given: it is kept, or freed, now or when its events were
-   popped. */
-static void phi__child_settle(phi__child *child, bool keep) {
-    phi__children *all = child->of;
-    const phi_subagent_desc *desc = child->desc;
-    child->running = child->spawned = false;
-    child->call.rt = NULL;
-    if (keep && desc->keep > 0)
-        phi__child_keep_newest(all, desc);
-    else
-        phi__child_leave(child);
-}
-
 /* ---- finding one ---- */
 
 /* or NULL */
@@ -181,22 +168,6 @@ static phi__child *phi__child_make(phi__children *all) {
     return child;
 }
 
-/* Without those that delegate, where it is too deep for them. */
-static bool phi__child_tools(const phi__child *child, const phi_subagent_desc *desc,
-                             phi_arena *scratch, phi_agent_desc *out) {
-    phi_tool *tools;
-    size_t i, n = 0;
-    if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
-        return true;
-    tools = (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
-    if (tools == NULL) return false;
-    for (i = 0; out->tools != NULL && i < out->tool_count; i++)
-        if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
-    out->tools = tools;
-    out->tool_count = n;
-    return true;
-}
-
 /* Its model is the calling agent's, and so is the hook that knows the key. */
 static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi_agent_desc *out) {
     out->model = parent->desc.model;
@@ -230,7 +201,18 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
     if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
     if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
     if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
-    return phi__child_tools(child, desc, scratch, out);
+    /* Without those that delegate, where it is too deep for them. */
+    phi_tool *tools;
+    size_t n = 0;
+    if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
+        return true;
+    tools = (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
+    if (tools == NULL) return false;
+    for (size_t i = 0; out->tools != NULL && i < out->tool_count; i++)
+        if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
+    out->tools = tools;
+    out->tool_count = n;
+    return true;
 }
 
 /* ======== The result of a child's run: for the call that waits for it, or as an event for the
@@ -285,8 +267,7 @@ static void phi__result_details(const phi__child *child, phi_arena *arena, phi__
 
 static phi__result phi__result_of(const phi__child *child, phi_status status,
                                   const phi_failure *failure, phi_arena *arena) {
-    phi__result out;
-    memset(&out, 0, sizeof out);
+    phi__result out = PHI_ZERO;
     out.status = status;
     out.is_error = status != PHI_OK && status != PHI_LIMIT;
     phi__result_read(child->agent, arena, &out);
@@ -305,10 +286,8 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
 
 static void phi__result_to_call(phi_call call, const phi__result *result,
                                 const char *child_loop_id) {
-    phi_content content;
-    phi_tool_result given;
-    memset(&content, 0, sizeof content);
-    memset(&given, 0, sizeof given);
+    phi_content content = PHI_ZERO;
+    phi_tool_result given = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = result->text;
     given.content = &content;
@@ -321,8 +300,7 @@ static void phi__result_to_call(phi_call call, const phi__result *result,
 
 /* A call that has no child: its error. */
 static void phi__result_error(phi_call call, const char *words) {
-    phi__result result;
-    memset(&result, 0, sizeof result);
+    phi__result result = PHI_ZERO;
     result.text = phi_str_of(words);
     result.is_error = true;
     phi__result_to_call(call, &result, NULL);
@@ -333,13 +311,11 @@ static void phi__result_error(phi_call call, const char *words) {
 /* The parent's log names the run; its strings are there for the event. NULL: no memory. */
 static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *agent) {
     phi_thread *thread = parent->thread;
-    phi_arena *room;
     phi__child_run *spawn;
-    phi__entry entry;
     if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return NULL;
-    room = phi__thread_room(thread);
+    phi_arena *room = phi__thread_room(thread);
     spawn = (phi__child_run *)phi__arena_zero(room, sizeof *spawn);
-    memset(&entry, 0, sizeof entry);
+    phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_SPAWN;
     entry.at_ms = phi__thread_now(thread);
     entry.of.spawn = spawn;
@@ -354,16 +330,13 @@ static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *age
 /* False: no memory, and it is to be tried again. */
 static bool phi__result_to_host(const phi__child *child, const phi__result *result) {
     phi__agent *parent = child->of->parent;
-    phi__child_run *spawn;
-    phi_arena *room;
     phi_usage *usage;
     char id[PHI__CHILD_ID];
-    phi_event event;
-    spawn = phi__result_log(parent, child->agent);
+    phi__child_run *spawn = phi__result_log(parent, child->agent);
     if (spawn == NULL) return false;
-    room = phi__thread_room(parent->thread);
+    phi_arena *room = phi__thread_room(parent->thread);
     usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     phi__child_id(child, id);
     if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||
         !phi__arena_str(room, phi_str_of(child->desc->name), &event.tool_name))
@@ -399,19 +372,29 @@ static void phi__result_give(phi__child *child, phi_status status, const phi_fai
     phi_arena_free(&scratch);
     child->running = false;
     child->status = status;
-    if (told) phi__child_settle(child, keep);
+    if (told) {
+        /* Its run is over, and its result was given: it is kept, or freed, now or when its
+           events were popped. */
+        phi__children *all = child->of;
+        const phi_subagent_desc *desc = child->desc;
+        child->running = child->spawned = false;
+        child->call.rt = NULL;
+        if (keep && desc->keep > 0)
+            phi__child_keep_newest(all, desc);
+        else
+            phi__child_leave(child);
+    }
 }
 
 /* An error in its place; words: static. The child is freed, or, without memory for the host's
    event, stays without its agent until a sweep. */
 static void phi__result_fail(phi__child *child, phi_status status, const char *words) {
-    phi_event event;
     if (child->call.rt != NULL) phi__result_error(child->call, words);
     child->call.rt = NULL;
     child->running = false;
     child->status = status;
     child->fault = words;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_SUBAGENT_END;
     event.text = phi_str_of(words);
     event.status = status;
@@ -442,11 +425,6 @@ typedef struct phi__forward_part {
     size_t len;
 } phi__forward_part;
 
-static void phi__forward_clear(phi__child *child) {
-    phi__buf_free(&child->heard);
-    child->last_heard = SIZE_MAX;
-}
-
 static phi__forward_part phi__forward_get(const phi__buf *heard, size_t at) {
     phi__forward_part part;
     memcpy(&part, heard->at + at, sizeof part);
@@ -468,7 +446,8 @@ static void phi__forward_add(phi__child *child, phi__forward_kind kind, phi_str 
     }
     phi__buf_add_str(heard, text);
     if (heard->failed) {
-        phi__forward_clear(child);
+        phi__buf_free(&child->heard);
+        child->last_heard = SIZE_MAX;
         return;
     }
     memcpy(heard->at + at, &part, sizeof part);
@@ -507,9 +486,8 @@ static bool phi__forward_note(phi__child *child, const phi_event *event) {
 
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
-    phi_content content;
     if (kind == PHI__FORWARD_PROGRESS) return phi__update_progress(call, text);
-    memset(&content, 0, sizeof content);
+    phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
     partial->content = &content;
@@ -524,7 +502,6 @@ static void phi__forward_all(phi__child *child) {
     phi__buf heard = child->heard, details;
     phi_call call = child->call;
     phi_status status = PHI_OK;
-    phi_tool_result partial;
     size_t at = 0;
     phi__buf_init(&child->heard, &child->of->parent->memory);
     phi__buf_init(&details, &child->of->parent->memory);
@@ -533,7 +510,7 @@ static void phi__forward_all(phi__child *child) {
     phi__json_write_key(&details, PHI__LIT("sub_agent"));
     phi__json_write_str(&details, phi_str_of(child->desc->name));
     phi__buf_add(&details, "}", 2); /* and its end */
-    memset(&partial, 0, sizeof partial);
+    phi_tool_result partial = PHI_ZERO;
     partial.child_loop_id = child->agent->line.last_loop_id.at;
     if (!details.failed) partial.details = details.at;
     while (at < heard.len && status != PHI_STALE) {
@@ -596,14 +573,6 @@ static uint32_t phi__follow_depth(const phi__agent *agent) {
 
 /* ---- writing ---- */
 
-static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_arena *scratch) {
-    phi_str text = child->snapshot;
-    if (child->agent != NULL && phi_agent_snapshot(child->agent->handle, scratch, &text) != PHI_OK)
-        out->failed = true;
-    phi__json_write_key(out, PHI__LIT("agent"));
-    phi__buf_add_str(out, text.len > 0 ? text : PHI__LIT("null"));
-}
-
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
     phi_str call_id = child->call.rt != NULL ? phi__update_info(child->call).id : child->call_id;
@@ -616,17 +585,20 @@ static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_aren
     phi__records_true(out, "spawned", child->spawned);
     phi__records_true(out, "fault", child->fault != NULL);
     phi__records_some(out, "call", call_id);
-    phi__child_save_agent(child, out, scratch);
+    phi_str text = child->snapshot;
+    if (child->agent != NULL && phi_agent_snapshot(child->agent->handle, scratch, &text) != PHI_OK)
+        out->failed = true;
+    phi__json_write_key(out, PHI__LIT("agent"));
+    phi__buf_add_str(out, text.len > 0 ? text : PHI__LIT("null"));
     phi__buf_char(out, '}');
 }
 
 static void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
     const phi__children *all = PHI__OWNER((uintptr_t)attached, const phi__children, attached);
-    const phi__link *link;
     phi__buf_char(out, '{');
     phi__records_u64(out, "made", all->made);
     phi__records_raw(out, "children", "[");
-    for (link = all->list.first; link != NULL; link = link->next) {
+    for (const phi__link *link = all->list.first; link != NULL; link = link->next) {
         const phi__child *child = PHI__OWNER(link, const phi__child, link);
         bool waits = child->call.rt != NULL || child->call_id.len > 0 || child->spawned;
         if (!child->over && (waits || !child->running)) phi__child_save_one(child, out, scratch);
@@ -658,13 +630,12 @@ static bool phi__child_save_take(phi__child *child, const phi_json *node) {
 }
 
 static bool phi__child_save_load(phi__children *all, const phi_json *node) {
-    phi__child *child;
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
     if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) &&
         !phi__records_get_bool(node, "fault"))
         return true;
-    child = phi__child_make(all);
+    phi__child *child = phi__child_make(all);
     if (child == NULL) return false;
     child->number = phi__records_get_u64(node, "number");
     child->depth = phi__records_get_u32(node, "depth");
@@ -681,16 +652,14 @@ static bool phi__child_save_claim(phi__children *all) {
     phi_str saved = phi__attached_saved(all->parent, "subagents");
     phi_json *root = NULL;
     phi_arena scratch;
-    phi_status status;
     bool done = true;
-    size_t i;
     if (saved.len == 0) return true;
     phi_arena_init(&scratch, &all->parent->memory, 0);
-    status = phi_json_parse(&scratch, saved, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(&scratch, saved, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_OK) {
         const phi_json *list = phi_json_get(root, "children");
         all->made = phi__records_get_u64(root, "made");
-        for (i = 0; done && phi_json_at(list, i) != NULL; i++)
+        for (size_t i = 0; done && phi_json_at(list, i) != NULL; i++)
             done = phi__child_save_load(all, phi_json_at(list, i));
     }
     phi_arena_free(&scratch);
@@ -705,9 +674,8 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
     phi_agent_desc d;
     phi_arena scratch;
     phi_json *root = NULL;
-    phi_status status;
     phi_arena_init(&scratch, &parent->memory, 0);
-    status = phi_json_parse(&scratch, child->snapshot, 0, &root, NULL);
+    phi_status status = phi_json_parse(&scratch, child->snapshot, 0, &root, NULL);
     if (status == PHI_OK && !phi__child_desc(child, desc, &scratch, &d)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         agent = phi__snapshot_make(parent->rt, &d, root, PHI_RESTORE_RESUME);
@@ -827,12 +795,10 @@ static phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc
 static phi_status phi__children_begin(phi__child *child, phi_str task) {
     const phi__agent *parent = child->of->parent;
     phi__agent *agent = child->agent;
-    phi_content content;
-    phi__run_order order;
     phi_status status = phi__agent_may_run(agent, "sub-agent");
     if (status != PHI_OK) return status;
-    memset(&content, 0, sizeof content);
-    memset(&order, 0, sizeof order);
+    phi_content content = PHI_ZERO;
+    phi__run_order order = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = task;
     order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
@@ -896,12 +862,11 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc,
                                  const phi__subagents_task *task, phi_call call, char *words,
                                  size_t size) {
     phi__children *all = phi__subagents_all(parent);
-    phi__child *child;
     const char *last = "";
     (void)snprintf(words, size, "Out of memory");
     if (all == NULL) return false;
     phi__children_sweep(all);
-    child = phi__subagents_child(all, desc, task->go_on, words, size);
+    phi__child *child = phi__subagents_child(all, desc, task->go_on, words, size);
     if (child == NULL) return false;
     child->call = call;
     if (phi__children_begin(child, task->task) == PHI_OK) return true;
@@ -918,10 +883,9 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
     phi__subagents_task task;
     phi_arena scratch;
     char words[360];
-    const char *missing;
     bool begun = false;
     phi_arena_init(&scratch, &parent->memory, 0);
-    missing = phi__subagents_read(desc, arguments, &scratch, &task);
+    const char *missing = phi__subagents_read(desc, arguments, &scratch, &task);
     if (missing == NULL)
         begun = phi__subagents_begin(parent, desc, &task, call, words, sizeof words);
     phi_arena_free(&scratch);
@@ -989,8 +953,7 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc) {
         "\"The whole task: the sub-agent sees nothing of this conversation\"},"
         "\"continue\":{\"type\":\"string\",\"description\":\"The id in an earlier result: that "
         "sub-agent goes on, and remembers its work\"}},\"required\":[\"task\"]}";
-    phi_tool tool;
-    memset(&tool, 0, sizeof tool);
+    phi_tool tool = PHI_ZERO;
     if (desc == NULL || desc->name == NULL) return tool;
     tool.name = tool.label = desc->name;
     tool.description = desc->description;
@@ -1024,14 +987,14 @@ static phi_status phi__subagents_check(phi_agent handle, const phi__agent *paren
 /* After a restore: the children that had not finished go on. */
 static phi_status phi__subagents_go_on(phi_runtime *rt, phi__children *all,
                                        phi_subagent_desc *desc) {
-    phi_status status = PHI_OK, one;
+    phi_status status = PHI_OK;
     phi__child *child;
     if (rt->in_step)
         return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
     rt->in_step = true; /* a store's functions must not step */
     rt->step.wall_ms = phi__io_wall_ms(rt->io);
     while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
-        one = phi__child_save_thaw(child, desc);
+        phi_status one = phi__child_save_thaw(child, desc);
         if (one == PHI_OK) continue;
         if (status == PHI_OK) status = one;
         child->desc = desc;
@@ -1045,16 +1008,14 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const ch
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
     phi_status status = phi__subagents_check(handle, parent, desc);
-    phi__children *all;
-    phi__child *child;
     if (status != PHI_OK) return status;
     if (task != NULL && task[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
-    all = phi__subagents_all(parent);
+    phi__children *all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
     if (task == NULL) return phi__subagents_go_on(handle.rt, all, desc);
     phi__children_sweep(all);
-    child = phi__children_new(all, desc);
+    phi__child *child = phi__children_new(all, desc);
     if (child == NULL) return phi__error_last(handle.rt, NULL);
     status = phi__children_begin(child, phi_str_of(task));
     child->spawned = status == PHI_OK;

@@ -53,8 +53,7 @@ static bool phi__channel_wants(const phi__channel *c, int side) {
 /* Watches as it should be. The timer stands in for a poller, and tries again without memory. */
 static void phi__channel_watch(phi__channel *c) {
     uint64_t at = UINT64_MAX, now = phi__io_now_us(c->io);
-    int side;
-    for (side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++) {
         bool on = phi__channel_wants(c, side);
         int want = !on ? 0 : side == 0 ? PHI__READ : PHI__WRITE;
         if (c->plain[side]) {
@@ -70,8 +69,7 @@ static void phi__channel_watch(phi__channel *c) {
 }
 
 static void phi__channel_destroy(phi__channel *c) {
-    int side;
-    for (side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++)
         (void)phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), 0);
     phi__io_timer_clear(c->io, &c->timer);
     phi__buf_free(&c->out);
@@ -125,8 +123,8 @@ static bool phi__channel_read(phi__channel *c) {
 
 /* Sends what the descriptor takes. Returns an errno value. */
 static int phi__channel_send(phi__channel *c) {
-    int error = 0, i;
-    for (i = 0; i < PHI__CHANNEL_WRITES && c->out.len > 0; i++) {
+    int error = 0;
+    for (int i = 0; i < PHI__CHANNEL_WRITES && c->out.len > 0; i++) {
         size_t left = c->out.len - c->out_at, wrote;
         if (!phi__channel_ready(c, 1)) break;
         error = phi__posix_write(c->desc.out_fd, c->out.at + c->out_at,
@@ -147,20 +145,15 @@ static int phi__channel_send(phi__channel *c) {
     return error;
 }
 
-static void phi__channel_break(phi__channel *c) {
-    c->broken = true;
-    c->wants_room = false;
-    phi__buf_free(&c->out);
-    c->out_at = 0;
-}
-
 /* False: the channel is gone. */
 static bool phi__channel_write_on(phi__channel *c) {
-    int error;
     if (!phi__channel_wants(c, 1)) return true;
-    error = phi__channel_send(c);
+    int error = phi__channel_send(c);
     if (error != 0) {
-        phi__channel_break(c);
+        c->broken = true;
+        c->wants_room = false;
+        phi__buf_free(&c->out);
+        c->out_at = 0;
         return phi__channel_over(c, PHI_IO, error);
     }
     if (!c->wants_room || phi__channel_waiting(c) > c->desc.max_out_bytes / 2) return true;
@@ -203,7 +196,6 @@ static bool phi__channel_is_plain(int fd) {
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
                                     phi__channel **out) {
     phi__channel *c;
-    int side;
     *out = NULL;
     c = (phi__channel *)phi__alloc(phi__io_memory(io), sizeof *c);
     if (c == NULL) return PHI_NO_MEMORY;
@@ -224,7 +216,7 @@ PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
         phi__free(phi__io_memory(io), c, sizeof *c);
         return PHI_NO_MEMORY;
     }
-    for (side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++)
         c->plain[side] = phi__channel_is_plain(phi__channel_fd(c, side));
     phi__channel_watch(c);
     *out = c;
@@ -239,10 +231,10 @@ PHI__FN void phi__channel_resume(phi__channel *channel) {
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken) {
     phi__channel *c = channel;
-    size_t waits = phi__channel_waiting(c), most;
+    size_t waits = phi__channel_waiting(c);
     *taken = 0;
     if (c->broken) return PHI_STALE;
-    most = waits < c->desc.max_out_bytes ? c->desc.max_out_bytes - waits : 0;
+    size_t most = waits < c->desc.max_out_bytes ? c->desc.max_out_bytes - waits : 0;
     if (most > len) most = len;
     if (most > 0 && phi__buf_reserve(&c->out, most) == NULL) {
         c->out.failed = false; /* the bytes queued before are whole */

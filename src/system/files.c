@@ -35,7 +35,6 @@ static void phi__path_up(phi__resolve *p) {
 static int phi__path_link(phi__resolve *p) {
     char target[PHI__PATH_BYTES];
     ssize_t n = readlink(p->out, target, sizeof target);
-    int error;
     if (n < 0) return errno;
     if (n == 0) return ENOENT;
     if ((size_t)n == sizeof target) return ENAMETOOLONG;
@@ -44,13 +43,12 @@ static int phi__path_link(phi__resolve *p) {
         p->len = 0;
     else
         phi__path_up(p);
-    error = phi__path_prepend(p, "/", 1);
+    int error = phi__path_prepend(p, "/", 1);
     return error != 0 ? error : phi__path_prepend(p, target, (size_t)n);
 }
 
 static bool phi__path_more(const phi__resolve *p) {
-    size_t i;
-    for (i = p->at; i < sizeof p->rest; i++)
+    for (size_t i = p->at; i < sizeof p->rest; i++)
         if (p->rest[i] != '/') return true;
     return false;
 }
@@ -77,10 +75,9 @@ static int phi__path_part(phi__resolve *p, size_t n) {
 
 static int phi__path_begin(phi__resolve *p, const char *base, const char *path) {
     char here[PHI__PATH_BYTES];
-    int error;
     p->at = sizeof p->rest;
     if (path[0] == '\0') return ENOENT;
-    error = phi__path_prepend(p, path, strlen(path));
+    int error = phi__path_prepend(p, path, strlen(path));
     if (error == 0 && path[0] != '/' && base != NULL) {
         error = phi__path_prepend(p, "/", 1);
         if (error == 0) error = phi__path_prepend(p, base, strlen(base));
@@ -102,18 +99,16 @@ static phi_status phi__path_refused(int error, phi__words *words) {
 
 PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
                                            phi__words *words) {
-    int error;
     r->len = 0;
     r->links = 0;
     r->out[0] = '\0';
-    error = phi__path_begin(r, base, path);
+    int error = phi__path_begin(r, base, path);
     return error == 0 ? PHI_OK : phi__path_refused(error, words);
 }
 
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words) {
     while (r->at < sizeof r->rest) {
         size_t n = 0;
-        int error;
         while (r->at + n < sizeof r->rest && r->rest[r->at + n] != '/') n++;
         if (n == 0) {
             r->at++;
@@ -121,7 +116,7 @@ PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi
         }
         if (*units == 0) return PHI_BUSY;
         *units -= phi__min(*units, 1 + r->len / 64);
-        error = phi__path_part(r, n);
+        int error = phi__path_part(r, n);
         if (error != 0) return phi__path_refused(error, words);
     }
     if (r->len == 0) memcpy(r->out, "/", 2);
@@ -248,8 +243,7 @@ typedef struct phi__exact_how {
 
 /* False: there is no such call, or a filter of system calls forbids it, which may say EPERM. */
 static bool phi__exact_at_once(const char *path, int flags, int *out, int *error) {
-    phi__exact_how how;
-    memset(&how, 0, sizeof how);
+    phi__exact_how how = PHI_ZERO;
     how.flags = (uint64_t)(unsigned)flags;
     how.resolve = PHI__EXACT_NO_SYMLINKS;
     do *out = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
@@ -274,12 +268,10 @@ static bool phi__exact_at_once(const char *path, int flags, int *out, int *error
 
 PHI__FN int phi__exact_walk(const char *path, int flags, int *out) {
     size_t units = SIZE_MAX;
-    phi__way way;
-    int error;
-    memset(&way, 0, sizeof way);
+    phi__way way = PHI_ZERO;
     way.path = path;
     *out = -1;
-    error = phi__exact_descend(&way, false, &units);
+    int error = phi__exact_descend(&way, false, &units);
     if (error == 0) error = phi__exact_part(way.dir, phi__exact_last(&way), flags | O_CLOEXEC, out);
     phi__exact_leave(&way);
     return error;
@@ -302,13 +294,6 @@ PHI__FN int phi__exact_parent(const char *path, int *out, const char **name) {
     if (n == 0) parent[n++] = '/';
     parent[n] = '\0';
     return phi__exact_open(parent, PHI__EXACT_PASS_FLAGS, out);
-}
-
-/* Enters the directories of the path, all but the last part, and makes those that are missing. A
-   step costs 2 of *units; EAGAIN: they are used up, come again. way: zeroed at first, with the
-   path; phi__exact_leave ends it. */
-static int phi__exact_make(phi__way *way, size_t *units) {
-    return phi__exact_descend(way, true, units);
 }
 
 static void phi__exact_leave(phi__way *way) {
@@ -360,8 +345,7 @@ enum { PHI__FILES_FLAGS = O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
    Returns an errno value. */
 static int phi__files_open_temp(phi__file *file, mode_t mode) {
     struct timespec now;
-    int i;
-    for (i = 0; i < PHI__FILE_TEMP_TRIES; i++) {
+    for (int i = 0; i < PHI__FILE_TEMP_TRIES; i++) {
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
         (void)snprintf(file->temp, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp", (unsigned)getpid(),
                        (unsigned)now.tv_nsec + (unsigned)i);
@@ -473,14 +457,11 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *n
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words) {
     phi__file *file = phi__files_new(memory);
-    phi_status status;
     const char *name;
-    size_t n;
-    int error;
     *out = NULL;
     if (file == NULL) return phi__files_refused(ENOMEM, words);
-    error = phi__exact_parent(path, &file->dir, &name);
-    n = strlen(name) + 1;
+    int error = phi__exact_parent(path, &file->dir, &name);
+    size_t n = strlen(name) + 1;
     if (error == 0) {
         file->bytes = n + PHI__FILE_TEMP_BYTES;
         file->path = (char *)phi__alloc(memory, file->bytes);
@@ -492,7 +473,7 @@ PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path,
     }
     memcpy(file->path, name, n);
     file->temp = file->path + n;
-    status = phi__files_begin_replace(file, words);
+    phi_status status = phi__files_begin_replace(file, words);
     if (status == PHI_OK)
         *out = file;
     else
@@ -516,7 +497,10 @@ PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t 
 }
 
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
-    int error = phi__exact_make(way, units);
+    /* Enters the directories of the path, all but the last part, and makes those that are
+       missing. A step costs 2 of *units; EAGAIN: they are used up, come again. way: zeroed
+       at first, with the path; phi__exact_leave ends it. */
+    int error = phi__exact_descend(way, true, units);
     if (error == EAGAIN) return PHI_BUSY;
     return error == 0 ? PHI_OK : phi__files_refused(error, words);
 }

@@ -59,11 +59,10 @@ static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
                                         "PASSWORD", "PASSWD", "CREDENTIAL"};
     const char *end = strchr(variable, '=');
     phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
-    size_t i;
     for (; keep != NULL && *keep != NULL; keep++)
         if (phi__str_is(name, *keep)) return false;
     if (phi__str_starts(name, "GIT_CONFIG_KEY_")) return false;
-    for (i = 0; i < PHI__COUNT(parts); i++)
+    for (size_t i = 0; i < PHI__COUNT(parts); i++)
         if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
     return false;
 }
@@ -71,15 +70,15 @@ static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
 /* The host's environment, where it is wanted, without the names in `env`; and `env`. NULL: no
    memory. */
 static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
-    char **host = phi__spawn_host_environment(), **out;
+    char **host = phi__spawn_host_environment();
     const char *const *env = spawn->env;
-    size_t hosts = 0, added = 0, n = 0, i, k;
+    size_t hosts = 0, added = 0, n = 0, k;
     while (!spawn->env_only && host != NULL && host[hosts] != NULL) hosts++;
     while (env != NULL && env[added] != NULL) added++;
     *bytes = (hosts + added + 1) * sizeof(char *);
-    out = (char **)phi__alloc(memory, *bytes);
+    char **out = (char **)phi__alloc(memory, *bytes);
     if (out == NULL) return NULL;
-    for (i = 0; i < hosts; i++) {
+    for (size_t i = 0; i < hosts; i++) {
         for (k = 0; k < added && !phi__spawn_same_name(env[k], host[i]); k++) continue;
         if (k < added || (spawn->hide_keys && phi__spawn_is_key(host[i], spawn->keep_keys)))
             continue;
@@ -333,10 +332,9 @@ static void phi__process_exit_forget(phi__process *p) {
 
 /* Looks whether the child has exited, and leaves it a zombie; the grace of its streams begins. */
 static bool phi__process_look(phi__process *p) {
-    siginfo_t info;
     int result;
     if (p->state != PHI__PROCESS_RUNNING) return true;
-    memset(&info, 0, sizeof info);
+    siginfo_t info = PHI_ZERO;
     do result = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
     while (result < 0 && errno == EINTR);
     if (result == 0 && info.si_pid == 0) return false;
@@ -369,11 +367,10 @@ static void phi__process_reap(phi__process *p) {
 /* Closes and forgets; a running child becomes an orphan of the io. */
 static void phi__process_release(phi__process *p) {
     phi__io *io = p->io;
-    int i;
     p->output = NULL;
     p->exited = NULL;
     p->room = NULL;
-    for (i = 0; i < 3; i++) phi__process_shut(p, i);
+    for (int i = 0; i < 3; i++) phi__process_shut(p, i);
     if (!phi__process_look(p)) {
         if (p->ending.next == NULL) {
             phi__process_kill_group(p);
@@ -401,7 +398,6 @@ static bool phi__process_returned(phi__process *p) {
 static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
     char bytes[PHI__PROCESS_TURN_BYTES];
     ssize_t n;
-    bool more;
     *emptied = false;
     do n = read(p->fds[stream], bytes, sizeof bytes);
     while (n < 0 && errno == EINTR);
@@ -416,7 +412,7 @@ static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
     p->rest_bytes += (size_t)n;
     if (p->output == NULL) return true;
     p->in_callback = true;
-    more = p->output(p->ctx, stream, bytes, (size_t)n);
+    bool more = p->output(p->ctx, stream, bytes, (size_t)n);
     if (!phi__process_returned(p)) return false;
     if (!more) p->stopped[stream] = true;
     phi__process_watch(p, stream, more && p->state != PHI__PROCESS_REAPED);
@@ -426,9 +422,8 @@ static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
 /* Once the group is dead: what its pipes still hold, a piece of each a turn, by timer. An escaped
    grandchild may keep writing, so it ends at an empty pipe or a limit. False: gone. */
 static bool phi__process_rest(phi__process *p) {
-    int i;
     bool again = false, emptied;
-    for (i = 1; i < 3; i++) {
+    for (int i = 1; i < 3; i++) {
         phi__process_watch(p, i, false);
         if (p->fds[i] < 0 || p->stopped[i]) continue;
         if (!phi__process_read(p, i, &emptied)) return false;
@@ -545,8 +540,7 @@ static void phi__process_on_timer(phi__timer *timer) {
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;
-    int i;
-    for (i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) (void)poll(NULL, 0, 1);
+    for (int i = 0; i < PHI__PROCESS_LAST_MS && !phi__process_look(p); i++) (void)poll(NULL, 0, 1);
     if (p->state == PHI__PROCESS_EXITED) phi__process_reap(p);
     phi__process_exit_forget(p);
     phi__io_ending_remove(io, ending);
@@ -583,7 +577,6 @@ static int phi__process_pipe(int *our_end, int *child_end, int ours) {
 
 /* The pipes, their watches and the timer: all that may find no memory, before there is a child. */
 static phi_status phi__process_prepare(phi__process *p, bool with_input, int *child, int *error) {
-    int i;
     phi_status status =
         phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);
     p->timer.fire = phi__process_on_timer;
@@ -592,7 +585,7 @@ static phi_status phi__process_prepare(phi__process *p, bool with_input, int *ch
     p->watches[2].ready = phi__process_on_err;
     p->exit_watch.ready = phi__process_on_exit;
     p->ending.end = phi__process_on_end;
-    for (i = with_input || p->keep_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
+    for (int i = with_input || p->keep_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
         *error = phi__process_pipe(&p->fds[i], &child[i], i == 0 ? 1 : 0);
         if (*error != 0) return PHI_IO;
         if (i > 0 || p->input.len > 0)
@@ -633,24 +626,13 @@ static phi_status phi__process_refusal(int error, const phi__process_desc *desc)
     return error == ENOENT && phi__process_has_cwd(desc) ? PHI_NOT_FOUND : PHI_IO;
 }
 
-/* Before there is a child. */
-static void phi__process_undo(phi__process *p) {
-    int i;
-    p->state = PHI__PROCESS_REAPED;
-    for (i = 0; i < 3; i++) phi__process_shut(p, i);
-    phi__buf_free(&p->input);
-    phi__io_timer_clear(p->io, &p->timer);
-    phi__free(phi__io_memory(p->io), p, sizeof *p);
-}
-
 /* ---- for other modules ---- */
 
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size) {
     phi__process *p;
     phi__spawn spawn;
-    phi_status status;
-    int error = 0, i;
+    int error = 0;
     *out = NULL;
     if (words_size > 0) words[0] = '\0';
     if (desc->argv == NULL || desc->argv[0] == NULL) return PHI_BAD_ARG;
@@ -667,11 +649,12 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         desc->max_input_bytes != 0 ? desc->max_input_bytes : (size_t)PHI__PROCESS_QUEUE_BYTES;
     p->poll_us = PHI__PROCESS_POLL_FIRST_US;
     p->exit_watch.fd = -1;
-    for (i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
+    for (int i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
     phi__buf_init(&p->input, phi__io_memory(io));
     phi__buf_add(&p->input, desc->input.at, desc->input.len);
-    status = p->input.failed ? PHI_NO_MEMORY
-                             : phi__process_prepare(p, desc->input.len > 0, spawn.fds, &error);
+    phi_status status = p->input.failed
+                            ? PHI_NO_MEMORY
+                            : phi__process_prepare(p, desc->input.len > 0, spawn.fds, &error);
     if (status == PHI_OK) {
         spawn.argv = desc->argv;
         spawn.env = desc->env;
@@ -681,14 +664,19 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         spawn.cwd = desc->cwd;
         error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);
     }
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         if (spawn.fds[i] >= 0) (void)close(spawn.fds[i]);
     if (error != 0) {
         status = phi__process_refusal(error, desc);
         if (words_size > 0) phi__posix_words(error, words, words_size);
     }
     if (status != PHI_OK) {
-        phi__process_undo(p);
+        /* Before there is a child. */
+        p->state = PHI__PROCESS_REAPED;
+        for (int i = 0; i < 3; i++) phi__process_shut(p, i);
+        phi__buf_free(&p->input);
+        phi__io_timer_clear(p->io, &p->timer);
+        phi__free(phi__io_memory(p->io), p, sizeof *p);
         return status;
     }
     phi__process_watch_exit(p);

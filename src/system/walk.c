@@ -85,14 +85,12 @@ static bool phi__walk_pop(phi__walk *walk, phi__walk_level *level) {
 static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
     void *levels =
         phi__grow(walk->memory, walk->levels, &walk->cap, walk->count + 1, sizeof *walk->levels);
-    phi__walk_level *level;
-    int fd;
     if (levels == NULL) return PHI_NO_MEMORY;
     walk->levels = (phi__walk_level *)levels;
-    fd = phi__walk_open(walk->root, phi__buf_str(&walk->path));
+    int fd = phi__walk_open(walk->root, phi__buf_str(&walk->path));
     if (fd < 0) return PHI_BUSY;
     if (walk->path.len > 0) phi__buf_char(&walk->path, '/');
-    level = &walk->levels[walk->count];
+    phi__walk_level *level = &walk->levels[walk->count];
     memset(level, 0, sizeof *level);
     phi__buf_init(&level->names, walk->memory);
     level->path_len = walk->path.len;
@@ -202,7 +200,6 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__link
 }
 
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
-    phi__walk_level *level;
     out->depth = (uint32_t)walk->count;
     out->entered = false;
     if (walk->wait && phi__walk_push(walk) != PHI_OK) return PHI_NO_MEMORY;
@@ -211,7 +208,7 @@ PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
         return phi__walk_enter(walk, out);
     }
     if (walk->count == 0) return PHI_NOT_FOUND;
-    level = &walk->levels[walk->count - 1];
+    phi__walk_level *level = &walk->levels[walk->count - 1];
     if (level->dir != NULL && level->names.len < PHI__WALK_HELD)
         return phi__walk_read(walk, level, out);
     if (level->names.len > 0)
@@ -357,8 +354,6 @@ static int phi__ordered_open(phi__ordered *tree, size_t parent_len) {
 static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
     void *levels =
         phi__grow(tree->memory, tree->levels, &tree->cap, tree->count + 1, sizeof *tree->levels);
-    phi__ordered_level *level;
-    int fd;
     if (levels == NULL) return PHI_NO_MEMORY;
     tree->levels = (phi__ordered_level *)levels;
     if (tree->path.len >= PHI__PATH_BYTES - 1) {
@@ -366,7 +361,7 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
         return phi__ordered_refused(words);
     }
     errno = 0;
-    fd = phi__ordered_open(tree, tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0);
+    int fd = phi__ordered_open(tree, tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0);
     if (fd < 0) return phi__ordered_refused(words);
     phi__ordered_shut(tree);
     tree->dir = fdopendir(fd);
@@ -376,7 +371,7 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
     }
     if (tree->path.len > 0 && !phi__ordered_set_path(tree, tree->path.len, "/"))
         return PHI_NO_MEMORY;
-    level = &tree->levels[tree->count++];
+    phi__ordered_level *level = &tree->levels[tree->count++];
     memset(level, 0, sizeof *level);
     phi__buf_init(&level->names, tree->memory);
     level->path_len = tree->path.len;
@@ -386,8 +381,7 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
 
 static phi_status phi__ordered_read(phi__ordered *tree, phi__ordered_entry *out) {
     phi__ordered_level *level = &tree->levels[tree->count - 1];
-    int i;
-    for (i = 0; i < PHI__ORDERED_READ; i++) {
+    for (int i = 0; i < PHI__ORDERED_READ; i++) {
         const struct dirent *entry = readdir(tree->dir);
         if (entry == NULL) {
             tree->reading = false;
@@ -434,25 +428,22 @@ PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__o
 
 PHI__FN phi_status phi__ordered_next(phi__ordered *tree, phi__ordered_entry *out,
                                      phi__words *words) {
-    phi__ordered_level *level;
-    uint32_t at;
     memset(out, 0, sizeof *out);
     out->depth = (uint32_t)tree->count;
     if (tree->enter) {
-        phi_status status;
         tree->enter = false;
-        status = phi__ordered_enter(tree, words);
+        phi_status status = phi__ordered_enter(tree, words);
         out->path = phi__buf_str(&tree->path);
         return status;
     }
     if (tree->count == 0) return PHI_NOT_FOUND;
     if (tree->reading) return phi__ordered_read(tree, out);
-    level = &tree->levels[tree->count - 1];
+    phi__ordered_level *level = &tree->levels[tree->count - 1];
     if (level->count == 0) {
         phi__ordered_leave(tree);
         return PHI_BUSY;
     }
-    at = phi__ordered_pop(level);
+    uint32_t at = phi__ordered_pop(level);
     if (!phi__ordered_set_path(tree, level->path_len, phi__ordered_name(level, at)))
         return PHI_NO_MEMORY;
     out->kind = (phi__file_kind)level->names.at[at];

@@ -26,7 +26,8 @@ PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text) {
     c->bad = false;
 }
 
-static phi_json_type phi__json_cursor_type(char first) {
+PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
+    char first = phi__json_cursor_next(c);
     switch (first) {
     case '"': return PHI_JSON_STRING;
     case '{': return PHI_JSON_OBJECT;
@@ -37,10 +38,6 @@ static phi_json_type phi__json_cursor_type(char first) {
     default:
         return first == '-' || (first >= '0' && first <= '9') ? PHI_JSON_NUMBER : PHI_JSON_NONE;
     }
-}
-
-PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
-    return phi__json_cursor_type(phi__json_cursor_next(c));
 }
 
 /* ---- skipping ---- */
@@ -152,7 +149,7 @@ static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
 }
 
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
-    const char *at = c->at, *end = c->end, *quote;
+    const char *at = c->at, *end = c->end;
     if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
         at++;
     else {
@@ -160,7 +157,7 @@ PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key)
         at = c->at;
         if (at == end || *at != '"') return phi__json_cursor_bad(c);
     }
-    quote = phi__json_quote_short(at + 1, end, &key->escaped);
+    const char *quote = phi__json_quote_short(at + 1, end, &key->escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     key->at = at + 1;
     key->len = (size_t)(quote - key->at);
@@ -178,19 +175,17 @@ PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c) {
 }
 
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out) {
-    const char *start;
     (void)phi__json_cursor_next(c);
-    start = c->at;
+    const char *start = c->at;
     if (!phi__json_cursor_skip(c)) return false;
     *out = phi__str(start, (size_t)(c->at - start));
     return true;
 }
 
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out) {
-    const char *quote;
     bool escaped;
     if (phi__json_cursor_next(c) != '"') return phi__json_cursor_other(c);
-    quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
+    const char *quote = phi__json_quote_short(c->at + 1, c->end, &escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
     out->at = c->at + 1;
     out->len = (size_t)(quote - out->at);
@@ -201,9 +196,9 @@ PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out
 }
 
 static bool phi__json_cursor_take_number(phi__json_cursor *c, phi__json_number *out) {
-    const char *end, *bad;
+    const char *bad;
     if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__json_cursor_other(c);
-    end = phi__json_number_read(c->at, c->end, out, &bad);
+    const char *end = phi__json_number_read(c->at, c->end, out, &bad);
     if (end == NULL) return phi__json_cursor_other(c); /* as long as it has an end */
     c->at = end;
     c->first = false;
@@ -248,10 +243,9 @@ PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     while (at < end) {
         const char *plain = phi__json_text_plain_end(at, end);
-        size_t slice;
         char *to, *start;
         phi__buf_add(out, at, (size_t)(plain - at));
-        slice = phi__min((size_t)(end - plain), PHI__JSON_UNESCAPE_SLICE);
+        size_t slice = phi__min((size_t)(end - plain), PHI__JSON_UNESCAPE_SLICE);
         if (slice == 0) return;
         start = to = phi__buf_reserve(out, 3 * (slice + PHI__JSON_RUN_MORE));
         if (to == NULL) return;
@@ -289,9 +283,8 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
     const char *at = text.at, *end = text.at + text.len;
     while (at < end) {
         char few[3 * (1 + PHI__JSON_RUN_MORE)], *to = few;
-        size_t len;
         at = phi__json_text_unescape_run(at, end, 1, &to);
-        len = (size_t)(to - few);
+        size_t len = (size_t)(to - few);
         if (len > plain.len || memcmp(few, plain.at, len) != 0) return false;
         plain = phi__str(plain.at + len, plain.len - len);
     }
@@ -300,24 +293,23 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
 
 /* ---- public ---- */
 
-/* Goes to the last member of that name, as phi_json_get does. */
-static bool phi__json_cursor_find_member(phi__json_cursor *c, phi_str name) {
-    const char *found = NULL;
-    phi__json_text key;
-    if (!phi__json_cursor_enter_object(c)) return false;
-    while (phi__json_cursor_next_key(c, &key)) {
-        if (phi__json_cursor_text_is(key, name)) found = c->at;
-        if (!phi__json_cursor_skip(c)) return false;
-    }
-    if (found == NULL || c->bad) return false;
-    c->at = found;
-    return true;
-}
-
 /* Goes to the member or item that one step of the path names. */
 static bool phi__json_cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
-    if (!step->is_index) return phi__json_cursor_find_member(c, step->key);
+    if (!step->is_index) {
+        /* Goes to the last member of that name, as phi_json_get does. */
+        phi_str name = step->key;
+        const char *found = NULL;
+        phi__json_text key;
+        if (!phi__json_cursor_enter_object(c)) return false;
+        while (phi__json_cursor_next_key(c, &key)) {
+            if (phi__json_cursor_text_is(key, name)) found = c->at;
+            if (!phi__json_cursor_skip(c)) return false;
+        }
+        if (found == NULL || c->bad) return false;
+        c->at = found;
+        return true;
+    }
     if (!phi__json_cursor_enter_array(c)) return false;
     while (phi__json_cursor_next_item(c)) {
         if (left-- == 0) return true;
@@ -465,12 +457,12 @@ static const phi__json_member *phi__json_members_look(const phi__json_member *at
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
                                         void *to) {
     const phi__json_member *first = members->at, *end = first + members->count;
-    const phi__json_member *next = first, *m; /* mostly they come in the table's order */
+    const phi__json_member *next = first; /* mostly they come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;
     while (phi__json_cursor_next_key(c, &key)) {
-        m = next;
+        const phi__json_member *m = next;
         if (m == end || key.escaped || !phi__json_members_is(m, &key)) {
             m = phi__json_members_look(next, end, &key);
             if (m == end) {
@@ -491,11 +483,10 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
                                     uint32_t *seen) {
     phi__json_cursor c;
-    uint32_t found;
     if (text.len == 0) return false;
     phi__json_cursor_init(&c, text);
     if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) return false;
-    found = phi__json_members_take(&c, members, to);
+    uint32_t found = phi__json_members_take(&c, members, to);
     if (seen != NULL) *seen = found;
     return phi__json_cursor_done(&c);
 }

@@ -49,11 +49,11 @@ static phi__json_field_got phi__json_fields_path(phi__json_fields *f) {
 
 /* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
 static void phi__json_fields_escape(phi__buf *path, size_t from) {
-    size_t more = 0, i, to;
+    size_t more = 0, i;
     for (i = from; i < path->len; i++) more += path->at[i] == '~' || path->at[i] == '/';
     if (more == 0 || phi__buf_reserve(path, more) == NULL) return;
     i = path->len;
-    to = i + more;
+    size_t to = i + more;
     phi__buf_add_len(path, more);
     while (to > i) {
         char c = path->at[--i];
@@ -68,12 +68,11 @@ static void phi__json_fields_escape(phi__buf *path, size_t from) {
 /* A key is whole; `raw` is what its quotes hold. */
 static phi__json_field_got phi__json_fields_key(phi__json_fields *f, phi_str raw) {
     phi__json_text text;
-    size_t from;
     if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
         return phi__json_fields_fail(f, PHI_TOO_BIG);
     f->path.len = f->open[f->depth - 1].path_len;
     phi__buf_char(&f->path, '/');
-    from = f->path.len;
+    size_t from = f->path.len;
     text.at = raw.at;
     text.len = raw.len;
     text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
@@ -107,7 +106,6 @@ static size_t phi__json_fields_odd(phi__json_fields *f, const char *at, const ch
 static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str text,
                                                    phi_str *value) {
     const char *at = text.at + f->at, *end = text.at + text.len;
-    phi_str all;
     while ((at = phi__json_text_plain_end(at, end)) < end && *at != '"') {
         size_t n = phi__json_fields_odd(f, at, end);
         if (n == 0) break;
@@ -117,7 +115,7 @@ static phi__json_field_got phi__json_fields_string(phi__json_fields *f, phi_str 
     if (f->status != PHI_BUSY) return PHI__JSON_FIELD_WRONG;
     if (at == end || *at != '"') return PHI__JSON_FIELD_CUT;
     f->at++;
-    all = phi__str(text.at + f->token, f->at - f->token);
+    phi_str all = phi__str(text.at + f->token, f->at - f->token);
     if (f->state == PHI__JSON_FIELD_IN_KEY)
         return phi__json_fields_key(f, phi__str(all.at + 1, all.len - 2));
     return phi__json_fields_found(f, all, value);
@@ -129,12 +127,12 @@ static bool phi__json_fields_digit(char c) {
 
 static phi__json_field_got phi__json_fields_number(phi__json_fields *f, phi_str text,
                                                    phi_str *value) {
-    const char *from = text.at + f->token, *end, *bad;
+    const char *from = text.at + f->token, *bad;
     phi__json_number number;
     while (f->at < text.len && phi__json_fields_digit(text.at[f->at])) f->at++;
     if (f->at - f->token >= PHI__JSON_FIELDS_NUMBER) return phi__json_fields_fail(f, PHI_TOO_BIG);
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
-    end = text.at + f->at;
+    const char *end = text.at + f->at;
     if (phi__json_number_read(from, end, &number, &bad) != end)
         return phi__json_fields_fail(f, PHI_PARSE);
     return phi__json_fields_found(f, phi__str(from, f->at - f->token), value);
@@ -154,21 +152,6 @@ static phi__json_field_got phi__json_fields_word(phi__json_fields *f, phi_str te
 }
 
 /* ---- arrays and objects ---- */
-
-static phi__json_field_got phi__json_fields_open(phi__json_fields *f, bool object) {
-    phi__json_frame *open = f->open;
-    if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_fields_fail(f, PHI_TOO_BIG);
-    open = (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
-    if (open == NULL) return phi__json_fields_fail(f, PHI_NO_MEMORY);
-    f->open = open;
-    open[f->depth].path_len = (uint32_t)f->path.len;
-    open[f->depth].count = 0;
-    open[f->depth].object = object;
-    f->depth++;
-    f->state = object ? PHI__JSON_FIELD_FIRST_KEY : PHI__JSON_FIELD_FIRST_ITEM;
-    f->at++;
-    return PHI__JSON_FIELD_MORE;
-}
 
 static phi__json_field_got phi__json_fields_close(phi__json_fields *f, phi_str *value) {
     bool empty = f->state != PHI__JSON_FIELD_AFTER;
@@ -194,7 +177,22 @@ static phi__json_field_got phi__json_fields_item(phi__json_fields *f) {
 static phi__json_field_got phi__json_fields_begin(phi__json_fields *f, char c) {
     phi__json_field_got got = phi__json_fields_item(f);
     if (got != PHI__JSON_FIELD_MORE) return got;
-    if (c == '{' || c == '[') return phi__json_fields_open(f, c == '{');
+    if (c == '{' || c == '[') {
+        bool object = c == '{';
+        phi__json_frame *open = f->open;
+        if (f->depth == PHI__JSON_FIELDS_DEPTH) return phi__json_fields_fail(f, PHI_TOO_BIG);
+        open =
+            (phi__json_frame *)phi__grow(f->path.memory, open, &f->cap, f->depth + 1, sizeof *open);
+        if (open == NULL) return phi__json_fields_fail(f, PHI_NO_MEMORY);
+        f->open = open;
+        open[f->depth].path_len = (uint32_t)f->path.len;
+        open[f->depth].count = 0;
+        open[f->depth].object = object;
+        f->depth++;
+        f->state = object ? PHI__JSON_FIELD_FIRST_KEY : PHI__JSON_FIELD_FIRST_ITEM;
+        f->at++;
+        return PHI__JSON_FIELD_MORE;
+    }
     f->token = f->at;
     if (c == '"') {
         f->state = PHI__JSON_FIELD_IN_STRING;
@@ -246,7 +244,6 @@ static phi__json_field_got phi__json_fields_between(phi__json_fields *f, char c,
 
 static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str text,
                                                  phi_str *value) {
-    char c;
     switch (f->state) {
     case PHI__JSON_FIELD_IN_KEY:
     case PHI__JSON_FIELD_IN_STRING: return phi__json_fields_string(f, text, value);
@@ -255,7 +252,7 @@ static phi__json_field_got phi__json_fields_look(phi__json_fields *f, phi_str te
     default: break;
     }
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
-    c = text.at[f->at];
+    char c = text.at[f->at];
     if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
         return phi__json_fields_between(f, c, value);
     f->at++;

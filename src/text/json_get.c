@@ -124,9 +124,8 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
 
 /* A number without a fraction. */
 static bool phi__json_get_whole(const phi_json *node) {
-    double d;
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
-    d = node->v.d;
+    double d = node->v.d;
     if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
         return d - d == 0;                                    /* not of infinities and NaN */
     return (double)(int64_t)d == d;
@@ -146,25 +145,22 @@ PHI_API bool phi_json_bool(const phi_json *node, bool fallback) {
 }
 
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
-    phi__json_number n;
     int64_t out;
     if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
-    n = phi__json_get_number_of(node);
+    phi__json_number n = phi__json_get_number_of(node);
     return phi__json_get_number_i64(&n, &out) ? out : fallback;
 }
 
 PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback) {
-    phi__json_number n;
     uint64_t out;
     if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
-    n = phi__json_get_number_of(node);
+    phi__json_number n = phi__json_get_number_of(node);
     return phi__json_get_number_u64(&n, &out) ? out : fallback;
 }
 
 PHI_API double phi_json_num(const phi_json *node, double fallback) {
-    phi__json_number n;
     if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
-    n = phi__json_get_number_of(node);
+    phi__json_number n = phi__json_get_number_of(node);
     return phi__json_get_number_double(&n);
 }
 
@@ -180,11 +176,10 @@ PHI_API size_t phi_json_count(const phi_json *node) {
 }
 
 PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key) {
-    phi_json *child, *found = NULL;
-    uint32_t left;
+    phi_json *found = NULL;
     if (!phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
-    child = object->v.last;
-    for (left = object->len; left > 0; left--) {
+    phi_json *child = object->v.last;
+    for (uint32_t left = object->len; left > 0; left--) {
         child = child->next;
         if (phi__json_key_len(child) == key.len &&
             (key.len == 0 || memcmp(child->key, key.at, key.len) == 0))
@@ -198,9 +193,8 @@ PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
 }
 
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {
-    phi_json *child;
     if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
-    child = array->v.last;
+    phi_json *child = array->v.last;
     if (index == (size_t)array->len - 1) return child;
     for (child = child->next; index > 0; index--) child = child->next;
     return child;
@@ -237,7 +231,6 @@ static bool phi__json_get_same(const phi_json *a, const phi_json *b, unsigned de
 
 static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
     uint32_t kind = phi__json_kind_of(a);
-    phi__json_number n;
     int64_t i;
     uint64_t u;
     if (kind == phi__json_kind_of(b))
@@ -248,7 +241,7 @@ static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
         b = other;
         if (phi__json_kind_of(a) != PHI__JSON_DOUBLE) return false;
     }
-    n = phi__json_get_number_of(a);
+    phi__json_number n = phi__json_get_number_of(a);
     if (n.v.d == -9223372036854775808.0)
         return phi__json_kind_of(b) == PHI__JSON_INT && b->v.i == INT64_MIN;
     if (phi__json_kind_of(b) == PHI__JSON_INT)
@@ -271,14 +264,14 @@ static bool phi__json_get_same_keys(const phi_json *a, const phi_json *b) {
 static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
     bool in_step = phi__json_get_same_keys(a, b);
-    const phi_json *x, *y;
+    const phi_json *x;
     while ((x = phi_json_next(&ia)) != NULL) {
         if (in_step) {
             if (!phi__json_get_same(x, phi_json_next(&ib), depth) &&
                 phi__json_get_n(a, ia.key) == x)
                 return false;
         } else if (phi__json_get_n(a, ia.key) == x) {
-            y = phi__json_get_n(b, ia.key);
+            const phi_json *y = phi__json_get_n(b, ia.key);
             if (y == NULL || !phi__json_get_same(x, y, depth)) return false;
         }
     }
@@ -397,10 +390,9 @@ PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value) {
 }
 
 PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value) {
-    phi_json *node;
     phi_str copy;
     if (value.len > UINT32_MAX - 1) return NULL;
-    node = phi__json_edit_make(arena, PHI__JSON_STRING);
+    phi_json *node = phi__json_edit_make(arena, PHI__JSON_STRING);
     if (node == NULL || !phi__arena_str(arena, value, &copy)) return NULL;
     node->v.str = copy.at;
     node->len = (uint32_t)copy.len;
@@ -459,9 +451,8 @@ static phi_json *phi__json_edit_copy_at(phi_arena *arena, const phi_json *from, 
 }
 
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
-    phi_json *copy;
     if (node == NULL) return NULL;
-    copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
+    phi_json *copy = phi__json_edit_copy_at(arena, node, PHI_JSON_MAX_DEPTH);
     if (copy != NULL && phi__json_form_of(copy) == PHI__JSON_DOCUMENT) copy->meta &= 0xfu;
     return copy;
 }
@@ -471,20 +462,19 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node) {
 PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
                                       phi_json *value) {
     phi_status status = phi__json_edit_may_hold(object, PHI__JSON_OBJECT, value);
-    phi_json *old, *before;
     phi_str copy;
     if (status != PHI_OK) return status;
     if (key.len > 0xffffffu) return PHI_TOO_BIG;
     if (!phi__arena_str(arena, key, &copy)) return PHI_NO_MEMORY;
     value->key = copy.at;
     value->meta = (uint32_t)key.len << 8 | (value->meta & 0xffu);
-    old = phi__json_get_n(object, copy);
+    phi_json *old = phi__json_get_n(object, copy);
     if (old == NULL) {
         phi__json_append(object, value);
         return PHI_OK;
     }
     (void)phi__json_edit_unlink_named(object, copy, old);
-    before = old;
+    phi_json *before = old;
     while (before->next != old) before = before->next;
     value->next = before == old ? value : old->next; /* alone in the ring, or not */
     if (before != old) before->next = value;
@@ -514,11 +504,10 @@ PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
 }
 
 PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
-    phi_json *before, *child;
     if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
-    before = array->v.last;
+    phi_json *before = array->v.last;
     for (; index > 0; index--) before = before->next;
-    child = before->next;
+    phi_json *child = before->next;
     phi__json_edit_unlink(array, before, child);
     return child;
 }
@@ -563,9 +552,8 @@ static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
 }
 
 static void phi__json_load_free(phi__json_load_document *d) {
-    phi_memory own;
     phi_arena_free(&d->arena);
-    own = d->own;
+    phi_memory own = d->own;
     phi__free(d->memory == &d->own ? &own : d->memory, d, sizeof *d);
 }
 
@@ -584,14 +572,14 @@ static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
                                 phi_parse_error *error) {
     for (;;) {
         size_t left = (size_t)PHI_JSON_MAX_FILE_BYTES + 1 - text->len;
-        size_t room = phi__min(phi__max(text->len, 4096), left), got;
+        size_t room = phi__min(phi__max(text->len, 4096), left);
         char *to = phi__buf_reserve(text, room);
         if (to == NULL) {
             (void)phi__json_load_fail(error, PHI_NO_MEMORY, "no memory for the file ", path);
             return false;
         }
         errno = 0;
-        got = fread(to, 1, room, file);
+        size_t got = fread(to, 1, room, file);
         phi__buf_add_len(text, got);
         if (got < room && ferror(file) == 0) return true;
         if (got < room) (void)phi__json_load_trouble(error, path, errno);
@@ -609,10 +597,9 @@ static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error) {
     phi__json_reader reader;
-    phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    mark = phi_arena_save(arena);
+    phi_arena_mark mark = phi_arena_save(arena);
     phi__json_read_begin(&reader, arena, text, flags, 0);
     while ((status = phi__json_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
     (void)phi__json_read_result(&reader, out, error);
@@ -741,9 +728,8 @@ static void phi__json_index_link(phi__json_index *index, phi_json *object) {
     phi_json *before = object->v.last, *child;
     uint32_t left = object->len;
     for (; left > 0; left--) {
-        phi__json_index_entry *entry;
         child = before->next;
-        entry = phi__json_index_of(index, object, child);
+        phi__json_index_entry *entry = phi__json_index_of(index, object, child);
         if (entry->node == child) {
             entry->before = before;
             before = child;
@@ -795,9 +781,9 @@ PHI__FN void phi__json_index_free(phi__json_index *index) { phi__map_free(&index
 
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found) {
-    phi__json_index_entry *entry;
     if (!phi__json_index_know(index, object)) return false;
-    entry = phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
+    phi__json_index_entry *entry =
+        phi__json_index_look(index, object, key, phi__json_index_hash(index, object, key));
     *found = entry != NULL ? entry->node : NULL;
     return true;
 }
@@ -805,11 +791,9 @@ PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_s
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value) {
     uint64_t hash = phi__json_index_hash(index, object, key);
-    phi__json_index_entry *entry;
-    phi_json *old;
     if (!phi__json_index_know(index, object) || !phi__json_index_name(index, value, key))
         return false;
-    entry = phi__json_index_look(index, object, key, hash);
+    phi__json_index_entry *entry = phi__json_index_look(index, object, key, hash);
     if (entry == NULL) {
         phi_json *last = object->len > 0 ? object->v.last : value;
         if (!phi__json_index_add(index, object, hash, last, value)) return false;
@@ -817,7 +801,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
         phi__json_index_of(index, object, value->next)->before = value;
         return true;
     }
-    old = entry->node;
+    phi_json *old = entry->node;
     if (entry->before == old) entry->before = value; /* alone in the ring */
     value->next = old->next == old ? value : old->next;
     entry->before->next = value;
@@ -831,14 +815,12 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed) {
     uint64_t hash = phi__json_index_hash(index, object, key);
-    phi__json_index_entry *entry;
-    phi_json *next;
     *removed = NULL;
     if (!phi__json_index_know(index, object)) return false;
-    entry = phi__json_index_look(index, object, key, hash);
+    phi__json_index_entry *entry = phi__json_index_look(index, object, key, hash);
     if (entry == NULL) return true;
     *removed = entry->node;
-    next = entry->node->next;
+    phi_json *next = entry->node->next;
     phi__json_edit_unlink(object, entry->before, entry->node);
     if (object->len > 0) phi__json_index_of(index, object, next)->before = entry->before;
     phi__map_drop(&index->map, hash, entry);

@@ -98,17 +98,17 @@ typedef struct phi__json_pow {
 static phi__json_pow phi__json_number_pow10(int k) {
     unsigned from = (unsigned)(k - PHI__JSON_POW_FIRST), at = (unsigned)(k - PHI__JSON_POW_LEAST);
     const uint64_t *base = phi__json_pow_base + from / 27 * 2;
-    uint64_t five = phi__json_pow_five[from % 27], middle, lowest, more;
+    uint64_t five = phi__json_pow_five[from % 27], lowest;
     phi__json_pow out;
     out.high = phi__json_number_mul(base[0], five, &out.low);
-    middle = phi__json_number_mul(base[1], five, &lowest);
+    uint64_t middle = phi__json_number_mul(base[1], five, &lowest);
     out.low += middle;
     out.high += out.low < middle;
     if (out.high >> 63 == 0) {
         out.high = out.high << 1 | out.low >> 63;
         out.low = out.low << 1 | lowest >> 63;
     }
-    more = phi__json_pow_more[at / 16] >> at % 16 * 2 & 3u;
+    uint64_t more = phi__json_pow_more[at / 16] >> at % 16 * 2 & 3u;
     out.low += more;
     out.high += out.low < more;
     return out;
@@ -125,21 +125,20 @@ typedef struct phi__json_decimal {
 
 /* w * 10^k when the result is certain. Infinite and tiny values cannot. */
 static bool phi__json_number_fast(uint64_t w, int k, uint64_t *bits) {
-    int shift = phi__json_number_leading_zeros(w), top;
+    int shift = phi__json_number_leading_zeros(w);
     phi__json_pow p = phi__json_number_pow10(k);
-    uint64_t low, high, low2, high2, m;
-    int64_t exponent;
+    uint64_t low, low2;
     w <<= shift;
-    high = phi__json_number_mul(w, p.high, &low);
+    uint64_t high = phi__json_number_mul(w, p.high, &low);
     if ((high & 0x1ff) == 0x1ff && low + w < w) {
-        high2 = phi__json_number_mul(w, p.low, &low2);
+        uint64_t high2 = phi__json_number_mul(w, p.low, &low2);
         low += high2;
         if (low < high2) high++;
         if ((high & 0x1ff) == 0x1ff && low + 1 == 0 && low2 + w < w) return false;
     }
-    top = (int)(high >> 63);
-    m = high >> (top + 9);
-    exponent = phi__json_number_log2_pow10(k) - shift + top + 11 + 1075;
+    int top = (int)(high >> 63);
+    uint64_t m = high >> (top + 9);
+    int64_t exponent = phi__json_number_log2_pow10(k) - shift + top + 11 + 1075;
     if (low == 0 && (high & 0x1ff) == 0 && (m & 3) == 1) return false;
     m = (m + (m & 1)) >> 1;
     if (m >> 53 != 0) {
@@ -161,8 +160,7 @@ typedef struct phi__json_big {
 
 static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t add) {
     uint64_t carry = add;
-    unsigned i;
-    for (i = 0; i < big->count; i++) {
+    for (unsigned i = 0; i < big->count; i++) {
         carry += (uint64_t)big->limb[i] * by;
         big->limb[i] = (uint32_t)carry;
         carry >>= 32;
@@ -173,27 +171,14 @@ static void phi__json_number_big_mul(phi__json_big *big, uint32_t by, uint32_t a
     }
 }
 
-static void phi__json_number_big_pow5(phi__json_big *big, int n) {
-    for (; n >= 13; n -= 13) phi__json_number_big_mul(big, 1220703125u, 0);
-    for (; n > 0; n--) phi__json_number_big_mul(big, 5, 0);
-}
-
 static void phi__json_number_big_shift(phi__json_big *big, unsigned bits) {
-    unsigned limbs = bits / 32, i;
+    unsigned limbs = bits / 32;
     phi__json_number_big_mul(big, 1u << bits % 32, 0);
     if (limbs == 0 || big->count == 0) return;
     PHI_ASSERT(big->count + limbs <= PHI__JSON_LIMBS);
     memmove(big->limb + limbs, big->limb, big->count * sizeof big->limb[0]);
-    for (i = 0; i < limbs; i++) big->limb[i] = 0;
+    for (unsigned i = 0; i < limbs; i++) big->limb[i] = 0;
     big->count += limbs;
-}
-
-static int phi__json_number_big_compare(const phi__json_big *a, const phi__json_big *b) {
-    unsigned i;
-    if (a->count != b->count) return a->count < b->count ? -1 : 1;
-    for (i = a->count; i-- > 0;)
-        if (a->limb[i] != b->limb[i]) return a->limb[i] < b->limb[i] ? -1 : 1;
-    return 0;
 }
 
 /* All digits, or the first PHI__JSON_DIGITS and a 1 for the rest. Returns the power of ten. */
@@ -229,27 +214,32 @@ static int phi__json_number_against_middle(const phi__json_decimal *d, uint64_t 
     middle.limb[0] = (uint32_t)m;
     middle.limb[1] = (uint32_t)(m >> 32);
     middle.count = middle.limb[1] != 0 ? 2 : 1;
-    phi__json_number_big_pow5(power >= 0 ? &decimal : &middle, power >= 0 ? power : -power);
+    phi__json_big *big = power >= 0 ? &decimal : &middle;
+    int n = power >= 0 ? power : -power;
+    for (; n >= 13; n -= 13) phi__json_number_big_mul(big, 1220703125u, 0);
+    for (; n > 0; n--) phi__json_number_big_mul(big, 5, 0);
     phi__json_number_big_shift(shift >= 0 ? &decimal : &middle,
                                (unsigned)(shift >= 0 ? shift : -shift));
-    return phi__json_number_big_compare(&decimal, &middle);
+    if (decimal.count != middle.count) return decimal.count < middle.count ? -1 : 1;
+    for (unsigned i = decimal.count; i-- > 0;)
+        if (decimal.limb[i] != middle.limb[i]) return decimal.limb[i] < middle.limb[i] ? -1 : 1;
+    return 0;
 }
 
 /* The double below the value is found by cutting; then the exact comparison rounds. */
 static uint64_t phi__json_number_slow(const phi__json_decimal *d) {
-    int shift = phi__json_number_leading_zeros(d->w), top, order;
+    int shift = phi__json_number_leading_zeros(d->w);
     uint64_t low,
-        high = phi__json_number_mul(d->w << shift, phi__json_number_pow10(d->k).high, &low), m;
-    int exponent;
-    top = (int)(high >> 63);
-    m = high >> (top + 10);
-    exponent = phi__json_number_log2_pow10(d->k) - shift + top + 11;
+        high = phi__json_number_mul(d->w << shift, phi__json_number_pow10(d->k).high, &low);
+    int top = (int)(high >> 63);
+    uint64_t m = high >> (top + 10);
+    int exponent = phi__json_number_log2_pow10(d->k) - shift + top + 11;
     if (exponent > 971) return UINT64_C(0x7ff) << 52;
     if (exponent < -1074) {
         m = -1074 - exponent < 64 ? m >> (-1074 - exponent) : 0;
         exponent = -1074;
     }
-    order = phi__json_number_against_middle(d, m, exponent);
+    int order = phi__json_number_against_middle(d, m, exponent);
     if (order > 0 || (order == 0 && (m & 1) != 0)) m++;
     if (m >> 53 != 0) {
         m >>= 1;
@@ -327,11 +317,11 @@ static const char *phi__json_number_double_read(const char *start, const char *d
 
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad) {
-    const char *start = at, *digits;
+    const char *start = at;
     uint64_t n = 0;
     bool negative = at < end && *at == '-';
     if (negative) at++;
-    digits = at;
+    const char *digits = at;
     if (!phi__json_number_digit(at, end)) return *bad = at, (const char *)NULL;
     if (*at == '0')
         at++;
@@ -372,28 +362,26 @@ static inline uint64_t phi__json_number_round_to_odd(phi__json_pow g, uint64_t c
 /* The shortest, and of those the nearest, digits * 10^*power of a positive double. */
 static uint64_t phi__json_number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
-    int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075, k, h;
+    int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;
     bool closer = fraction == 0 && biased > 1, in, in2;
-    uint64_t lower, middle, upper, s, odd;
-    phi__json_pow g;
     if (biased != 0) c |= UINT64_C(1) << 52;
     if (biased != 0 && q <= 0 && q > -53 && (c & ((UINT64_C(1) << -q) - 1)) == 0) {
         *power = 0;
         return c >> -q;
     }
-    odd = c & 1;
-    k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
-        (1 << 18);
-    h = q + phi__json_number_log2_pow10(-k) + 1;
-    g = phi__json_number_pow10(-k);
+    uint64_t odd = c & 1;
+    int k = (int)(((int64_t)q * 1262611 - (closer ? 524031 : 0) + ((int64_t)1 << 40)) >> 22) -
+            (1 << 18);
+    int h = q + phi__json_number_log2_pow10(-k) + 1;
+    phi__json_pow g = phi__json_number_pow10(-k);
     if (-k < 0 || -k > 55) { /* the method wants it rounded up */
         g.low++;
         g.high += g.low == 0;
     }
-    lower = phi__json_number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
-    middle = phi__json_number_round_to_odd(g, (4 * c) << h);
-    upper = phi__json_number_round_to_odd(g, (4 * c + 2) << h) - odd;
-    s = middle / 4;
+    uint64_t lower = phi__json_number_round_to_odd(g, (4 * c - 2 + closer) << h) + odd;
+    uint64_t middle = phi__json_number_round_to_odd(g, (4 * c) << h);
+    uint64_t upper = phi__json_number_round_to_odd(g, (4 * c + 2) << h) - odd;
+    uint64_t s = middle / 4;
     if (s >= 10) {
         uint64_t tens = s / 10;
         in = lower <= 40 * tens;
@@ -468,9 +456,9 @@ static char *phi__json_number_place(const char *digits, int count, int point, ch
 }
 
 PHI__FN size_t phi__json_number_double_text(double d, char *out) {
-    char digits[20], *at, *to = out;
+    char digits[20], *to = out;
     int power;
-    uint64_t bits, n;
+    uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
     if (bits >> 63 != 0) *to++ = '-';
     bits &= UINT64_MAX >> 1;
@@ -478,12 +466,12 @@ PHI__FN size_t phi__json_number_double_text(double d, char *out) {
         memcpy(to, "0.0", 3);
         return (size_t)(to + 3 - out);
     }
-    n = phi__json_number_shortest(bits, &power);
+    uint64_t n = phi__json_number_shortest(bits, &power);
     while (n % 10 == 0) {
         n /= 10;
         power++;
     }
-    at = phi__json_number_digits_before(digits + sizeof digits, n);
+    char *at = phi__json_number_digits_before(digits + sizeof digits, n);
     power += (int)(digits + sizeof digits - at);
     to = phi__json_number_place(at, (int)(digits + sizeof digits - at), power, to);
     return (size_t)(to - out);
@@ -503,12 +491,11 @@ PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n) {
 
 PHI__FN void phi__json_number_put_double(phi__buf *buf, double d) {
     uint64_t bits;
-    char *to;
     memcpy(&bits, &d, sizeof bits);
     if ((bits >> 52 & 0x7ff) == 0x7ff) {
         phi__buf_add(buf, "null", 4);
         return;
     }
-    to = phi__buf_reserve(buf, 32);
+    char *to = phi__buf_reserve(buf, 32);
     if (to != NULL) phi__buf_add_len(buf, phi__json_number_double_text(d, to));
 }

@@ -62,10 +62,10 @@ PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end) {
     const unsigned char *p = (const unsigned char *)at;
     unsigned char low = 0x80, high = 0xbf;
-    size_t n, left = (size_t)(end - at);
+    size_t left = (size_t)(end - at);
     if (p[0] < 0x80) return 1;
     if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
-    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    size_t n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
     if (n > left) return 0;
     if (p[0] == 0xe0) low = 0xa0;
     if (p[0] == 0xed) high = 0x9f;
@@ -116,16 +116,15 @@ static inline char phi__json_text_short_escape(const char *at, const char *end) 
 
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code) {
     char letter = phi__json_text_short_escape(at, end);
-    int32_t unit, low;
     if (letter != '\0') {
         *code = (unsigned char)letter;
         return 2;
     }
-    unit = phi__json_text_unit(at, end);
+    int32_t unit = phi__json_text_unit(at, end);
     if (unit < 0) return 0;
     *code = (uint32_t)unit;
     if (unit < 0xd800 || unit > 0xdbff) return 6;
-    low = phi__json_text_unit(at + 6, end);
+    int32_t low = phi__json_text_unit(at + 6, end);
     if (low < 0xdc00 || low > 0xdfff) return 6;
     *code = 0x10000u + (((uint32_t)unit - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
     return 12;
@@ -157,12 +156,11 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
     const char *stop = (size_t)(end - at) > most ? at + most : end;
     while (at < stop) {
         const char *plain = phi__json_plain_short(at, stop);
-        char letter;
         if (plain != at) memmove(*to, at, (size_t)(plain - at));
         *to += plain - at;
         at = plain;
         if (at == stop) break;
-        letter = *at == '\\' ? phi__json_text_short_escape(at, end) : '\0';
+        char letter = *at == '\\' ? phi__json_text_short_escape(at, end) : '\0';
         if (letter != '\0') {
             *(*to)++ = letter;
             at += 2;
@@ -203,12 +201,11 @@ enum phi__json_state {
 
 static void phi__json_read_found_words(const phi__json_reader *r, const char *at, char *out,
                                        size_t cap) {
-    unsigned char c;
     if (at >= r->end) {
         (void)snprintf(out, cap, "the end of the text");
         return;
     }
-    c = (unsigned char)r->text[at - r->base];
+    unsigned char c = (unsigned char)r->text[at - r->base];
     if (c >= 0x20 && c < 0x7f)
         (void)snprintf(out, cap, "'%c'", c);
     else
@@ -262,13 +259,6 @@ static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     return true;
 }
 
-/* Gives room back that no node took, if nothing was taken from the arena after it. */
-static void phi__json_read_slack(phi__json_reader *r) {
-    if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-        r->arena->at = (char *)r->spare;
-    r->spare = r->spare_end = NULL;
-}
-
 /* A value begins at `at`, or at the quote before the text under way. */
 static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const char *at,
                                 uint32_t kind) {
@@ -278,9 +268,8 @@ static void phi__json_read_mark(phi__json_reader *r, const phi_json *node, const
 }
 
 static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at, uint32_t kind) {
-    phi_json *node;
     if (r->spare == r->spare_end && !phi__json_read_slab(r, at)) return NULL;
-    node = r->spare++;
+    phi_json *node = r->spare++;
     node->next = NULL;
     node->key = r->key;
     node->v.u = 0;
@@ -305,10 +294,9 @@ static inline void phi__json_read_join(phi__json_reader *r, phi_json *node) {
 
 static const char *phi__json_read_open(phi__json_reader *r, const char *at) {
     bool object = *at == '{';
-    phi_json *node;
     if (r->depth == r->max_depth)
         return phi__json_read_too_big(r, at, "arrays and objects are nested too deeply");
-    node = phi__json_read_node(r, at, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
+    phi_json *node = phi__json_read_node(r, at, object ? PHI__JSON_OBJECT : PHI__JSON_ARRAY);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->next = r->open;
     r->open = node;
@@ -369,16 +357,15 @@ static const char *phi__json_read_digits(const char *at, const char *limit) {
 
 static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
     bool cut = (size_t)(r->end - at) >= PHI__JSON_NUMBER_MOST;
-    const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad, *after;
+    const char *limit = cut ? at + PHI__JSON_NUMBER_MOST : r->end, *bad;
     phi__json_number number;
-    phi_json *node;
-    after = phi__json_number_read(at, limit, &number, &bad);
+    const char *after = phi__json_number_read(at, limit, &number, &bad);
     if (cut && (after == limit || (after == NULL && phi__json_read_digits(at, limit) == limit)))
         return phi__json_read_too_big(r, at, "a number of 64 KiB or more");
     if (after == NULL && bad == at)
         return phi__json_read_wrong(r, at, "the number is too large for a double");
     if (after == NULL) return phi__json_read_expected(r, bad, "a digit");
-    node = phi__json_read_node(r, at, number.kind);
+    phi_json *node = phi__json_read_node(r, at, number.kind);
     if (node == NULL) return phi__json_read_no_memory(r, at);
     node->v = number.v;
     phi__json_read_join(r, node);
@@ -390,7 +377,6 @@ static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
 /* A string is complete; `quote` is where it closed. */
 static inline const char *phi__json_read_text_done(phi__json_reader *r, const char *string,
                                                    size_t len, const char *quote) {
-    phi_json *node;
     if (r->is_key) {
         if (len > PHI__JSON_KEY_MOST)
             return phi__json_read_too_big(r, quote, "a key of more than 16 MiB");
@@ -400,7 +386,7 @@ static inline const char *phi__json_read_text_done(phi__json_reader *r, const ch
         r->key_column = (uint32_t)(r->mark - r->line_at);
         r->state = PHI__JSON_COLON;
     } else {
-        node = phi__json_read_node(r, quote, PHI__JSON_STRING);
+        phi_json *node = phi__json_read_node(r, quote, PHI__JSON_STRING);
         if (node == NULL) return phi__json_read_no_memory(r, quote);
         node->v.str = string;
         node->len = (uint32_t)len;
@@ -464,11 +450,9 @@ static const char *phi__json_read_text_escape(phi__json_reader *r, const char *a
 /* Looks for the end of a string, checking all on the way. */
 static const char *phi__json_read_text(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop) {
-        unsigned char c;
-        size_t n;
         at = phi__json_text_plain_end(at, stop);
         if (at == stop) break;
-        c = (unsigned char)*at;
+        unsigned char c = (unsigned char)*at;
         if (c == '"') return phi__json_read_text_closed(r, at);
         if (c < 0x20)
             return phi__json_read_wrong(r, at, "a control character in a string must be escaped");
@@ -477,7 +461,7 @@ static const char *phi__json_read_text(phi__json_reader *r, const char *at, cons
             if (r->status != PHI_BUSY) return at;
             continue;
         }
-        n = phi__json_text_utf8(at, r->end);
+        size_t n = phi__json_text_utf8(at, r->end);
         if (n == 0) {
             if ((r->flags & PHI_JSON_REPLACE_BAD_UTF8) == 0)
                 return phi__json_read_wrong(r, at, "a byte that is not UTF-8");
@@ -512,16 +496,6 @@ static bool phi__json_read_relaxed(const phi__json_reader *r) {
 static bool phi__json_read_order_mark(const phi__json_reader *r, const char *at) {
     return phi__json_read_relaxed(r) && at == r->base && r->end - at >= 3 &&
            memcmp(at, "\xEF\xBB\xBF", 3) == 0;
-}
-
-/* At a slash where a token may begin. */
-static const char *phi__json_read_comment_begin(phi__json_reader *r, const char *at) {
-    bool line = at + 1 < r->end && at[1] == '/';
-    if (!line && (at + 1 == r->end || at[1] != '*'))
-        return phi__json_read_expected(r, at + 1, "'/' or '*' after the slash of a comment");
-    r->back = r->state;
-    r->state = line ? PHI__JSON_LINE_COMMENT : PHI__JSON_COMMENT;
-    return at + 2;
 }
 
 static const char *phi__json_read_comment(phi__json_reader *r, const char *at, const char *stop) {
@@ -628,8 +602,16 @@ static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, co
             at = phi__json_read_white(r, at, stop);
             if (at == stop) break;
         }
-        if (*at == '/' && phi__json_read_relaxed(r) && r->state < PHI__JSON_TEXT)
-            return phi__json_read_comment_begin(r, at);
+        if (*at == '/' && phi__json_read_relaxed(r) && r->state < PHI__JSON_TEXT) {
+            /* At a slash where a token may begin. */
+            bool line = at + 1 < r->end && at[1] == '/';
+            if (!line && (at + 1 == r->end || at[1] != '*'))
+                return phi__json_read_expected(r, at + 1,
+                                               "'/' or '*' after the slash of a comment");
+            r->back = r->state;
+            r->state = line ? PHI__JSON_LINE_COMMENT : PHI__JSON_COMMENT;
+            return at + 2;
+        }
         switch (r->state) {
         case PHI__JSON_FIRST_KEY:
         case PHI__JSON_KEY: at = phi__json_read_key(r, at, stop); break;
@@ -725,15 +707,14 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
 }
 
 PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
-    const char *at, *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
     if (r->state == PHI__JSON_COPYING) {
         phi__json_read_copying(r, units);
         if (r->state == PHI__JSON_COPYING || units < r->len) return r->status;
     }
-    at = r->at;
-    stop = (size_t)(r->end - at) > units ? at + units : r->end;
+    const char *at = r->at;
+    const char *stop = (size_t)(r->end - at) > units ? at + units : r->end;
     while (r->status == PHI_BUSY && at < stop) {
         if (r->state == PHI__JSON_TEXT)
             at = phi__json_read_text(r, at, stop);
@@ -748,7 +729,12 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
-    if (r->status != PHI_BUSY) phi__json_read_slack(r);
+    if (r->status != PHI_BUSY) {
+        /* Gives room back that no node took, if nothing was taken from the arena after it. */
+        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
+            r->arena->at = (char *)r->spare;
+        r->spare = r->spare_end = NULL;
+    }
     return r->status;
 }
 

@@ -32,7 +32,6 @@ static uint32_t phi__json_write_decode(const char *at, size_t n) {
 /* An escape or a sequence: at most 12 bytes for one character. */
 static const char *phi__json_write_special(const char *at, const char *end, bool ascii, char **to) {
     unsigned char c = (unsigned char)*at;
-    size_t n;
     uint32_t code = 0xfffd;
     if (c < 0x80) {
         char letter = phi__json_letter[c];
@@ -44,7 +43,7 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
         *(*to)++ = letter;
         return at + 1;
     }
-    n = phi__json_text_utf8(at, end);
+    size_t n = phi__json_text_utf8(at, end);
     if (n != 0 && !ascii) {
         memcpy(*to, at, n);
         *to += n;
@@ -140,9 +139,8 @@ PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key) {
 /* A new line, as deep as the writer is. */
 static void phi__json_write_line(phi__json_writer *w) {
     size_t n = 2 * w->depth;
-    char *to;
     if ((w->flags & PHI_JSON_PRETTY) == 0) return;
-    to = phi__buf_reserve(w->out, n + 1);
+    char *to = phi__buf_reserve(w->out, n + 1);
     if (to == NULL) return;
     to[0] = '\n';
     memset(to + 1, ' ', n);
@@ -166,13 +164,12 @@ static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
 
 /* `node` is written: on to its next sibling, or its container ends with it. */
 static void phi__json_write_next(phi__json_writer *w) {
-    const phi_json *container;
     w->written = false;
     if (w->depth == 0) {
         w->node = NULL;
         return;
     }
-    container = w->stack[w->depth - 1];
+    const phi_json *container = w->stack[w->depth - 1];
     if (container->v.last != w->node) {
         phi__buf_char(w->out, ',');
         phi__json_write_child(w, w->node->next);
@@ -311,11 +308,10 @@ PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out) {
     phi__buf buf;
-    phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     (void)phi__buf_reserve(&buf, PHI__JSON_WRITE_ROOM);
-    status = phi__json_write(&buf, node, flags);
+    phi_status status = phi__json_write(&buf, node, flags);
     if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
     phi__buf_free(&buf);
     return status;

@@ -19,12 +19,11 @@ static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json
 /* The old table stays in the arena: all tables together take twice the last one. */
 static bool phi__marks_grow(phi__marks *marks) {
     phi__marks grown = *marks;
-    size_t i;
     grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);
     grown.slots =
         (phi__marks_entry *)phi__arena_zero(marks->arena, phi__mul(grown.cap, sizeof *grown.slots));
     if (grown.slots == NULL) return false;
-    for (i = 0; i < marks->cap; i++)
+    for (size_t i = 0; i < marks->cap; i++)
         if (marks->slots[i].node != NULL)
             *phi__marks_slot(&grown, marks->slots[i].node) = marks->slots[i];
     *marks = grown;
@@ -33,13 +32,12 @@ static bool phi__marks_grow(phi__marks *marks) {
 
 /* The node's own slot, which is new at first; NULL: no memory. */
 static phi__marks_entry *phi__marks_take(phi__marks *marks, const phi_json *node) {
-    phi__marks_entry *slot;
     if (marks->failed) return NULL;
     if (marks->count >= marks->cap / 4 * 3 && !phi__marks_grow(marks)) {
         marks->failed = true;
         return NULL;
     }
-    slot = phi__marks_slot(marks, node);
+    phi__marks_entry *slot = phi__marks_slot(marks, node);
     if (slot->node == NULL) marks->count++;
     slot->node = node;
     return slot;

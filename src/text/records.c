@@ -116,17 +116,9 @@ static void phi__records_store(void *at, size_t size, uint64_t n) {
 
 /* ---- tables ---- */
 
-static void phi__records_put_str(phi__buf *out, const phi__field *field, phi_str s) {
-    if (s.len > 0 || field->rule == PHI__FIELD_ALWAYS)
-        phi__records_str(out, field->key, s);
-    else if (field->rule == PHI__FIELD_OPTION)
-        phi__records_raw(out, field->key, "null");
-}
-
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from) {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi__field *field = &fields[i];
         const void *at = (const char *)from + field->offset;
         uint64_t n = 0;
@@ -134,7 +126,10 @@ PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t co
         double d;
         if (field->kind == PHI__FIELD_STR) {
             memcpy(&s, at, sizeof s);
-            phi__records_put_str(out, field, s);
+            if (s.len > 0 || field->rule == PHI__FIELD_ALWAYS)
+                phi__records_str(out, field->key, s);
+            else if (field->rule == PHI__FIELD_OPTION)
+                phi__records_raw(out, field->key, "null");
             continue;
         }
         n = phi__records_load(at, field->size);
@@ -157,8 +152,7 @@ PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t co
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena) {
     bool good = true, b;
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const phi__field *field = &fields[i];
         void *at = (char *)to + field->offset;
         phi_str s;

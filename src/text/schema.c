@@ -39,9 +39,8 @@ typedef struct phi__schema {
 /* ---- words ---- */
 
 static void phi__schema_words_put(phi__schema *c, phi_str text) {
-    size_t room;
     if (c->error == NULL) return;
-    room = sizeof c->error->message - 1 - c->len;
+    size_t room = sizeof c->error->message - 1 - c->len;
     if (text.len > room) text.len = phi__utf8_cut(text, room);
     if (text.len > 0) memcpy(c->error->message + c->len, text.at, text.len);
     c->len += text.len;
@@ -72,8 +71,7 @@ static void phi__schema_words_quote(phi__schema *c, phi_str text) {
 
 static void phi__schema_words_number(phi__schema *c, const phi_json *node) {
     char digits[32];
-    phi__buf buf;
-    memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
+    phi__buf buf = PHI_ZERO; /* room enough, so that it never looks for memory */
     buf.at = digits;
     buf.cap = sizeof digits;
     if (phi__json_kind_of(node) == PHI__JSON_INT)
@@ -114,12 +112,12 @@ static void phi__schema_words_list(phi__schema *c, const phi_json *list, bool qu
 
 static size_t phi__schema_words_into(phi__schema *c, const char *before, phi_str name,
                                      const char *after) {
-    size_t was = c->place_len, room, i;
+    size_t was = c->place_len, room;
     phi_str part[3];
     part[0] = phi_str_of(before);
     part[1] = name;
     part[2] = phi_str_of(after);
-    for (i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         room = sizeof c->place - c->place_len;
         if (part[i].len > room) part[i].len = phi__utf8_cut(part[i], room);
         if (part[i].len > 0) memcpy(c->place + c->place_len, part[i].at, part[i].len);
@@ -182,7 +180,7 @@ static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi
 /* Puts the members of an object into the table, of equal names the last one, and the object
    itself. False: there is no table, or no memory for them. */
 static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
-    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0)), hash;
+    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0));
     phi_json_iter it = phi_json_each(object);
     size_t probe = 0;
     void *item;
@@ -193,7 +191,7 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
         !phi__schema_words_spend(c, it.left))
         return false;
     while (phi_json_next(&it) != NULL) {
-        hash = phi__schema_words_hash(c, object, it.key);
+        uint64_t hash = phi__schema_words_hash(c, object, it.key);
         item = phi__schema_words_look(c, hash, it.key);
         if (item != NULL) phi__map_drop(&c->names, hash, item);
         phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
@@ -368,8 +366,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
 static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
                               const char *most_key, size_t count, const char *noun) {
     const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
-    phi_json got;
-    memset(&got, 0, sizeof got);
+    phi_json got = PHI_ZERO;
     got.meta = PHI__JSON_INT;
     got.v.u = count;
     if (phi_json_is(least, PHI_JSON_NUMBER) && phi__schema_order(&got, least) < 0) {
@@ -388,21 +385,21 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
 }
 
 static size_t phi__schema_characters(phi_str text) {
-    size_t n = 0, i;
-    for (i = 0; i < text.len; i++) n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
     return n;
 }
 
 static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *items = phi_json_get(schema, "items");
     phi_json_iter it = phi_json_each(value);
-    size_t index = 0, was;
+    size_t index = 0;
     bool fits = true;
     if (!phi__schema_count(c, schema, "minItems", "maxItems", phi_json_count(value), "items"))
         return false;
     if (items == NULL || phi_json_is(items, PHI_JSON_ARRAY)) return true;
     while (fits && phi_json_next(&it) != NULL) {
-        was = phi__schema_words_into_item(c, index++);
+        size_t was = phi__schema_words_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
         c->place_len = was;
     }
@@ -440,15 +437,13 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     bool fits = phi__schema_required(c, schema, value);
     if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* which are more? */
     while (fits && phi_json_next(&it) != NULL) {
-        const phi_json *member;
-        size_t was;
-        member = phi__schema_words_member(c, known, it.key);
+        const phi_json *member = phi__schema_words_member(c, known, it.key);
         if (c->status != PHI_OK) return false;
         if (member == NULL) member = more;
         if (member == NULL) continue;
         if (member == more && !phi_json_bool(more, true))
             return phi__schema_unknown(c, it.key, known);
-        was = phi__schema_words_into(c, ".", it.key, "");
+        size_t was = phi__schema_words_into(c, ".", it.key, "");
         fits = phi__schema_fits(c, member, it.at);
         c->place_len = was;
     }
@@ -522,19 +517,13 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
     }
 }
 
-static phi__schema_memo *phi__schema_place(phi__schema *c, const phi_json *schema,
-                                           const phi_json *value) {
-    uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
-                 (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
-    return &c->memo[(n ^ n >> 32) >> 8 & (PHI__SCHEMA_MEMO - 1)];
-}
-
 /* A malformed or unknown keyword restricts nothing. A result is remembered: schemas that refer to
    themselves twice would double the work with each level. What does not fit is checked once more
    when its words are wanted. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
-    phi__schema_memo *memo = phi__schema_place(c, schema, value);
-    const phi_json *ref, *target;
+    uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
+                 (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
+    phi__schema_memo *memo = &c->memo[(n ^ n >> 32) >> 8 & (PHI__SCHEMA_MEMO - 1)];
     uint32_t work = c->work;
     bool fits = true;
     if (phi_json_is(schema, PHI_JSON_BOOL)) {
@@ -545,9 +534,9 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
         return phi__schema_words_spend(c, 1) && memo->fits;
     if (!phi__schema_words_enter(c, schema)) return false;
-    ref = phi_json_get(schema, "$ref");
+    const phi_json *ref = phi_json_get(schema, "$ref");
     if (phi_json_is(ref, PHI_JSON_STRING)) {
-        target = phi__schema_words_target(c, phi_json_str(ref, NULL));
+        const phi_json *target = phi__schema_words_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
     fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
@@ -649,7 +638,7 @@ static bool phi__schema_sub(phi__schema *c, const char *before, phi_str name,
 }
 
 static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs) {
-    size_t was = phi__schema_words_into(c, ".", word, ""), index = 0, inner;
+    size_t was = phi__schema_words_into(c, ".", word, ""), index = 0;
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
@@ -657,7 +646,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
-        inner = phi__schema_words_into_item(c, index++);
+        size_t inner = phi__schema_words_into_item(c, index++);
         sound = phi__schema_sound(c, it.at);
         c->place_len = inner;
     }
@@ -668,8 +657,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
 static bool phi__schema_known_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi_json_str(type, NULL), names[i])) return true;
     return false;
 }
@@ -771,11 +759,10 @@ PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      const phi_json *value, const char *name,
                                      phi_schema_error *error) {
     phi__schema c;
-    bool fits;
     if (schema == NULL || value == NULL) return PHI_BAD_ARG;
     phi__schema_begin(&c, schema, name != NULL ? name : "arguments", error);
     phi__map_init(&c.names, memory);
-    fits = phi__schema_fits(&c, schema, value);
+    bool fits = phi__schema_fits(&c, schema, value);
     phi__map_free(&c.names);
     if (c.status != PHI_OK) return c.status;
     return fits ? PHI_OK : PHI_PARSE;

@@ -90,19 +90,17 @@ PHI__FN void phi__sse_resume_free(phi__sse_resume *resume) {
     resume->has_next = false;
 }
 
-/* An id with a NUL is ignored, as the standard says. One that is too long to be sent back leaves
-   none: an older one would bring events again. */
-static phi_status phi__sse_id(phi__sse_resume *resume, phi_str value) {
-    if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
-    phi__buf_clear(&resume->id_next);
-    if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
-    resume->has_next = true;
-    return resume->id_next.failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
 static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_str value) {
     uint64_t ms;
-    if (phi__str_is(field, "id")) return phi__sse_id(resume, value);
+    if (phi__str_is(field, "id")) {
+        /* An id with a NUL is ignored, as the standard says. One that is too long to be sent
+           back leaves none: an older one would bring events again. */
+        if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
+        phi__buf_clear(&resume->id_next);
+        if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
+        resume->has_next = true;
+        return resume->id_next.failed ? PHI_NO_MEMORY : PHI_OK;
+    }
     if (phi__str_is(field, "retry") && phi__str_to_u64(value, &ms)) {
         resume->retry_ms = ms;
         resume->has_retry = true;
@@ -113,9 +111,8 @@ static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_s
 /* The event under way is complete. */
 static void phi__sse_passed(phi__sse *sse) {
     phi__sse_resume *resume = sse->resume;
-    phi__buf id;
     if (resume == NULL || !resume->has_next) return;
-    id = resume->id;
+    phi__buf id = resume->id;
     resume->id = resume->id_next;
     resume->id_next = id;
     resume->has_next = false;
@@ -177,36 +174,9 @@ static bool phi__sse_mark(phi__sse *sse) {
     return true;
 }
 
-static const char *phi__sse_line_end(const char *at, const char *end) {
-    const char *lf = (const char *)memchr(at, '\n', (size_t)(end - at));
-    const char *cr = (const char *)memchr(at, '\r', (size_t)((lf != NULL ? lf : end) - at));
-    return cr != NULL ? cr : lf;
-}
-
-/* Copies the rest of the fed bytes into the line that the next piece continues. */
-static int phi__sse_cut(phi__sse *sse) {
-    size_t left = (size_t)(sse->end - sse->at);
-    /* the field's name, at least */
-    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
-        return phi__sse_fail(sse, PHI_TOO_BIG);
-    phi__buf_add(&sse->line, sse->at, left);
-    sse->at = sse->end;
-    if (sse->line.failed || !phi__sse_keep_view(sse)) return phi__sse_fail(sse, PHI_NO_MEMORY);
-    return 0;
-}
-
-/* Past a line's end at `stop`, of which an LF after a CR may come later. */
-static void phi__sse_past(phi__sse *sse, const char *stop) {
-    sse->skip_lf = *stop == '\r';
-    sse->at = stop + 1;
-}
-
 static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
     while (sse->at < sse->end) {
-        const char *stop;
-        phi_str line;
         bool stays = sse->line.len == 0;
-        phi_status status;
         if (sse->skip_lf) {
             sse->skip_lf = false;
             if (*sse->at == '\n') {
@@ -214,9 +184,24 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
                 continue;
             }
         }
-        stop = phi__sse_line_end(sse->at, sse->end);
-        if (stop == NULL) return phi__sse_cut(sse);
-        line = phi__str(sse->at, (size_t)(stop - sse->at));
+        const char *at = sse->at;
+        const char *end = sse->end;
+        const char *lf = (const char *)memchr(at, '\n', (size_t)(end - at));
+        const char *cr = (const char *)memchr(at, '\r', (size_t)((lf != NULL ? lf : end) - at));
+        const char *stop = cr != NULL ? cr : lf;
+        if (stop == NULL) {
+            /* Copies the rest of the fed bytes into the line that the next piece continues. */
+            size_t left = (size_t)(sse->end - sse->at);
+            /* the field's name, at least */
+            if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
+                return phi__sse_fail(sse, PHI_TOO_BIG);
+            phi__buf_add(&sse->line, sse->at, left);
+            sse->at = sse->end;
+            if (sse->line.failed || !phi__sse_keep_view(sse))
+                return phi__sse_fail(sse, PHI_NO_MEMORY);
+            return 0;
+        }
+        phi_str line = phi__str(sse->at, (size_t)(stop - sse->at));
         if (!stays) {
             phi__buf_add_str(&sse->line, line);
             if (sse->line.failed) return phi__sse_fail(sse, PHI_NO_MEMORY);
@@ -226,12 +211,14 @@ static int phi__sse_step(phi__sse *sse, phi__sse_event *out) {
             if (!stays) sse->at = stop; /* the line waits in its buffer, else where it is */
             return phi__sse_complete(sse, out) ? 1 : 0;
         }
-        phi__sse_past(sse, stop);
+        /* Past a line's end at `stop`, of which an LF after a CR may come later. */
+        sse->skip_lf = *stop == '\r';
+        sse->at = stop + 1;
         if (line.len == 0) {
             if (!sse->stray && phi__sse_complete(sse, out)) return 1;
             continue;
         }
-        status = phi__sse_line(sse, line, stays);
+        phi_status status = phi__sse_line(sse, line, stays);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
         if (!stays) phi__sse_slim(&sse->line);
     }
@@ -286,10 +273,9 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
     if (sse->bom == 1 || sse->bom == 2) phi__buf_add(&sse->line, "\xEF\xBB\xBF", sse->bom);
     sse->bom = 3;
     if (sse->line.len > 0) {
-        phi_status status;
         if (phi__sse_breaks(sse, phi__buf_str(&sse->line)))
             return phi__sse_complete(sse, out) ? 1 : 0;
-        status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
+        phi_status status = phi__sse_line(sse, phi__buf_str(&sse->line), false);
         phi__sse_slim(&sse->line);
         if (status != PHI_OK) return phi__sse_fail(sse, status);
     }

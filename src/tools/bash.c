@@ -40,10 +40,9 @@ static phi_str phi__deny_word(const char *at) {
 }
 
 static void phi__deny_flags(phi_str word, bool *recursive, bool *force) {
-    size_t i;
     if (phi__str_is(word, "--recursive")) *recursive = true;
     if (phi__str_is(word, "--force")) *force = true;
-    for (i = 1; i < word.len && word.at[1] != '-'; i++) {
+    for (size_t i = 1; i < word.len && word.at[1] != '-'; i++) {
         if (word.at[i] == 'r' || word.at[i] == 'R') *recursive = true;
         if (word.at[i] == 'f') *force = true;
     }
@@ -53,13 +52,12 @@ static void phi__deny_flags(phi_str word, bool *recursive, bool *force) {
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;
-    phi_str word;
-    for (word = phi__deny_word(at); word.len > 0; word = phi__deny_word(at)) {
+    for (phi_str word = phi__deny_word(at); word.len > 0; word = phi__deny_word(at)) {
         at = word.at + word.len;
         if (word.at[0] == '-' && !operands) phi__deny_flags(word, &recursive, &force);
         if (phi__str_is(word, "--")) operands = true;
     }
-    for (word = phi__deny_word(from); recursive && force && word.len > 0;
+    for (phi_str word = phi__deny_word(from); recursive && force && word.len > 0;
          word = phi__deny_word(from)) {
         from = word.at + word.len;
         if (word.at[0] == '-') continue;
@@ -106,7 +104,6 @@ static void phi__deny_squeeze(phi__buf *out, const char *command) {
 static phi_status phi__deny_find(phi_memory *memory, const char *command,
                                  const char *const *patterns, const char **found) {
     phi__buf plain, removals, squeezed;
-    bool failed;
     phi__buf_init(&plain, memory);
     phi__buf_init(&removals, memory);
     phi__buf_init(&squeezed, memory);
@@ -116,7 +113,7 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     phi__buf_char(&removals, '\0');
     phi__deny_squeeze(&squeezed, command);
     phi__buf_char(&squeezed, '\0');
-    failed = plain.failed || removals.failed || squeezed.failed;
+    bool failed = plain.failed || removals.failed || squeezed.failed;
     *found = NULL;
     for (; !failed && *found == NULL && *patterns != NULL; patterns++)
         if (strstr(command, *patterns) != NULL || strstr(plain.at, *patterns) != NULL ||
@@ -186,8 +183,7 @@ static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
 
 /* How many bytes are whole characters, or cannot become any. */
 static size_t phi__bash_whole(const char *at, size_t len) {
-    size_t back;
-    for (back = 1; back < 4 && back <= len; back++) {
+    for (size_t back = 1; back < 4 && back <= len; back++) {
         unsigned char c = (unsigned char)at[len - back];
         if ((c & 0xC0) == 0x80) continue;
         if ((c & 0xE0) == 0xC0 && back < 2) return len - back;
@@ -206,12 +202,12 @@ static size_t phi__bash_ring(const phi__bash *bash) {
 
 /* Over the oldest bytes of the ring. */
 static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) {
-    size_t begin = phi__bash_ring(bash), size = to->kept.len - begin, n;
+    size_t begin = phi__bash_ring(bash), size = to->kept.len - begin;
     if (text.len > size) text = phi__str(text.at + text.len - size, size);
     if (to->next < begin) to->next = begin; /* the first time */
     while (text.len > 0) {                  /* twice at most */
         if (to->next == to->kept.len) to->next = begin;
-        n = phi__min(text.len, to->kept.len - to->next);
+        size_t n = phi__min(text.len, to->kept.len - to->next);
         memcpy(to->kept.at + to->next, text.at, n);
         to->next += n;
         text = phi__str(text.at + n, text.len - n);
@@ -221,12 +217,11 @@ static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) 
 static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
     size_t room = bash->job.set->desc.max_output_bytes - to->kept.len;
     bool reports = room > 0;
-    phi_str text;
     if (len == 0 || to->kept.failed || bash->valid.failed) return;
     phi__buf_clear(&bash->valid);
     phi__utf8_repair(&bash->valid, phi__str(at, len));
     if (bash->valid.failed) return;
-    text = phi__buf_str(&bash->valid);
+    phi_str text = phi__buf_str(&bash->valid);
     to->all += text.len;
     room = phi__min(room, text.len);
     phi__buf_add(&to->kept, text.at, room);
@@ -278,26 +273,25 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
 /* The last bytes of a stream that is cut, from where a character begins. */
 static phi_str phi__bash_tail(phi__bash *bash, const phi__bash_stream *stream) {
     size_t begin = phi__bash_ring(bash), n = 0;
-    phi_str tail;
     phi__buf_clear(&bash->valid);
     phi__buf_add(&bash->valid, stream->kept.at + stream->next, stream->kept.len - stream->next);
     if (stream->next > begin)
         phi__buf_add(&bash->valid, stream->kept.at + begin, stream->next - begin);
-    tail = phi__buf_str(&bash->valid);
+    phi_str tail = phi__buf_str(&bash->valid);
     while (n < 3 && n < tail.len && ((unsigned char)tail.at[n] & 0xC0) == 0x80) n++;
     return phi__str(tail.at + n, tail.len - n);
 }
 
 static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
-    unsigned long long kept, all = (unsigned long long)stream->all;
-    phi_str head = phi__buf_str(&stream->kept), tail;
+    unsigned long long all = (unsigned long long)stream->all;
+    phi_str head = phi__buf_str(&stream->kept);
     if (stream->all <= stream->kept.len) {
         phi__buf_add(out, head.at, head.len);
         return;
     }
     head.len = phi__utf8_cut(head, phi__bash_ring(bash));
-    tail = phi__bash_tail(bash, stream);
-    kept = (unsigned long long)(head.len + tail.len);
+    phi_str tail = phi__bash_tail(bash, stream);
+    unsigned long long kept = (unsigned long long)(head.len + tail.len);
     phi__buf_add(out, head.at, head.len);
     phi__buf_printf(out, "\n[... %llu bytes left out ...]\n", all - kept);
     phi__buf_add(out, tail.at, tail.len);
@@ -339,33 +333,27 @@ static void phi__bash_late(phi__timer *timer) {
 
 /* ---- the beginning ---- */
 
-/* Variables that make git take no directory for a repository because of the files in it: its
-   configuration names programs. They come behind those that the host's environment sets. */
-static void phi__bash_git(char words[3][48], const char *env[4]) {
-    const char *given = getenv("GIT_CONFIG_COUNT");
-    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
-    int i;
-    if (n > 9999) n = 0;
-    (void)snprintf(words[0], 48, "GIT_CONFIG_COUNT=%lu", n + 1);
-    (void)snprintf(words[1], 48, "GIT_CONFIG_KEY_%lu=safe.bareRepository", n);
-    (void)snprintf(words[2], 48, "GIT_CONFIG_VALUE_%lu=explicit", n);
-    for (i = 0; i < 3; i++) env[i] = words[i];
-    env[3] = NULL;
-}
-
 static void phi__bash_spawn(phi__bash *bash) {
     const char *argv[4], *env[4];
     char git[3][48];
     char words[160];
-    phi__process_desc desc;
-    phi_status status;
     argv[0] = "bash";
     argv[1] = "-c";
     argv[2] = bash->command;
     argv[3] = NULL;
-    memset(&desc, 0, sizeof desc);
+    phi__process_desc desc = PHI_ZERO;
     desc.argv = argv;
-    phi__bash_git(git, env);
+    /* Variables that make git take no directory for a repository because of the files in it:
+       its configuration names programs. They come behind those that the host's environment
+       sets. */
+    const char *given = getenv("GIT_CONFIG_COUNT");
+    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
+    if (n > 9999) n = 0;
+    (void)snprintf(git[0], 48, "GIT_CONFIG_COUNT=%lu", n + 1);
+    (void)snprintf(git[1], 48, "GIT_CONFIG_KEY_%lu=safe.bareRepository", n);
+    (void)snprintf(git[2], 48, "GIT_CONFIG_VALUE_%lu=explicit", n);
+    for (int i = 0; i < 3; i++) env[i] = git[i];
+    env[3] = NULL;
     desc.env = env;
     desc.hide_keys = true;
     desc.keep_keys = bash->job.set->desc.keep_keys;
@@ -373,7 +361,7 @@ static void phi__bash_spawn(phi__bash *bash) {
     desc.output = phi__bash_output;
     desc.exited = phi__bash_exited;
     desc.ctx = bash;
-    status = phi__process_new(bash->job.io, &desc, &bash->process, words, sizeof words);
+    phi_status status = phi__process_new(bash->job.io, &desc, &bash->process, words, sizeof words);
     if (status == PHI_BUSY)
         phi__bash_at(bash, &bash->tick, PHI__BASH_RETRY_US);
     else if (status != PHI_OK)

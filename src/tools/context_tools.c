@@ -34,10 +34,9 @@ static void phi__context_tools_drop(phi__job *job) { (void)job; }
 /* ---- prun, prun_with_memo ---- */
 
 static phi_flow phi__context_tools_prune(phi__job *job, uint64_t tokens, phi_str memo) {
-    phi_prune prune;
     char words[96];
     if (tokens == 0) return phi__job_fail(job, "Invalid arguments: tokens must be > 0");
-    memset(&prune, 0, sizeof prune);
+    phi_prune prune = PHI_ZERO;
     prune.tokens = tokens;
     prune.memo = memo;
     if (phi_call_edit(job->call, &prune, NULL, NULL, 0) != PHI_OK) return phi__job_no_memory(job);
@@ -74,21 +73,18 @@ static phi_flow phi__context_tools_memo_start(void *user_data, phi_call call, ph
 /* ---- revert_to_state ---- */
 
 static phi_revert_category phi__context_tools_category(phi_str word) {
-    int i;
-    for (i = PHI_REVERT_FAILURE; i <= PHI_REVERT_STEP_SUMMARY; i++)
+    for (int i = PHI_REVERT_FAILURE; i <= PHI_REVERT_STEP_SUMMARY; i++)
         if (phi__str_is(word, phi__revert_word((phi_revert_category)i)))
             return (phi_revert_category)i;
     return (phi_revert_category)0;
 }
 
 static phi_flow phi__context_tools_revert_go(phi__job *job) {
-    phi_str category, step, digits;
+    phi_str category, step;
     const char *summary;
     char words[200];
     uint64_t number;
-    phi_revert revert;
-    phi_status status;
-    memset(&revert, 0, sizeof revert);
+    phi_revert revert = PHI_ZERO;
     if (!phi__job_str(job, "category", &category) || !phi__job_str(job, "step", &step) ||
         !phi__job_text(job, "summary", false, &summary))
         return PHI_DONE;
@@ -96,12 +92,12 @@ static phi_flow phi__context_tools_revert_go(phi__job *job) {
     if ((int)revert.category == 0)
         return phi__job_fail(job, "Invalid arguments: category must be failure, tangent, "
                                   "completion or step-summary");
-    digits = phi__str_starts(step, "n") ? phi__str(step.at + 1, step.len - 1) : step;
+    phi_str digits = phi__str_starts(step, "n") ? phi__str(step.at + 1, step.len - 1) : step;
     if (!phi__str_to_u64(digits, &number))
         return phi__job_fail(job, "Invalid arguments: step must be one that is shown, such as n12");
     revert.step = number;
     revert.summary = phi_str_of(summary);
-    status = phi_call_edit(job->call, NULL, &revert, words, sizeof words);
+    phi_status status = phi_call_edit(job->call, NULL, &revert, words, sizeof words);
     if (status == PHI_REJECTED) return phi__job_fail(job, "Revert rejected: %s", words);
     if (status != PHI_OK) return phi__job_no_memory(job);
     (void)snprintf(words, sizeof words,

@@ -45,12 +45,11 @@ static void phi__finder_build(phi__finder *finder, size_t units) {
 }
 
 PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units) {
-    size_t end;
     if (finder->built < finder->needle.len) {
         phi__finder_build(finder, units);
         return false;
     }
-    end = finder->text.len - finder->at > units ? finder->at + units : finder->text.len;
+    size_t end = finder->text.len - finder->at > units ? finder->at + units : finder->text.len;
     while (finder->at < end && finder->found < finder->most) {
         if (finder->matched == 0) { /* the common case: nothing begun, skip to what may begin */
             const void *next =
@@ -179,37 +178,16 @@ static phi_flow phi__edit_file_write(phi__job *job) {
     return phi__edit_file_done(edit);
 }
 
-static phi_flow phi__edit_file_replace(phi__edit *edit) {
-    size_t begin = edit->finder.first, end = begin + edit->old_text.len;
-    phi__words words;
-    phi_status status;
-    if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_file_done(edit);
-    edit->parts[0] = phi__str(edit->content.at, begin);
-    edit->parts[1] = edit->new_text;
-    edit->parts[2] = phi__str(edit->content.at + end, edit->content.len - end);
-    status = phi__files_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
-    if (status == PHI_NO_MEMORY) return phi__job_no_memory(&edit->job);
-    if (status != PHI_OK) return phi__edit_file_unwritable(edit, words.text);
-    edit->job.go = phi__edit_file_write;
-    return PHI_PENDING;
-}
-
 /* ---- not found ---- */
-
-static phi_str phi__edit_file_first_line(phi_str s) {
-    const char *newline;
-    s = phi__str_trim(s);
-    newline = s.len > 0 ? (const char *)memchr(s.at, '\n', s.len) : NULL;
-    return newline != NULL ? phi__str_trim(phi__str(s.at, (size_t)(newline - s.at))) : s;
-}
 
 /* The lines of the file from the finder's match on. */
 static phi_str phi__edit_file_hint(const phi__edit *edit) {
     const char *text = edit->content.at;
-    size_t begin = edit->finder.first, end = begin, lines, i;
+    size_t begin = edit->finder.first, end = begin;
     while (begin > 0 && text[begin - 1] != '\n') begin--;
-    lines = phi__edit_file_lines(phi__str_trim(edit->old_text)) + 1;
-    for (i = 0; i < lines && end < edit->content.len && end - begin < PHI__EDIT_HINT_BYTES; i++) {
+    size_t lines = phi__edit_file_lines(phi__str_trim(edit->old_text)) + 1;
+    for (size_t i = 0; i < lines && end < edit->content.len && end - begin < PHI__EDIT_HINT_BYTES;
+         i++) {
         const char *newline = (const char *)memchr(text + end, '\n', edit->content.len - end);
         end = newline != NULL ? (size_t)(newline - text) + 1 : edit->content.len;
     }
@@ -219,13 +197,12 @@ static phi_str phi__edit_file_hint(const phi__edit *edit) {
 }
 
 static phi_flow phi__edit_file_not_found(phi__edit *edit, bool hint) {
-    phi_str lines;
     if (!hint)
         return phi__job_fail(&edit->job,
                              "old_text not found in %s.\n\nTip: Use read_file to see the current "
                              "file contents, then copy the exact text you want to replace.",
                              edit->path);
-    lines = phi__edit_file_hint(edit);
+    phi_str lines = phi__edit_file_hint(edit);
     return phi__job_fail(&edit->job, "old_text not found in %s.\n\nDid you mean:\n```\n%.*s\n```",
                          edit->path, (int)lines.len, lines.at);
 }
@@ -239,14 +216,29 @@ static phi_flow phi__edit_file_find_hint(phi__job *job) {
 /* ---- finding ---- */
 
 static phi_flow phi__edit_file_found(phi__edit *edit) {
-    phi_str line;
-    if (edit->finder.found == 1) return phi__edit_file_replace(edit);
+    if (edit->finder.found == 1) {
+        size_t begin = edit->finder.first, end = begin + edit->old_text.len;
+        phi__words words;
+        if (phi_str_equal(edit->old_text, edit->new_text)) return phi__edit_file_done(edit);
+        edit->parts[0] = phi__str(edit->content.at, begin);
+        edit->parts[1] = edit->new_text;
+        edit->parts[2] = phi__str(edit->content.at + end, edit->content.len - end);
+        phi_status status =
+            phi__files_open_replace(edit->job.memory, edit->job.place, &edit->file, &words);
+        if (status == PHI_NO_MEMORY) return phi__job_no_memory(&edit->job);
+        if (status != PHI_OK) return phi__edit_file_unwritable(edit, words.text);
+        edit->job.go = phi__edit_file_write;
+        return PHI_PENDING;
+    }
     if (edit->finder.found > 1)
         return phi__job_fail(&edit->job,
                              "old_text matches %llu locations in %s. Include more surrounding "
                              "context to make the match unique.",
                              (unsigned long long)edit->finder.found, edit->path);
-    line = phi__edit_file_first_line(edit->old_text);
+    phi_str s = edit->old_text;
+    s = phi__str_trim(s);
+    const char *newline = s.len > 0 ? (const char *)memchr(s.at, '\n', s.len) : NULL;
+    phi_str line = newline != NULL ? phi__str_trim(phi__str(s.at, (size_t)(newline - s.at))) : s;
     if (line.len == 0) return phi__edit_file_not_found(edit, false);
     if (!phi__finder_begin(&edit->finder, edit->job.memory, line, phi__buf_str(&edit->content), 1))
         return phi__job_no_memory(&edit->job);
@@ -291,12 +283,12 @@ static phi_flow phi__edit_file_open(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     phi__file_info info;
     phi__words words;
-    phi_status status;
     if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__edit_file_unreadable(edit, words.text);
     if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
         return phi__edit_file_too_large(edit);
-    status = phi__files_open_read(job->memory, job->place, PHI__LINKS_REFUSE, &edit->file, &words);
+    phi_status status =
+        phi__files_open_read(job->memory, job->place, PHI__LINKS_REFUSE, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__edit_file_unreadable(edit, words.text);
     if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
@@ -380,9 +372,8 @@ static phi_flow phi__write_file_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     size_t units = PHI__JOB_PATHS;
     phi__words words;
-    phi_status status;
     write->way.path = job->place;
-    status = phi__files_make_way(&write->way, &units, &words);
+    phi_status status = phi__files_make_way(&write->way, &units, &words);
     if (status == PHI_BUSY) return PHI_PENDING;
     phi__files_leave(&write->way);
     if (status == PHI_OK)

@@ -23,11 +23,10 @@ static const char *phi__ignored_name(size_t kind) {
 static phi_status phi__ignored_parse(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
                                      phi_str text) {
     phi__ignore *rules = (phi__ignore *)phi__alloc(ignored->memory, sizeof *rules);
-    phi_status status;
     if (rules == NULL) return PHI_NO_MEMORY;
     phi__ignore_init(rules, ignored->memory);
     level->files[kind] = rules;
-    status = phi__ignore_add(rules, text);
+    phi_status status = phi__ignore_add(rules, text);
     ignored->rules += rules->count;
     return status;
 }
@@ -63,9 +62,8 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
 static phi_status phi__ignored_fill(phi__ignored *ignored, phi__ignored_level *level, int dir) {
     phi_status status = PHI_OK;
     bool directory = false;
-    size_t kind;
     level->git = phi__walk_has(dir, ".git", &directory);
-    for (kind = 0; kind < PHI__IGNORED_KINDS && status == PHI_OK; kind++)
+    for (size_t kind = 0; kind < PHI__IGNORED_KINDS && status == PHI_OK; kind++)
         if (kind != PHI__IGNORED_EXCLUDE || directory)
             status = phi__ignored_read(ignored, level, kind, dir);
     return status;
@@ -75,8 +73,7 @@ static phi_status phi__ignored_fill(phi__ignored *ignored, phi__ignored_level *l
 
 static void phi__ignored_pop(phi__ignored *ignored) {
     phi__ignored_level *level = &ignored->levels[--ignored->count];
-    size_t kind;
-    for (kind = 0; kind < PHI__IGNORED_KINDS; kind++) {
+    for (size_t kind = 0; kind < PHI__IGNORED_KINDS; kind++) {
         phi__ignore *rules = level->files[kind];
         if (rules == NULL) continue;
         ignored->rules -= rules->count;
@@ -113,10 +110,6 @@ PHI__FN void phi__ignored_free(phi__ignored *ignored) {
 }
 
 PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) {
-    phi__ignored_level *level;
-    phi_status status;
-    size_t from, len;
-    int dir;
     if (ignored->path.len == 0) {
         phi__buf_text(&ignored->path, place);
         if (strcmp(place, "/") != 0) phi__buf_char(&ignored->path, '/');
@@ -124,39 +117,38 @@ PHI__FN phi_status phi__ignored_above(phi__ignored *ignored, const char *place) 
         ignored->root = ignored->path.len;
         return PHI_BUSY;
     }
-    len = strlen(place);
-    from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : 0;
+    size_t len = strlen(place);
+    size_t from = ignored->count > 0 ? ignored->levels[ignored->count - 1].from : 0;
     while (from < len && place[from] != '/') from++;
     if (from >= len || len == 1) return PHI_OK;
-    level = phi__ignored_push(ignored, from + 1);
+    phi__ignored_level *level = phi__ignored_push(ignored, from + 1);
     ignored->above = ignored->count;
     if (level == NULL) return PHI_NO_MEMORY;
-    dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
+    int dir = phi__walk_open_path(phi__str(place, phi__max(from, 1)));
     if (dir < 0) return PHI_BUSY;
-    status = phi__ignored_fill(ignored, level, dir);
+    phi_status status = phi__ignored_fill(ignored, level, dir);
     phi__walk_close(dir);
     return status == PHI_OK ? PHI_BUSY : status;
 }
 
 PHI__FN phi_status phi__ignored_enter(phi__ignored *ignored, uint32_t depth, int dir,
                                       phi_str path) {
-    phi__ignored_level *level;
     while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
-    level = phi__ignored_push(ignored, ignored->root + path.len);
+    phi__ignored_level *level = phi__ignored_push(ignored, ignored->root + path.len);
     if (level == NULL) return PHI_NO_MEMORY;
     return dir >= 0 ? phi__ignored_fill(ignored, level, dir) : PHI_OK;
 }
 
 static phi_status phi__ignored_ask(phi__ignored *ignored, uint32_t depth, phi_str path) {
     phi__ignored_asked *asked = &ignored->asked;
-    size_t i;
     while (ignored->count > ignored->above + depth) phi__ignored_pop(ignored);
     memset(asked, 0, sizeof *asked);
     if (ignored->rules == 0) return PHI_OK;
     ignored->path.len = ignored->root;
     phi__buf_add_str(&ignored->path, path);
     if (ignored->path.failed) return PHI_NO_MEMORY;
-    for (i = 0; i < ignored->count; i++) asked->in_git = asked->in_git || ignored->levels[i].git;
+    for (size_t i = 0; i < ignored->count; i++)
+        asked->in_git = asked->in_git || ignored->levels[i].git;
     asked->level = ignored->count;
     asked->left = SIZE_MAX;
     asked->open = true;
@@ -181,7 +173,6 @@ static bool phi__ignored_ask_kind(phi__ignored *ignored, const phi__ignored_leve
 PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_str path,
                                      bool directory, size_t *units, phi__ignore_said *out) {
     phi__ignored_asked *asked = &ignored->asked;
-    size_t kind;
     *out = PHI__IGNORE_NONE;
     if (!asked->open) {
         phi_status status = phi__ignored_ask(ignored, depth, path);
@@ -197,7 +188,7 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
         asked->past_git = asked->past_git || level->git;
     }
     asked->open = false;
-    for (kind = 0; kind < PHI__IGNORED_KINDS && *out == PHI__IGNORE_NONE; kind++)
+    for (size_t kind = 0; kind < PHI__IGNORED_KINDS && *out == PHI__IGNORE_NONE; kind++)
         *out = asked->said[kind];
     return PHI_OK;
 }

@@ -7,12 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The budget of the agent that made a live call. */
-static phi_memory *phi__job_memory(phi_call call) {
-    phi__slot *slot = phi__slots_find(&call.rt->calls, call.index, call.gen);
-    return slot != NULL ? &((phi__toolcall *)slot->object)->run->agent->memory : NULL;
-}
-
 static void phi__job_end(phi__job *job) {
     if (job->ended) return;
     job->ended = true;
@@ -23,8 +17,7 @@ static void phi__job_end(phi__job *job) {
 /* Without memory for the result the call fails by itself, with words. */
 static void phi__job_emit(phi_call call, const phi_content *content, const char *details,
                           bool is_error) {
-    phi_tool_result result;
-    memset(&result, 0, sizeof result);
+    phi_tool_result result = PHI_ZERO;
     result.content = content;
     result.content_count = 1;
     result.details = details;
@@ -33,8 +26,7 @@ static void phi__job_emit(phi_call call, const phi_content *content, const char 
 }
 
 static void phi__job_emit_text(phi_call call, phi_str text, const char *details, bool is_error) {
-    phi_content content;
-    memset(&content, 0, sizeof content);
+    phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
     phi__job_emit(call, &content, details, is_error);
@@ -61,12 +53,10 @@ PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details)
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     va_list args;
     phi__buf text;
-    int n;
-    char *raw;
     va_start(args, format);
-    n = vsnprintf(NULL, 0, format, args);
+    int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    raw = n < 0 ? NULL : (char *)phi_arena_alloc(&job->arena, (size_t)n + 1);
+    char *raw = n < 0 ? NULL : (char *)phi_arena_alloc(&job->arena, (size_t)n + 1);
     if (raw == NULL) return phi__job_no_memory(job);
     va_start(args, format);
     (void)vsnprintf(raw, (size_t)n + 1, format, args);
@@ -94,9 +84,8 @@ static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
 
 static phi_flow phi__job_go(phi__job *job, size_t units) {
     phi_parse_error error;
-    phi_status status;
     if (job->arguments == NULL) {
-        status = phi__json_read_advance(&job->reader, units);
+        phi_status status = phi__json_read_advance(&job->reader, units);
         if (status == PHI_BUSY) return PHI_PENDING;
         status = phi__json_read_result(&job->reader, &job->arguments, &error);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
@@ -122,7 +111,9 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->call = call;
     job->set = (const phi_toolset *)user_data;
     job->user_data = user_data;
-    job->memory = phi__job_memory(call);
+    /* The budget of the agent that made a live call. */
+    phi__slot *slot = phi__slots_find(&call.rt->calls, call.index, call.gen);
+    job->memory = slot != NULL ? &((phi__toolcall *)slot->object)->run->agent->memory : NULL;
     job->io = call.rt->io;
     job->go = go;
     job->drop = drop;
@@ -166,7 +157,6 @@ PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out) {
 
 PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const char **out) {
     const phi_json *node = phi__job_argument(job, name);
-    phi_str s;
     *out = NULL;
     if (!phi_json_is(node, PHI_JSON_STRING) && (required || node == NULL)) {
         if (!required) return true;
@@ -177,7 +167,7 @@ PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const
         (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
         return false;
     }
-    s = phi_json_str(node, NULL);
+    phi_str s = phi_json_str(node, NULL);
     if (s.len > 0 && memchr(s.at, 0, s.len) != NULL) {
         (void)phi__job_fail(job, "Invalid arguments: '%s' must not contain a NUL character", name);
         return false;

@@ -85,12 +85,11 @@ static bool phi__list_files_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
     bool full = list->count >= most;
     phi_str *names;
-    char *copy;
     list->total++;
     if (most == 0 || (full && !phi__list_files_before(name, list->names[0]))) return true;
     names = (phi_str *)phi__grow(list->job.memory, list->names, &list->cap,
                                  phi__min(list->count + 1, most), sizeof *names);
-    copy = names != NULL ? (char *)phi__alloc(list->job.memory, name.len) : NULL;
+    char *copy = names != NULL ? (char *)phi__alloc(list->job.memory, name.len) : NULL;
     if (names != NULL) list->names = names;
     if (copy == NULL) return false;
     memcpy(copy, name.at, name.len);
@@ -121,9 +120,9 @@ static bool phi__list_files_wanted(const phi__list_run *list, phi_str path, size
 /* A path as the model wrote it, and the name below it: one line, whatever the names are. */
 static void phi__list_files_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
-    size_t n = strlen(list->path), from;
+    size_t n = strlen(list->path);
     if (out->len > 0) phi__buf_char(out, '\n');
-    from = out->len;
+    size_t from = out->len;
     while (n > 1 && list->path[n - 1] == '/') n--;
     if (n > 1 || list->path[0] != '.') {
         phi__buf_add(out, list->path, n);
@@ -209,7 +208,7 @@ static uint32_t phi__list_files_read(phi__list_run *list) {
 static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
     phi__walk_entry *entry = &list->entry;
     const size_t most = (size_t)(PHI__LIST_STEP - *units) * PHI__LIST_BYTES;
-    size_t work = 0, left;
+    size_t work = 0;
     phi_status status = PHI_OK;
     if (!list->asking) {
         memset(entry, 0, sizeof *entry);
@@ -223,7 +222,7 @@ static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
         }
         list->asking = status == PHI_OK && phi__list_files_asks(list, &work);
     }
-    left = most - phi__min(work, most - 1);
+    size_t left = most - phi__min(work, most - 1);
     if (list->asking) status = phi__list_files_entry(list, &left);
     *units += (uint32_t)(phi__max(work, most - left) / PHI__LIST_BYTES);
     return status;
@@ -231,9 +230,8 @@ static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
 
 static phi_flow phi__list_files_walk(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
-    uint32_t units;
     if (phi__io_counted_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
-    for (units = 0; units < PHI__LIST_STEP;) {
+    for (uint32_t units = 0; units < PHI__LIST_STEP;) {
         phi_status status = phi__list_files_next(list, &units);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
         if (status != PHI_NOT_FOUND) continue;
@@ -266,12 +264,12 @@ static phi_flow phi__list_files_open(phi__job *job) {
     const phi_tools_desc *desc = &job->set->desc;
     phi__file_info info;
     phi__words words;
-    phi_status status;
     if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
-    status = phi__walk_new(job->memory, job->place, PHI__LINKS_REFUSE, &list->walk, &words);
+    phi_status status =
+        phi__walk_new(job->memory, job->place, PHI__LINKS_REFUSE, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
@@ -283,9 +281,8 @@ static phi_flow phi__list_files_open(phi__job *job) {
 
 /* The choices of the pattern; an invalid one is matched byte by byte. False: the job has ended. */
 static bool phi__list_files_pattern(phi__list_run *list) {
-    phi_str pattern;
     if (list->pattern == NULL) return true;
-    pattern = phi_str_of(list->pattern);
+    phi_str pattern = phi_str_of(list->pattern);
     if (pattern.len > PHI__GLOB_PATTERN) {
         (void)phi__job_fail(&list->job, "Cannot list %s: the pattern is longer than 2,048 bytes",
                             list->path);

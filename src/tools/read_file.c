@@ -66,9 +66,8 @@ static void phi__read_file_drop(phi__job *job) {
    take are read as text: the tool says that they are none. */
 static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
     const char *dot = strrchr(read->path, '.');
-    size_t i;
     if (dot == NULL) return NULL;
-    for (i = 0; i < PHI__COUNT(phi__read_types); i++) {
+    for (size_t i = 0; i < PHI__COUNT(phi__read_types); i++) {
         const struct phi__read_type *type = &phi__read_types[i];
         if (!phi__str_is_nocase(phi_str_of(dot + 1), type->end)) continue;
         if (type->kind == PHI_CONTENT_IMAGE ||
@@ -122,12 +121,11 @@ static void phi__read_file_carry(phi__read *read, size_t from, size_t n) {
 
 static phi_flow phi__read_file_media_end(phi__read *read) {
     const char *slash = strrchr(read->path, '/');
-    phi_content content;
     phi__buf details;
     if (read->out.len == 0) /* providers refuse a block without data */
         return phi__job_fail(&read->job, "Cannot read %s: the %s is empty", read->path,
                              phi__read_file_kind(read));
-    memset(&content, 0, sizeof content);
+    phi_content content = PHI_ZERO;
     content.kind = read->type->kind;
     content.data = phi__buf_str(&read->out);
     content.mime_type = phi_str_of(read->type->mime_type);
@@ -158,12 +156,12 @@ static bool phi__read_file_starts(const phi__read *read, size_t n) {
 
 static phi_flow phi__read_file_media(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
-    size_t n, whole;
+    size_t n;
     bool end;
     if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
     if (read->bytes > PHI__READ_MEDIA_BYTES)
         return phi__read_file_media_too_large(read, read->bytes);
-    whole = end ? n : n / 3 * 3;
+    size_t whole = end ? n : n / 3 * 3;
     if (whole > 0 && !phi__read_file_starts(read, n))
         return phi__job_fail(job, "Cannot read %s: the file is not %s", read->path,
                              read->type->mime_type);
@@ -193,24 +191,20 @@ static void phi__read_file_piece(phi__read *read, const char *at, size_t n) {
     read->wanted_bytes += n;
 }
 
-static void phi__read_file_line_end(phi__read *read) {
-    phi__read_file_piece(read, "", 0); /* an empty line is a line */
-    /* The number before the text of a line ends in a blank, so that a CR is the line's. */
-    if (phi__read_file_wanted(read)) {
-        if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
-        read->wanted_bytes++;
-    }
-    read->in_line = false;
-    read->line++;
-}
-
 static void phi__read_file_lines(phi__read *read, const char *at, size_t n) {
     while (n > 0) {
         const char *newline = (const char *)memchr(at, '\n', n);
         size_t len = newline != NULL ? (size_t)(newline - at) : n;
         if (len > 0) phi__read_file_piece(read, at, len);
         if (newline == NULL) return;
-        phi__read_file_line_end(read);
+        phi__read_file_piece(read, "", 0); /* an empty line is a line */
+        /* The number before the text of a line ends in a blank, so that a CR is the line's. */
+        if (phi__read_file_wanted(read)) {
+            if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
+            read->wanted_bytes++;
+        }
+        read->in_line = false;
+        read->line++;
         at += len + 1;
         n -= len + 1;
     }
@@ -221,7 +215,6 @@ static phi_flow phi__read_file_text_end(phi__read *read) {
     uint64_t total = read->line + (read->in_line ? 1 : 0);
     uint64_t first = read->first < total ? read->first : total;
     uint64_t end = read->last > first ? read->last : first;
-    size_t n;
     phi__buf details;
     if (first > 0 || end < total)
         (void)snprintf(header, sizeof header, "[Lines %llu-%llu of %llu]\n",
@@ -229,7 +222,7 @@ static phi_flow phi__read_file_text_end(phi__read *read) {
                        (unsigned long long)total);
     else
         (void)snprintf(header, sizeof header, "[%llu lines]\n", (unsigned long long)total);
-    n = strlen(header);
+    size_t n = strlen(header);
     memcpy(read->out.at + PHI__READ_HEADER_BYTES - n, header, n);
     phi__buf_init(&details, read->job.memory);
     phi__read_file_details(read, &details);
@@ -254,10 +247,10 @@ static phi_flow phi__read_file_too_large(phi__read *read, uint64_t bytes) {
 
 static phi_flow phi__read_file_text(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
-    size_t n, valid;
+    size_t n;
     bool end;
     if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
-    valid = phi__utf8_valid(phi__str(read->slice, n));
+    size_t valid = phi__utf8_valid(phi__str(read->slice, n));
     if (n - valid > 3 || (end && valid < n))
         return phi__job_fail(job, "Cannot read %s: the file is not valid UTF-8 text", read->path);
     phi__read_file_lines(read, read->slice, valid);

@@ -138,10 +138,9 @@ static void phi__script_talk_arguments(phi__buf *out, phi_str arguments) {
 /* The text blocks of a message, joined by line breaks. */
 static void phi__script_talk_result(phi__buf *out, const phi_message *message) {
     phi__buf text;
-    size_t i;
     if (message == NULL) return;
     phi__buf_init(&text, out->memory);
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (text.len > 0) phi__buf_char(&text, '\n');
         phi__buf_add_str(&text, message->content[i].text);
@@ -149,18 +148,6 @@ static void phi__script_talk_result(phi__buf *out, const phi_message *message) {
     phi__script_talk_text(out, "result", phi__buf_str(&text));
     out->failed = out->failed || text.failed;
     phi__buf_free(&text);
-}
-
-static void phi__script_talk_tool(phi__buf *out, const phi_hook *hook, phi_str arguments) {
-    phi__script_talk_text(out, "tool_name", hook->tool_name);
-    phi__script_talk_text(out, "tool_call_id", hook->tool_call_id);
-    if (hook->point == PHI_HOOK_AFTER_TOOL) {
-        phi__script_talk_key(out, "is_error");
-        phi__json_write_bool(out, hook->is_error);
-        phi__script_talk_result(out, hook->message);
-    } else {
-        phi__script_talk_arguments(out, arguments.len > 0 ? arguments : hook->arguments);
-    }
 }
 
 static void phi__script_talk_compaction(phi__buf *out, const phi_hook *hook) {
@@ -189,8 +176,17 @@ static void phi__script_talk_input(phi__buf *out, const phi_hook *hook, phi_str 
         phi__script_talk_number(out, "loop_index", phi__script_talk_loop_index(hook->loop_id));
     if (hook->point == PHI_HOOK_BEFORE_TURN)
         phi__script_talk_number(out, "turn_index", hook->turn_index);
-    if (hook->point == PHI_HOOK_BEFORE_TOOL || hook->point == PHI_HOOK_AFTER_TOOL)
-        phi__script_talk_tool(out, hook, arguments);
+    if (hook->point == PHI_HOOK_BEFORE_TOOL || hook->point == PHI_HOOK_AFTER_TOOL) {
+        phi__script_talk_text(out, "tool_name", hook->tool_name);
+        phi__script_talk_text(out, "tool_call_id", hook->tool_call_id);
+        if (hook->point == PHI_HOOK_AFTER_TOOL) {
+            phi__script_talk_key(out, "is_error");
+            phi__json_write_bool(out, hook->is_error);
+            phi__script_talk_result(out, hook->message);
+        } else {
+            phi__script_talk_arguments(out, arguments.len > 0 ? arguments : hook->arguments);
+        }
+    }
     phi__script_talk_compaction(out, hook);
     if (hook->point == PHI_HOOK_ON_ERROR) phi__script_talk_text(out, "error", hook->text);
     if (hook->point == PHI_HOOK_FILTER) phi__script_talk_text(out, "text", hook->text);
@@ -221,7 +217,7 @@ static bool phi__script_talk_take(const phi_json *root, const char *key, phi_str
 
 static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_point point,
                                               phi__buf *reply) {
-    const phi_json *allow = phi_json_get(root, "allow"), *arguments;
+    const phi_json *allow = phi_json_get(root, "allow");
     bool is_reply =
         point == PHI_HOOK_STEERING || point == PHI_HOOK_FOLLOW_UP || point == PHI_HOOK_CREDENTIAL;
     phi_str text;
@@ -233,7 +229,7 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
         phi__buf_add_str(reply, text);
         return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_DENIES;
     }
-    arguments = phi_json_get(root, "arguments");
+    const phi_json *arguments = phi_json_get(root, "arguments");
     if (point == PHI_HOOK_BEFORE_TOOL && arguments != NULL) {
         if (!phi_json_is(arguments, PHI_JSON_OBJECT))
             return phi__script_talk_broken(reply, "\"arguments\" is no object");
@@ -252,8 +248,8 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
 /* Whether "allow" stands in it, with `step` bytes a character. */
 static bool phi__script_talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
-    size_t i, k, n = sizeof word - 1;
-    for (i = 0; i + (n - 1) * step < output.len; i++) {
+    size_t k, n = sizeof word - 1;
+    for (size_t i = 0; i + (n - 1) * step < output.len; i++) {
         for (k = 0; k < n && output.at[i + k * step] == word[k];) k++;
         if (k == n) return true;
     }
@@ -266,7 +262,6 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
     phi_json *root = NULL;
     phi_parse_error error;
     phi__script_says says;
-    phi_status status;
     if (phi__str_starts(output, "\xEF\xBB\xBF")) output = phi__str(output.at + 3, output.len - 3);
     output = phi__str_trim(output);
     if (output.len == 0) return PHI__SCRIPT_ALLOWS;
@@ -279,8 +274,8 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
         return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_CHATS;
     }
     phi_arena_init(&scratch, memory, 0);
-    status = phi_json_parse(&scratch, output, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
-                            &error);
+    phi_status status = phi_json_parse(&scratch, output,
+                                       PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, &error);
     if (status == PHI_OK)
         says = phi__script_talk_read(root, point, reply);
     else if (status == PHI_NO_MEMORY)
@@ -369,8 +364,7 @@ static void phi__scripts_at(phi__scripts_job *job, phi__timer *timer, uint64_t u
 
 /* A place is free: the job that has waited longest takes it, in the next step. */
 static void phi__scripts_wake(phi_scripts *set) {
-    phi__link *link;
-    for (link = set->jobs.first; link != NULL; link = link->next) {
+    for (phi__link *link = set->jobs.first; link != NULL; link = link->next) {
         phi__scripts_job *job = PHI__OWNER(link, phi__scripts_job, link);
         if (job->running) continue;
         phi__scripts_at(job, &job->tick, 0);
@@ -412,24 +406,23 @@ static void phi__scripts_no_memory(phi__scripts_job *job) {
 
 /* What the script wrote to standard error, fit to be shown. */
 static void phi__scripts_err(const phi__scripts_job *job, phi__buf *out) {
-    size_t from = out->len, len;
+    size_t from = out->len;
     phi_str text = phi__str_trim(phi__buf_str(&job->err));
     text.len = phi__min(text.len, PHI__SCRIPTS_REASON_BYTES);
     phi__utf8_repair(out, text);
     if (out->failed) return;
-    len = phi__words_clean(out->at + from, out->len - from);
+    size_t len = phi__words_clean(out->at + from, out->len - from);
     out->len = from + len;
 }
 
 static void phi__scripts_warn(phi__scripts_job *job, const char *words) {
-    phi_event event;
     phi__buf text;
     phi__buf_init(&text, &job->set->memory);
     phi__buf_printf(&text, "The hook script \"%s\" at %s: %s", job->set->all[job->index].name,
                     phi__script_talk_name(job->hook.point), words);
     if (job->err.len > 0) phi__buf_text(&text, ": ");
     phi__scripts_err(job, &text);
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi__buf_str(&text);
     if (!text.failed) (void)phi__events_emit(job->agent, &event, NULL, 0);
@@ -495,10 +488,9 @@ static void phi__scripts_fail(phi__scripts_job *job, bool started, const char *w
 
 static void phi__scripts_answered(phi__scripts_job *job) {
     phi__buf reply;
-    phi__script_says says;
     phi__buf_init(&reply, &job->set->memory);
-    says = phi__script_talk_answer(&job->set->memory, job->hook.point, phi__buf_str(&job->out),
-                                   &reply);
+    phi__script_says says = phi__script_talk_answer(&job->set->memory, job->hook.point,
+                                                    phi__buf_str(&job->out), &reply);
     phi__buf_char(&reply, '\0');
     if (reply.failed) says = PHI__SCRIPT_LOST;
     if (!reply.failed) reply.len--;
@@ -588,10 +580,8 @@ static void phi__scripts_late(phi__timer *timer) {
 static void phi__scripts_start(phi__scripts_job *job) {
     phi_scripts *set = job->set;
     uint32_t timeout = phi__scripts_timeout(job);
-    phi__process_desc desc;
-    phi_status status;
     char words[160];
-    memset(&desc, 0, sizeof desc);
+    phi__process_desc desc = PHI_ZERO;
     desc.argv = set->all[job->index].argv;
     desc.cwd = set->desc.workspace != NULL ? set->desc.workspace : job->agent->workspace.at;
     if (desc.cwd != NULL && desc.cwd[0] == '\0') desc.cwd = NULL;
@@ -601,7 +591,8 @@ static void phi__scripts_start(phi__scripts_job *job) {
     desc.output = phi__scripts_output;
     desc.exited = phi__scripts_exited;
     desc.ctx = job;
-    status = phi__process_new(job->agent->rt->io, &desc, &job->process, words, sizeof words);
+    phi_status status =
+        phi__process_new(job->agent->rt->io, &desc, &job->process, words, sizeof words);
     if (status == PHI_BUSY) {
         phi__scripts_at(job, &job->tick, PHI__SCRIPTS_RETRY_US);
     } else if (status == PHI_NO_MEMORY) {
@@ -632,14 +623,13 @@ static void phi__scripts_tick(phi__timer *timer) {
 
 static bool phi__scripts_variable(phi__scripts_job *job, size_t *n, const char *name,
                                   phi_str value) {
-    size_t len = strlen(name), i;
-    char *to;
+    size_t len = strlen(name);
     if (value.len == 0) return true;
-    to = phi__arena_bytes(&job->arena, len + value.len + 2);
+    char *to = phi__arena_bytes(&job->arena, len + value.len + 2);
     if (to == NULL) return false;
     memcpy(to, name, len);
     to[len++] = '=';
-    for (i = 0; i < value.len && value.at[i] != '\0'; i++) to[len++] = value.at[i];
+    for (size_t i = 0; i < value.len && value.at[i] != '\0'; i++) to[len++] = value.at[i];
     to[len] = '\0';
     job->env[(*n)++] = to;
     return true;
@@ -735,14 +725,13 @@ static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool ask
     phi__agent *agent = phi__find_agent(hook->agent);
     void *user_data = set->hook_user_data;
     phi_hook inner = *hook;
-    phi_verdict verdict;
     if (set->hook_fn == NULL || (set->hook_points & (uint32_t)hook->point) == 0)
         return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW;
     if (user_data == NULL && agent != NULL) user_data = agent->desc.user_data;
     if (asked) inner.round--;
     if (asked && hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0)
         inner.arguments = hook->reply;
-    verdict = set->hook_fn(user_data, &inner);
+    phi_verdict verdict = set->hook_fn(user_data, &inner);
     if (asked) inner.round++;
     *hook = inner;
     return verdict;
@@ -768,7 +757,6 @@ static phi_verdict phi__scripts_hook(void *user_data, phi_hook *hook) {
 /* ---- public ---- */
 
 PHI_API void phi_scripts_free(phi_scripts *set) {
-    phi_memory memory;
     if (set == NULL) return;
     while (set->jobs.first != NULL) {
         phi__scripts_job *job = PHI__OWNER(set->jobs.first, phi__scripts_job, link);
@@ -778,7 +766,7 @@ PHI_API void phi_scripts_free(phi_scripts *set) {
         phi__hooks_settle(ticket, PHI_DENY, PHI__LIT("The hook scripts were removed."));
     }
     phi_arena_free(&set->arena);
-    memory = set->memory; /* its own block is counted in itself */
+    phi_memory memory = set->memory; /* its own block is counted in itself */
     phi__free(&memory, set, sizeof *set);
 }
 
@@ -832,11 +820,11 @@ static const char *phi__scripts_make_keep(phi_scripts *set, const char *text) {
 /* A copy of a NULL-ended list; NULL: no memory. */
 static const char *const *phi__scripts_make_list(phi_scripts *set, const char *const *list,
                                                  size_t *count) {
-    size_t n = 0, i;
+    size_t n = 0;
     const char **out;
     while (list != NULL && list[n] != NULL) n++;
     out = (const char **)phi_arena_alloc(&set->arena, (n + 1) * sizeof *out);
-    for (i = 0; i < n && out != NULL; i++) {
+    for (size_t i = 0; i < n && out != NULL; i++) {
         out[i] = phi__scripts_make_keep(set, list[i]);
         if (out[i] == NULL) return NULL;
     }
@@ -907,7 +895,6 @@ static void phi__scripts_make_defaults(phi_scripts_desc *desc) {
 
 static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc,
                                   phi_parse_error *error) {
-    size_t i;
     set->desc = *desc;
     phi__scripts_make_defaults(&set->desc);
     set->desc.env = phi__scripts_make_list(set, desc->env, &set->env_count);
@@ -917,7 +904,7 @@ static bool phi__scripts_make_set(phi_scripts *set, const phi_scripts_desc *desc
     if (set->all == NULL || set->desc.env == NULL ||
         (desc->workspace != NULL && set->desc.workspace == NULL))
         return phi__scripts_make_refuse(error, PHI_NO_MEMORY, "no memory");
-    for (i = 0; i < desc->count; i++)
+    for (size_t i = 0; i < desc->count; i++)
         if (!phi__scripts_make_add(set, &desc->scripts[i], i, error)) return false;
     return true;
 }

@@ -67,11 +67,10 @@ static bool phi__search_lines_add(phi__search *search) {
     phi_str line = phi__buf_str(&search->line);
     size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
     bool cut = search->line_bytes > shown;
-    size_t from;
     if (!cut && line.len > 0 && line.at[line.len - 1] == '\r') shown--;
     line.len = shown;
     if (search->matches > 0) phi__buf_char(&search->out, '\n');
-    from = search->out.len;
+    size_t from = search->out.len;
     phi__utf8_repair(&search->out, line);
     if (!search->out.failed)
         search->out.len = from + phi__words_clean(search->out.at + from, search->out.len - from);
@@ -216,28 +215,13 @@ static void phi__search_own_line(phi__search_own *own, size_t at) {
     }
 }
 
-/* The piece is scanned up to `at`: the rest, of its last line, is kept. */
-static void phi__search_own_keep(phi__search_own *own) {
-    size_t rest;
-    phi__search_own_line(own, own->at);
-    rest = own->at - own->begin;
-    if (own->head.len < PHI__SEARCH_LINE_BYTES + 4)
-        phi__buf_add(&own->head, own->text + own->from + own->begin,
-                     phi__min(rest, PHI__SEARCH_LINE_BYTES + 4 - own->head.len));
-    own->head_bytes += rest;
-    own->tail = own->piece - own->at;
-    own->from += own->at;
-    own->have -= own->at;
-    own->at = own->piece = own->begin = 0;
-}
-
 /* The end of the line that matches. PHI_BUSY: it is not in this piece; PHI_REFUSED: the job has
    ended. */
 static phi_status phi__search_own_found(phi__search *search) {
     phi__search_own *own = search->own;
-    const char *text = own->text + own->from, *newline;
+    const char *text = own->text + own->from;
     phi__search_own_line(own, own->at);
-    newline = (const char *)memchr(text + own->at, '\n', own->piece - own->at);
+    const char *newline = (const char *)memchr(text + own->at, '\n', own->piece - own->at);
     if (newline == NULL) {
         own->at = own->piece;
         return PHI_BUSY;
@@ -256,7 +240,6 @@ static phi_status phi__search_own_scan(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     for (;;) {
         phi__regex_found found = PHI__REGEX_MATCH;
-        phi_status status;
         if (!own->found)
             found = phi__regex_scan(own->regex, phi__str(own->text + own->from, own->piece),
                                     own->whole && own->piece == own->have, &own->at, units);
@@ -267,7 +250,7 @@ static phi_status phi__search_own_scan(phi__search *search, size_t *units) {
         }
         if (found == PHI__REGEX_NONE) return PHI_OK;
         own->found = true;
-        status = phi__search_own_found(search);
+        phi_status status = phi__search_own_found(search);
         if (status != PHI_OK) return status == PHI_BUSY ? PHI_OK : status;
     }
 }
@@ -346,10 +329,21 @@ static bool phi__search_own_piece(phi__search *search, size_t *units) {
 
 static void phi__search_own_read(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
-    phi_status status;
     if (own->at == own->piece && !phi__search_own_piece(search, units)) return;
-    status = phi__search_own_scan(search, units);
-    if (status == PHI_OK) phi__search_own_keep(own);
+    phi_status status = phi__search_own_scan(search, units);
+    if (status == PHI_OK) {
+        /* The piece is scanned up to `at`: the rest, of its last line, is kept. */
+        phi__search_own_line(own, own->at);
+        size_t rest = own->at - own->begin;
+        if (own->head.len < PHI__SEARCH_LINE_BYTES + 4)
+            phi__buf_add(&own->head, own->text + own->from + own->begin,
+                         phi__min(rest, PHI__SEARCH_LINE_BYTES + 4 - own->head.len));
+        own->head_bytes += rest;
+        own->tail = own->piece - own->at;
+        own->from += own->at;
+        own->have -= own->at;
+        own->at = own->piece = own->begin = 0;
+    }
 }
 
 /* The file is open. */
@@ -383,7 +377,6 @@ static phi_status phi__search_own_out(phi__search *search, size_t *units, bool *
     bool directory = entry->kind == PHI__FILE_DIRECTORY;
     size_t rules = own->include.count;
     phi__ignore_said said;
-    phi_status status;
     if (!own->asking) {
         phi_str whole = phi__search_own_relative(search, phi__buf_str(&own->name));
         said = phi__ignore_says(&own->include, whole, directory, &rules, units);
@@ -391,7 +384,8 @@ static phi_status phi__search_own_out(phi__search *search, size_t *units, bool *
                (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory);
         if (said != PHI__IGNORE_NONE || *out) return PHI_OK;
     }
-    status = phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, units, &said);
+    phi_status status =
+        phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, units, &said);
     own->asking = status == PHI_BUSY;
     *out = said == PHI__IGNORE_OUT ||
            (said == PHI__IGNORE_NONE && phi__glob_name(entry->path).at[0] == '.');
@@ -416,11 +410,10 @@ static bool phi__search_own_name(phi__search *search, phi_str path) {
 static phi_status phi__search_own_entry(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const phi__ordered_entry *entry = &own->entry;
-    phi_status status;
     bool out;
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
     if (!phi__search_own_name(search, entry->path)) return PHI_NO_MEMORY;
-    status = phi__search_own_out(search, units, &out);
+    phi_status status = phi__search_own_out(search, units, &out);
     if (status != PHI_OK) return status;
     if (entry->kind == PHI__FILE_DIRECTORY) {
         if (out) phi__ordered_skip(own->tree);
@@ -549,14 +542,6 @@ static void phi__search_own_begin(phi__search *search) {
         phi__search_again(search, 1);
 }
 
-static void phi__search_own_more(phi__search *search) {
-    const phi__slice *slice = &search->job.call.rt->slice;
-    int turns = 0;
-    do phi__search_own_turn(search);
-    while (search->own != NULL && ++turns < PHI__SEARCH_OWN_TURNS && !phi__slice_spent(slice));
-    if (search->own != NULL) phi__search_again(search, 1);
-}
-
 #endif
 
 /* ======== The tool that searches files: rg, without a shell, or our own engine; grep where the
@@ -602,8 +587,6 @@ static void phi__search_late(phi__timer *timer) {
 
 #ifndef PHI_NO_PROCESS
 
-static void phi__search_spawn(phi__search *search);
-
 /* rg may say behind the last line of a file that the rest is binary, in a line without a NUL, which
    then stands before the next name. Takes that out of search->line, and keeps the name. */
 static void phi__search_notice(phi__search *search) {
@@ -611,10 +594,10 @@ static void phi__search_notice(phi__search *search) {
         ": WARNING: stopped searching binary file after match (found \"\\0\" "
         "byte around offset ";
     phi_str line = phi__buf_str(&search->line);
-    size_t n = search->last.len, end;
+    size_t n = search->last.len;
     if (n > 0 && line.len > n && memcmp(line.at, search->last.at, n) == 0 &&
         phi__str_starts(phi__str(line.at + n, line.len - n), words)) {
-        end = phi__str_find(line, n + sizeof words - 1, ")\n");
+        size_t end = phi__str_find(line, n + sizeof words - 1, ")\n");
         if (end != SIZE_MAX) {
             phi__buf_drop(&search->line, end + 2);
             search->line_bytes -= end + 2;
@@ -658,7 +641,6 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         return true;
     }
     while (len > 0) {
-        const char *newline;
         size_t n;
         if (!search->named) {
             n = phi__search_name(search, bytes, len);
@@ -666,7 +648,7 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
             len -= n;
             continue;
         }
-        newline = (const char *)memchr(bytes, '\n', len);
+        const char *newline = (const char *)memchr(bytes, '\n', len);
         n = newline != NULL ? (size_t)(newline - bytes) : len;
         /* One byte more than is listed shows that the line was cut; three more may belong to its
            last character. */
@@ -694,7 +676,6 @@ static void phi__search_missing(phi__search *search) {
 
 static void phi__search_exited(void *ctx, int code, int signal_number) {
     phi__search *search = (phi__search *)ctx;
-    phi_str words;
     (void)signal_number;
     if (code == 127) { /* a shell that stands between says it this way */
         phi__process_free(search->process);
@@ -703,7 +684,7 @@ static void phi__search_exited(void *ctx, int code, int signal_number) {
         return;
     }
     if (search->named && phi__search_lines_add(search)) return;
-    words = phi__str_trim(phi__buf_str(&search->words));
+    phi_str words = phi__str_trim(phi__buf_str(&search->words));
     /* Found is found, also where a directory could not be read. */
     if (search->matches == 0 && (code > 1 || code < 0 || (code == 1 && words.len > 0)))
         (void)phi__job_fail(&search->job, "Search error: %.*s", (int)words.len, words.at);
@@ -737,14 +718,13 @@ static void phi__search_arguments(const phi__search *search, const char *include
 
 static phi_status phi__search_try(phi__search *search, char *words, size_t size) {
     const char *argv[PHI__SEARCH_ARGS];
-    phi__process_desc desc;
     phi__buf include;
     phi_status status = PHI_NO_MEMORY;
     phi__buf_init(&include, search->job.memory);
     if (search->include != NULL)
         phi__buf_printf(&include, search->use_grep ? "--include=%s" : "--glob=%s", search->include);
     phi__search_arguments(search, search->include != NULL ? include.at : NULL, argv);
-    memset(&desc, 0, sizeof desc);
+    phi__process_desc desc = PHI_ZERO;
     desc.argv = argv;
     desc.cwd = search->job.set->desc.workspace;
     desc.output = phi__search_output;
@@ -755,19 +735,6 @@ static phi_status phi__search_try(phi__search *search, char *words, size_t size)
         status = phi__process_new(search->job.io, &desc, &search->process, words, size);
     phi__buf_free(&include);
     return status;
-}
-
-static void phi__search_spawn(phi__search *search) {
-    char words[160];
-    phi_status status = phi__search_try(search, words, sizeof words);
-    if (status == PHI_BUSY)
-        phi__search_again(search, PHI__SEARCH_RETRY_US);
-    else if (status == PHI_NO_MEMORY)
-        (void)phi__job_no_memory(&search->job);
-    else if (status == PHI_NOT_FOUND)
-        phi__search_missing(search);
-    else if (status != PHI_OK)
-        (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
 
 /* A program opens its files by their names, which another process may have made links meanwhile. */
@@ -785,8 +752,18 @@ static void phi__search_program(phi__search *search) {
     else if (phi__files_stat(search->job.place, PHI__LINKS_REFUSE, &info, NULL) == PHI_OK &&
              info.kind == PHI__FILE_OTHER) /* a pipe: the program would wait for its other end */
         (void)phi__job_fail(&search->job, "Search error: %s: Not a regular file", search->path);
-    else
-        phi__search_spawn(search);
+    else {
+        char words[160];
+        phi_status status = phi__search_try(search, words, sizeof words);
+        if (status == PHI_BUSY)
+            phi__search_again(search, PHI__SEARCH_RETRY_US);
+        else if (status == PHI_NO_MEMORY)
+            (void)phi__job_no_memory(&search->job);
+        else if (status == PHI_NOT_FOUND)
+            phi__search_missing(search);
+        else if (status != PHI_OK)
+            (void)phi__job_fail(&search->job, "Search error: %s", words);
+    }
 }
 
 #else
@@ -808,9 +785,13 @@ static void phi__search_place(phi__search *search) {
 
 static void phi__search_tick(phi__timer *timer) {
     phi__search *search = PHI__OWNER(timer, phi__search, tick);
-    if (search->own != NULL)
-        phi__search_own_more(search);
-    else
+    if (search->own != NULL) {
+        const phi__slice *slice = &search->job.call.rt->slice;
+        int turns = 0;
+        do phi__search_own_turn(search);
+        while (search->own != NULL && ++turns < PHI__SEARCH_OWN_TURNS && !phi__slice_spent(slice));
+        if (search->own != NULL) phi__search_again(search, 1);
+    } else
         phi__search_place(search);
 }
 

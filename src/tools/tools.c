@@ -163,25 +163,22 @@ struct phi__registry {
 };
 
 static size_t phi__registry_find(const phi__registry *registry, const char *name) {
-    size_t i;
-    for (i = 0; i < registry->count; i++)
+    for (size_t i = 0; i < registry->count; i++)
         if (strcmp(registry->tools[i].name, name) == 0) return i;
     return SIZE_MAX;
 }
 
 PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name) {
-    size_t i, at;
     if (registry == NULL || name == NULL) return NULL;
-    at = phi__registry_find(registry, name);
+    size_t at = phi__registry_find(registry, name);
     if (at != SIZE_MAX) return &registry->tools[at];
-    for (i = 0; i < registry->apart_count; i++)
+    for (size_t i = 0; i < registry->apart_count; i++)
         if (strcmp(registry->apart[i].name, name) == 0) return &registry->apart[i];
     return NULL;
 }
 
 static bool phi__registry_has(const phi_tool *tools, size_t count, const char *name) {
-    size_t i;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (strcmp(tools[i].name, name) == 0) return true;
     return false;
 }
@@ -198,12 +195,11 @@ PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator) {
 PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
                                                    const phi_tools_desc *desc) {
     phi__registry *registry = phi__registry_new(allocator);
-    size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
     (void)phi_tools_context(registry->apart);
     registry->apart_count = PHI__REGISTRY_APART;
-    for (i = 0; i < registry->defaults.count; i++) {
+    for (size_t i = 0; i < registry->defaults.count; i++) {
         if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
         phi__registry_free(registry);
         return NULL;
@@ -212,20 +208,18 @@ PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocato
 }
 
 PHI__FN void phi__registry_free(phi__registry *registry) {
-    phi_memory memory;
     if (registry == NULL) return;
     phi__free(&registry->memory, registry->tools, registry->cap * sizeof *registry->tools);
-    memory = registry->memory; /* its own block is counted in itself */
+    phi_memory memory = registry->memory; /* its own block is counted in itself */
     phi__free(&memory, registry, sizeof *registry);
 }
 
 PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool) {
     phi_tool *tools;
-    size_t at;
     if (registry == NULL || tool == NULL || tool->name == NULL || tool->name[0] == '\0' ||
         tool->start == NULL)
         return PHI_BAD_ARG;
-    at = phi__registry_find(registry, tool->name);
+    size_t at = phi__registry_find(registry, tool->name);
     if (at == SIZE_MAX) {
         tools = (phi_tool *)phi__grow(&registry->memory, registry->tools, &registry->cap,
                                       registry->count + 1, sizeof *tools);
@@ -248,8 +242,8 @@ PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t i
 PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
                                      size_t count, phi_tool *out, const char **unknown,
                                      size_t *unknown_count) {
-    size_t found = 0, missing = 0, i;
-    for (i = 0; i < count; i++) {
+    size_t found = 0, missing = 0;
+    for (size_t i = 0; i < count; i++) {
         const phi_tool *tool = phi__registry_named(registry, names[i]);
         if (tool == NULL) {
             if (unknown != NULL) unknown[missing] = names[i];

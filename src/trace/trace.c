@@ -80,24 +80,28 @@ static void phi__trace_entry_of_role(phi_trace *t, const phi_message *m) {
 
 static void phi__trace_entry_message(phi_trace *t, const phi_message *m) {
     phi__buf *out = &t->text;
-    size_t i;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "o", (uint64_t)m->role);
     if (m->timestamp_ms > 0) phi__records_i64(out, "at", m->timestamp_ms);
     phi__trace_entry_of_role(t, m);
     phi__records_raw(out, "c", "[");
-    for (i = 0; i < m->content_count && !out->failed; i++)
+    for (size_t i = 0; i < m->content_count && !out->failed; i++)
         phi__trace_entry_content(t, &m->content[i]);
     phi__buf_text(out, "]}");
 }
 
 /* ---- other entries ---- */
 
-static void phi__trace_entry_spans(phi_trace *t, const phi_rewrite *r) {
-    size_t i, k;
+static void phi__trace_entry_rewrite(phi_trace *t, const phi_rewrite *r) {
+    const phi_written *w = r->written;
+    phi__trace_out_some(t, "id", phi_str_of(r->op_id));
+    phi__trace_out_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
+    phi__trace_out_some(t, "revoke", phi_str_of(r->revoke));
+    phi__trace_out_some(t, "to", phi_str_of(r->switch_to));
+    size_t k;
     phi__records_raw(&t->text, "spans", "[");
-    for (i = 0; i < r->span_count && !t->text.failed; i++) {
+    for (size_t i = 0; i < r->span_count && !t->text.failed; i++) {
         const phi_span *span = &r->spans[i];
         phi__json_write_comma(&t->text);
         phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
@@ -106,15 +110,6 @@ static void phi__trace_entry_spans(phi_trace *t, const phi_rewrite *r) {
         phi__buf_text(&t->text, "]]");
     }
     phi__buf_char(&t->text, ']');
-}
-
-static void phi__trace_entry_rewrite(phi_trace *t, const phi_rewrite *r) {
-    const phi_written *w = r->written;
-    phi__trace_out_some(t, "id", phi_str_of(r->op_id));
-    phi__trace_out_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
-    phi__trace_out_some(t, "revoke", phi_str_of(r->revoke));
-    phi__trace_out_some(t, "to", phi_str_of(r->switch_to));
-    phi__trace_entry_spans(t, r);
     if (w == NULL) return;
     phi__trace_out_some(t, "model", phi_str_of(w->model));
     phi__trace_out_usage(t, &w->usage);
@@ -192,20 +187,6 @@ static void phi__trace_entry_other(phi_trace *t, const phi__entry *e) {
     }
 }
 
-static void phi__trace_entry_body(phi_trace *t, const phi__entry *e) {
-    if (e->kind == PHI_ENTRY_MESSAGE) {
-        phi__records_raw(&t->text, "m", "");
-        phi__trace_entry_message(t, e->message);
-    } else if (e->kind == PHI_ENTRY_REWRITE)
-        phi__trace_entry_rewrite(t, &e->of.op->rewrite);
-    else if (e->kind == PHI_ENTRY_LOOP_START)
-        phi__trace_entry_loop_start(t, e->of.loop);
-    else if (e->kind == PHI_ENTRY_LOOP_END)
-        phi__trace_entry_loop_end(t, e);
-    else
-        phi__trace_entry_other(t, e);
-}
-
 /* The run that an entry is of is written where it is another than that of the entry before. */
 static void phi__trace_entry_of(phi_trace *t, const phi__entry *e) {
     uint32_t lane = e->kind == PHI_ENTRY_REWRITE ? e->of.op->lane : e->lane;
@@ -235,7 +216,17 @@ static void phi__trace_entry_put(phi_trace *t, const phi__entry *e) {
     if (request)
         phi__trace_view_put(t, e->kind == PHI_ENTRY_LOOP_END ? t->view.turn_lane : t->lane,
                             phi__trace_prompt(t, phi__trace_prompt_at(t, e)));
-    phi__trace_entry_body(t, e);
+    if (e->kind == PHI_ENTRY_MESSAGE) {
+        phi__records_raw(&t->text, "m", "");
+        phi__trace_entry_message(t, e->message);
+    } else if (e->kind == PHI_ENTRY_REWRITE)
+        phi__trace_entry_rewrite(t, &e->of.op->rewrite);
+    else if (e->kind == PHI_ENTRY_LOOP_START)
+        phi__trace_entry_loop_start(t, e->of.loop);
+    else if (e->kind == PHI_ENTRY_LOOP_END)
+        phi__trace_entry_loop_end(t, e);
+    else
+        phi__trace_entry_other(t, e);
     phi__buf_char(&t->text, '}');
 }
 
@@ -250,7 +241,6 @@ static phi_str phi__trace_entry_id(const phi_thread *thread) {
 static void phi__trace_entry_thread(phi_trace *t) {
     phi_thread_info info = phi__about_info(t->thread);
     phi_usage usage = phi_thread_get_info(t->thread).usage;
-    size_t i;
     phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
     phi__trace_out_whole(t, "id", phi__trace_entry_id(t->thread));
     phi__trace_out_some(t, "title", info.title);
@@ -258,7 +248,7 @@ static void phi__trace_entry_thread(phi_trace *t) {
     phi__trace_out_usage(t, &usage);
     phi__records_u64(&t->text, "active", t->thread->lanes.active);
     phi__records_raw(&t->text, "lanes", "[");
-    for (i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
+    for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
         phi__json_write_comma(&t->text);
         phi__trace_out_value(t, phi__lane_name(t->thread, (uint32_t)i));
     }
@@ -296,25 +286,20 @@ enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
 /* ---- the page's and the document's frame ---- */
 
-static void phi__trace_title(phi_trace *t) {
-    phi_str title = phi__about_info(t->main).title;
-    if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
-    phi__trace_out_some(t, "title", title);
-}
-
 static phi_status phi__trace_head(phi_trace *t) {
     phi_status status = PHI_OK;
-    size_t i;
     if (t->kind == PHI_TRACE_OTEL) {
         phi__trace_span_head(t);
         t->stage = PHI__TRACE_STAGE_THREAD;
         return PHI_OK;
     }
-    for (i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
+    for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
         status = phi__trace_out_raw(t, phi__trace_page_head(i));
     phi__buf_char(&t->text, '{');
     phi__trace_out_whole(t, "phi", PHI__LIT(PHI_VERSION));
-    phi__trace_title(t);
+    phi_str title = phi__about_info(t->main).title;
+    if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
+    phi__trace_out_some(t, "title", title);
     phi__records_true(&t->text, "policy", t->desc.policy != NULL);
     phi__records_raw(&t->text, "threads", "[");
     t->stage = PHI__TRACE_STAGE_THREAD;
@@ -323,7 +308,6 @@ static phi_status phi__trace_head(phi_trace *t) {
 
 static phi_status phi__trace_tail(phi_trace *t) {
     phi_status status = PHI_OK;
-    size_t i;
     t->stage = PHI__TRACE_STAGE_DONE;
     if (t->kind == PHI_TRACE_OTEL) {
         phi__buf_text(&t->text, "\n]}]}]}\n");
@@ -331,7 +315,7 @@ static phi_status phi__trace_tail(phi_trace *t) {
     }
     phi__buf_text(&t->text, "]}");
     status = phi__trace_out_move(t, false);
-    for (i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
+    for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
         status = phi__trace_out_raw(t, phi__trace_page_tail(i));
     return status;
 }
@@ -351,8 +335,7 @@ static phi_status phi__trace_thread_begin(phi_trace *t) {
 
 /* Whether the thread was among those before it. */
 static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
-    size_t i;
-    for (i = 0; i < at; i++)
+    for (size_t i = 0; i < at; i++)
         if (phi__trace_thread(t, i) == phi__trace_thread(t, at)) return true;
     return false;
 }
@@ -390,12 +373,11 @@ static phi_status phi__trace_thread_end(phi_trace *t) {
 }
 
 static phi_status phi__trace_entry(phi_trace *t) {
-    phi__entry *entry;
     if (t->seq >= t->ends[t->at]) {
         t->stage = PHI__TRACE_STAGE_THREAD_END;
         return PHI_OK;
     }
-    entry = phi__thread_at(t->thread, t->seq);
+    phi__entry *entry = phi__thread_at(t->thread, t->seq);
     if (entry == NULL) return PHI_NOT_FOUND;
     phi__trace_prompt_note(t, entry);
     if (t->kind == PHI_TRACE_HTML) {
@@ -409,9 +391,8 @@ static phi_status phi__trace_entry(phi_trace *t) {
 
 /* A turn, or the step to the next loop or session. */
 static phi_status phi__trace_requests(phi_trace *t) {
-    const phi_session *s;
     if (t->session < t->desc.session_count) {
-        s = t->desc.sessions[t->session];
+        const phi_session *s = t->desc.sessions[t->session];
         if (s == NULL || t->loop >= s->loop_count) {
             t->session++;
             t->loop = 0;
@@ -455,10 +436,9 @@ static phi_status phi__trace_recall(phi_trace *t) {
 
 static phi_status phi__trace_unit(phi_trace *t, size_t *units) {
     phi_status status = phi__trace_recall(t);
-    size_t work;
     if (status == PHI_OK) status = phi__trace_stage_run(t);
     if (status == PHI_OK) status = phi__trace_out_move(t, t->stage == PHI__TRACE_STAGE_DONE);
-    work = 1 + t->view.work / PHI__TRACE_WORK;
+    size_t work = 1 + t->view.work / PHI__TRACE_WORK;
     t->view.work = 0;
     *units -= phi__min(work, *units);
     return status;
@@ -466,27 +446,12 @@ static phi_status phi__trace_unit(phi_trace *t, size_t *units) {
 
 /* ---- beginning ---- */
 
-static void phi__trace_hide(phi_trace *t) {
-    const phi_trace_desc *d = &t->desc;
-    size_t i, k;
-    phi__secret_init(&t->secrets, &t->arena);
-    for (i = 0; i < d->secret_count; i++) phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
-    for (i = 0; i < d->model_count; i++) {
-        const phi_model *m = &d->models[i];
-        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
-        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
-        for (k = 0; k < m->header_count; k++)
-            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
-                                         phi_str_of(m->headers[k].value));
-    }
-}
-
 static bool phi__trace_ends(phi_trace *t) {
-    size_t i;
     t->thread_count = t->desc.child_count + 1;
     t->ends = (uint64_t *)phi_arena_alloc(&t->arena, phi__mul(t->thread_count, sizeof *t->ends));
     if (t->ends == NULL) return false;
-    for (i = 0; i < t->thread_count; i++) t->ends[i] = phi_thread_count(phi__trace_thread(t, i));
+    for (size_t i = 0; i < t->thread_count; i++)
+        t->ends[i] = phi_thread_count(phi__trace_thread(t, i));
     return true;
 }
 
@@ -511,7 +476,19 @@ static void phi__trace_init(phi_trace *t, const phi_thread *thread, const phi_tr
     phi__buf_init(&t->loop_buf, t->memory);
     phi__map_init(&t->spans.links, t->memory);
     phi__map_init(&t->spans.twins, t->memory);
-    phi__trace_hide(t);
+    const phi_trace_desc *d = &t->desc;
+    size_t k;
+    phi__secret_init(&t->secrets, &t->arena);
+    for (size_t i = 0; i < d->secret_count; i++)
+        phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
+    for (size_t i = 0; i < d->model_count; i++) {
+        const phi_model *m = &d->models[i];
+        phi__secret_add_key(&t->secrets, phi_str_of(m->api_key));
+        if (m->base_url != NULL) phi__secret_add_url(&t->secrets, phi_str_of(m->base_url));
+        for (k = 0; k < m->header_count; k++)
+            (void)phi__secret_add_header(&t->secrets, phi_str_of(m->headers[k].name),
+                                         phi_str_of(m->headers[k].value));
+    }
 }
 
 /* Fills unset fields from desc->agent. Models come to `models`. */
@@ -522,9 +499,8 @@ static phi_status phi__trace_of_agent(phi_trace_desc *desc,
     if (status != PHI_OK) return status;
     if (desc->model_count == 0) {
         const phi_failover *failover = is.failover;
-        size_t i;
         models[desc->model_count++] = is.model;
-        for (i = 0; failover != NULL && i < failover->model_count; i++)
+        for (size_t i = 0; failover != NULL && i < failover->model_count; i++)
             models[desc->model_count++] = failover->models[i].model;
         desc->models = models;
     }
@@ -544,18 +520,6 @@ static bool phi__trace_keep_models(phi_trace *t) {
     return true;
 }
 
-static bool phi__trace_desc_fits(const phi_trace_desc *desc) {
-    size_t i;
-    if ((desc->child_count > 0 && desc->children == NULL) || desc->child_count == SIZE_MAX ||
-        (desc->model_count > 0 && desc->models == NULL) ||
-        (desc->secret_count > 0 && desc->secrets == NULL) ||
-        (desc->session_count > 0 && desc->sessions == NULL))
-        return false;
-    for (i = 0; i < desc->child_count; i++)
-        if (desc->children[i] == NULL) return false;
-    return desc->policy == NULL || phi__policy_fault(desc->policy) == NULL;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
@@ -568,7 +532,14 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     if (trace == NULL) return PHI_BAD_ARG;
     *trace = NULL;
     if (given != NULL) desc = *given;
-    if (!phi__trace_desc_fits(&desc)) return PHI_BAD_ARG;
+    if ((desc.child_count > 0 && desc.children == NULL) || desc.child_count == SIZE_MAX ||
+        (desc.model_count > 0 && desc.models == NULL) ||
+        (desc.secret_count > 0 && desc.secrets == NULL) ||
+        (desc.session_count > 0 && desc.sessions == NULL))
+        return PHI_BAD_ARG;
+    for (size_t i = 0; i < desc.child_count; i++)
+        if (desc.children[i] == NULL) return PHI_BAD_ARG;
+    if (!(desc.policy == NULL || phi__policy_fault(desc.policy) == NULL)) return PHI_BAD_ARG;
     if (desc.agent.rt != NULL) status = phi__trace_of_agent(&desc, models);
     if (status != PHI_OK) return status;
     if (thread == NULL) thread = phi_agent_thread(desc.agent);
@@ -607,9 +578,8 @@ PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units) {
 }
 
 PHI_API void phi_trace_end(phi_trace *trace) {
-    phi_memory *memory;
     if (trace == NULL) return;
-    memory = trace->memory;
+    phi_memory *memory = trace->memory;
     phi__trace_view_free(trace);
     phi__trace_spans_free(trace);
     phi__buf_free(&trace->text);
@@ -648,9 +618,8 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
                                   phi__trace_file *to) {
     phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);
     size_t units = SIZE_MAX;
-    phi_status status;
     if (r == NULL) return PHI_NO_MEMORY;
-    status = phi__path_resolve_begin(r, NULL, path, &to->words);
+    phi_status status = phi__path_resolve_begin(r, NULL, path, &to->words);
     if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
     if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
     if (status == PHI_OK) phi__files_private(to->file); /* it holds a conversation */

@@ -20,9 +20,8 @@ static size_t phi__trace_out_most(const phi_trace *t) {
 /* The text's first bytes, without secrets; of a text that is cut also without the beginning of one
    at its end. */
 static phi_str phi__trace_out_hidden(phi_trace *t, phi_str text, bool cut) {
-    char *copy;
     if (t->secrets.count == 0 || text.len == 0) return text;
-    copy = phi__arena_bytes(&t->scratch, text.len);
+    char *copy = phi__arena_bytes(&t->scratch, text.len);
     if (copy == NULL) {
         t->text.failed = true;
         return phi__str("", 0);
@@ -63,12 +62,12 @@ PHI__FN void phi__trace_out_str(phi_trace *t, const char *key, phi_str text) {
 PHI__FN phi_str phi__trace_out_noted(phi_trace *t, phi_str text) {
     static const char note[] = " [the first part of %llu bytes]";
     size_t most = phi__trace_out_most(t), len = text.len;
-    char words[64], *whole;
+    char words[64];
     if (len <= most) return phi__trace_out_hidden(t, text, false);
     text.len = phi__utf8_cut(text, most);
     text = phi__trace_out_hidden(t, text, true);
     (void)snprintf(words, sizeof words, note, (unsigned long long)len);
-    whole = phi__arena_bytes(&t->scratch, phi__add(text.len, strlen(words)));
+    char *whole = phi__arena_bytes(&t->scratch, phi__add(text.len, strlen(words)));
     if (whole == NULL) {
         t->text.failed = true;
         return phi__str("", 0);
@@ -89,24 +88,22 @@ PHI__FN void phi__trace_out_usage(phi_trace *t, const phi_usage *usage) {
 }
 
 PHI__FN void phi__trace_out_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
-    size_t i;
-    for (i = 0; usage != NULL && i < t->desc.model_count; i++) {
+    for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
         const phi_model *m = &t->desc.models[i];
-        double cost;
         if (m->id == NULL || !phi_str_equal(phi_str_of(m->id), model)) continue;
-        cost = phi_cost_of(&m->cost, usage);
+        double cost = phi_cost_of(&m->cost, usage);
         if (cost > 0) phi__records_double(&t->text, "$", cost);
         return;
     }
 }
 
 static phi_status phi__trace_out_write(phi_trace *t, bool all) {
-    size_t at = 0, n;
+    size_t at = 0;
     phi_status status = PHI_OK;
     if (t->out.failed) return PHI_NO_MEMORY;
     if (t->out.len < PHI__TRACE_OUT_MUCH && !all) return PHI_OK;
     while (status == PHI_OK && at < t->out.len) {
-        n = phi__min(t->out.len - at, PHI__TRACE_OUT_PIECE);
+        size_t n = phi__min(t->out.len - at, PHI__TRACE_OUT_PIECE);
         status = t->sink.write(t->sink.user_data, t->out.at + at, n);
         at += n;
     }
@@ -116,8 +113,7 @@ static phi_status phi__trace_out_write(phi_trace *t, bool all) {
 
 /* A "<" could end the script, and U+2028 a line of it: both occur in strings alone. */
 static size_t phi__trace_out_plain(const char *at, size_t len) {
-    size_t i;
-    for (i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i++) {
         if (at[i] == '<') return i;
         if ((unsigned char)at[i] == 0xe2 && i + 2 < len && (unsigned char)at[i + 1] == 0x80 &&
             ((unsigned char)at[i + 2] & 0xfe) == 0xa8)

@@ -28,9 +28,8 @@ PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str 
 
 /* Whether that run is `child`, or stands somewhere below it. The links so far make no circle. */
 static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str child) {
-    const phi__trace_link *link;
     while (!phi_str_equal(loop, child)) {
-        link = phi__trace_link_find(t, loop);
+        const phi__trace_link *link = phi__trace_link_find(t, loop);
         if (link == NULL) return false;
         loop = link->above.loop;
     }
@@ -64,21 +63,17 @@ typedef struct phi__trace_twins {
     uint32_t count;
 } phi__trace_twins;
 
-static void phi__trace_link_ids(phi_str session, phi_str loop, unsigned char out[32]) {
-    phi__sha256 sha;
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, session.at, session.len);
-    phi__sha256_add(&sha, "", 1);
-    phi__sha256_add(&sha, loop.at, loop.len);
-    phi__sha256_end(&sha, out);
-}
-
 PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop) {
     unsigned char ids[32];
     phi__trace_twins *twins;
     uint64_t hash = phi__hash(loop, 0);
     size_t probe = 0;
-    phi__trace_link_ids(session, loop, ids);
+    phi__sha256 sha;
+    phi__sha256_begin(&sha);
+    phi__sha256_add(&sha, session.at, session.len);
+    phi__sha256_add(&sha, "", 1);
+    phi__sha256_add(&sha, loop.at, loop.len);
+    phi__sha256_end(&sha, ids);
     while ((twins = (phi__trace_twins *)phi__map_each(&t->spans.twins, hash, &probe)) != NULL)
         if (memcmp(twins->ids, ids, sizeof ids) == 0) return twins->count++;
     twins = (phi__trace_twins *)phi__arena_zero(&t->arena, sizeof *twins);
@@ -231,9 +226,9 @@ static uint64_t phi__trace_span_sum(uint64_t a, uint64_t b) {
 
 /* input_tokens has all of the input, with what a cache had. */
 static void phi__trace_span_usage(phi_trace *t, const phi_usage *u) {
-    uint64_t input;
     if (u == NULL || (u->total_tokens == 0 && u->input == 0 && u->output == 0)) return;
-    input = phi__trace_span_sum(u->input, phi__trace_span_sum(u->cache_read, u->cache_write));
+    uint64_t input =
+        phi__trace_span_sum(u->input, phi__trace_span_sum(u->cache_read, u->cache_write));
     phi__trace_span_int(t, "gen_ai.usage.input_tokens", input);
     phi__trace_span_int(t, "gen_ai.usage.output_tokens", u->output);
     if (u->cache_read > 0)
@@ -256,8 +251,7 @@ static phi_str phi__trace_span_provider(phi_str provider) {
                                            {"xai", "x_ai"},
                                            {"mistral", "mistral_ai"},
                                            {"moonshot", "moonshot_ai"}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(provider, names[i][0])) return phi_str_of(names[i][1]);
     return provider;
 }
@@ -345,7 +339,6 @@ static phi_str phi__trace_span_finish(phi_stop_reason reason) {
 
 static void phi__trace_span_message(phi_trace *t, phi__buf *out, const phi_message *m) {
     static const char *const roles[] = {"", "user", "assistant", "tool"};
-    size_t i;
     if (m->role > PHI_ROLE_TOOL_RESULT) return;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
@@ -356,7 +349,7 @@ static void phi__trace_span_message(phi_trace *t, phi__buf *out, const phi_messa
         phi__records_str(out, "id", m->tool_call_id);
         phi__records_raw(out, "response", "[");
     }
-    for (i = 0; i < m->content_count; i++) phi__trace_span_part(t, out, &m->content[i]);
+    for (size_t i = 0; i < m->content_count; i++) phi__trace_span_part(t, out, &m->content[i]);
     phi__buf_text(out, m->role == PHI_ROLE_TOOL_RESULT ? "]}]" : "]");
     if (m->role == PHI_ROLE_ASSISTANT)
         phi__records_str(out, "finish_reason", phi__trace_span_finish(m->stop_reason));
@@ -368,10 +361,9 @@ static void phi__trace_span_messages(phi_trace *t, const phi__trace_run *run,
                                      const phi__entry *end) {
     phi_str loop = phi__trace_span_run(t, run).loop;
     phi__buf text;
-    uint64_t seq;
     phi__buf_init(&text, t->memory);
     phi__buf_char(&text, '[');
-    for (seq = run->input; seq < end->seq; seq++) {
+    for (uint64_t seq = run->input; seq < end->seq; seq++) {
         const phi__entry *e = phi__trace_span_entry(t, seq);
         if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
             phi__trace_span_message(t, &text, e->message);
@@ -521,11 +513,10 @@ PHI__FN void phi__trace_span_of_chat(phi_trace *t, const phi__trace_run *run,
 /* ---- tool calls ---- */
 
 static void phi__trace_span_result(phi_trace *t, const phi_content *c, const phi_message *m) {
-    phi_str text;
     bool failed = false;
     phi__trace_span_text(t, "gen_ai.tool.call.arguments", phi__trace_out_noted(t, c->arguments));
     if (m == NULL) return;
-    text = phi_message_text(m, "\n", &t->scratch, &failed);
+    phi_str text = phi_message_text(m, "\n", &t->scratch, &failed);
     if (failed) t->text.failed = true;
     phi__trace_span_text(t, "gen_ai.tool.call.result", phi__trace_out_noted(t, text));
 }
@@ -624,8 +615,7 @@ static void phi__trace_spans_pop(phi_trace *t) {
 }
 
 static void phi__trace_spans_calls_over(phi_trace *t, phi__trace_run *run) {
-    size_t i;
-    for (i = 0; i < run->call_count && !t->spans.linking; i++)
+    for (size_t i = 0; i < run->call_count && !t->spans.linking; i++)
         if (!run->calls[i].done) phi__trace_span_of_call(t, run, &run->calls[i], NULL);
     run->call_count = 0;
 }
@@ -642,13 +632,12 @@ static void phi__trace_spans_over(phi_trace *t, const phi__entry *end) {
 }
 
 static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
-    phi__trace_run *run, *r;
-    phi__trace_name name;
+    phi__trace_run *run;
     size_t deep = 0;
     /* a run that is no copy begins when none is under way: such runs died with their process */
     while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL)
         phi__trace_spans_over(t, NULL);
-    for (r = t->spans.run; r != NULL; r = r->outer) deep++;
+    for (phi__trace_run *r = t->spans.run; r != NULL; r = r->outer) deep++;
     if (deep >= PHI__TRACE_SPANS_DEEP) return;
     run = (phi__trace_run *)phi__alloc(t->memory, sizeof *run);
     if (run == NULL) {
@@ -662,7 +651,7 @@ static void phi__trace_spans_begin(phi_trace *t, const phi__entry *e) {
     run->start_ms = e->at_ms;
     run->prompt = phi__trace_prompt_at(t, e);
     t->spans.run = run;
-    name = phi__trace_span_run(t, run);
+    phi__trace_name name = phi__trace_span_run(t, run);
     run->twin = phi__trace_link_twin(t, name.session, name.loop);
     if (!t->spans.linking || run->outer == NULL) return;
     name = phi__trace_span_run(t, run->outer);
@@ -680,10 +669,9 @@ static void phi__trace_spans_turn(phi__trace_run *run, const phi__entry *e) {
 }
 
 static bool phi__trace_spans_call_room(phi_trace *t, phi__trace_run *run, size_t more) {
-    void *grown;
     if (run->call_cap - run->call_count >= more) return true;
-    grown = phi__grow(t->memory, run->calls, &run->call_cap, phi__add(run->call_count, more),
-                      sizeof *run->calls);
+    void *grown = phi__grow(t->memory, run->calls, &run->call_cap, phi__add(run->call_count, more),
+                            sizeof *run->calls);
     if (grown == NULL) return false;
     run->calls = (phi__trace_call *)grown;
     return true;
@@ -691,7 +679,6 @@ static bool phi__trace_spans_call_room(phi_trace *t, phi__trace_run *run, size_t
 
 static void phi__trace_spans_answer(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     const phi_message *m = e->message;
-    size_t i;
     phi__trace_spans_calls_over(t, run);
     if (!t->spans.linking) phi__trace_span_of_chat(t, run, e);
     run->chats++;
@@ -700,7 +687,7 @@ static void phi__trace_spans_answer(phi_trace *t, phi__trace_run *run, const phi
         t->text.failed = true;
         return;
     }
-    for (i = 0; i < m->content_count && i < UINT32_MAX; i++) {
+    for (size_t i = 0; i < m->content_count && i < UINT32_MAX; i++) {
         phi__trace_call *call = &run->calls[run->call_count];
         if (m->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
         memset(call, 0, sizeof *call);
@@ -715,8 +702,7 @@ static const phi_content *phi__trace_spans_block(const phi_trace *t, const phi__
 }
 
 static phi__trace_call *phi__trace_spans_call(phi_trace *t, phi__trace_run *run, phi_str id) {
-    size_t i;
-    for (i = 0; i < run->call_count; i++)
+    for (size_t i = 0; i < run->call_count; i++)
         if (!run->calls[i].done && phi_str_equal(phi__trace_spans_block(t, &run->calls[i])->id, id))
             return &run->calls[i];
     return NULL;
@@ -740,9 +726,8 @@ static void phi__trace_spans_spawn(phi_trace *t, phi__trace_run *run, const phi_
     phi_str tool = {"", 0}, call = {"", 0}, id = e->of.spawn->tool_call_id;
     phi__trace_name above = phi__trace_span_run(t, run);
     char name[PHI__TRACE_SPAN_CALL];
-    size_t i;
     if (!t->spans.linking) return;
-    for (i = 0; i < run->call_count; i++) {
+    for (size_t i = 0; i < run->call_count; i++) {
         const phi_content *c = phi__trace_spans_block(t, &run->calls[i]);
         if (run->calls[i].spawned || !phi_str_equal(c->id, id)) continue;
         run->calls[i].spawned = true;
@@ -777,13 +762,12 @@ static void phi__trace_spans_of_run(phi_trace *t, phi__trace_run *run, const phi
 }
 
 PHI__FN void phi__trace_spans_entry(phi_trace *t, const phi__entry *e) {
-    phi__trace_run *run;
     if (e->at_ms > t->spans.last_ms) t->spans.last_ms = e->at_ms;
     if (e->kind == PHI_ENTRY_LOOP_START) {
         phi__trace_spans_begin(t, e);
         return;
     }
-    run = e->loop_id.len > 0 ? phi__trace_spans_run(t, e->loop_id) : NULL;
+    phi__trace_run *run = e->loop_id.len > 0 ? phi__trace_spans_run(t, e->loop_id) : NULL;
     if (run != NULL) phi__trace_spans_of_run(t, run, e);
 }
 

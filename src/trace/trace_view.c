@@ -112,13 +112,12 @@ static void phi__trace_view_item(phi__buf *out, const phi__item *item) {
 /* `seen` becomes the fold, of which the first `keep` items are in it already. */
 static bool phi__trace_view_see(phi_trace *t, size_t keep) {
     phi__trace_view *v = &t->view;
-    size_t i;
     if (v->fold.count > v->seen_cap) {
         void *grown = phi__grow(t->memory, v->seen, &v->seen_cap, v->fold.count, sizeof *v->seen);
         if (grown == NULL) return false;
         v->seen = (phi__trace_seen *)grown;
     }
-    for (i = keep; i < v->fold.count; i++) {
+    for (size_t i = keep; i < v->fold.count; i++) {
         v->seen[i].from = v->fold.items[i].from;
         v->seen[i].to = v->fold.items[i].to;
         v->seen[i].flags = v->fold.items[i].flags;
@@ -129,11 +128,11 @@ static bool phi__trace_view_see(phi_trace *t, size_t keep) {
 
 static void phi__trace_view_change(phi_trace *t) {
     phi__trace_view *v = &t->view;
-    size_t keep = phi__min(v->same, v->seen_count), tail = 0, i, most;
+    size_t keep = phi__min(v->same, v->seen_count), tail = 0;
     while (keep < v->seen_count && keep < v->fold.count &&
            phi__trace_view_is(&v->seen[keep], &v->fold.items[keep]))
         keep++;
-    most = phi__min(v->seen_count, v->fold.count) - keep;
+    size_t most = phi__min(v->seen_count, v->fold.count) - keep;
     while (tail < most && phi__trace_view_is(&v->seen[v->seen_count - 1 - tail],
                                              &v->fold.items[v->fold.count - 1 - tail]))
         tail++;
@@ -141,7 +140,7 @@ static void phi__trace_view_change(phi_trace *t) {
     phi__records_raw(&t->text, "v", "[");
     phi__buf_printf(&t->text, "%llu,%llu,[", (unsigned long long)keep,
                     (unsigned long long)(v->seen_count - tail - keep));
-    for (i = keep; i < v->fold.count - tail && !t->text.failed; i++)
+    for (size_t i = keep; i < v->fold.count - tail && !t->text.failed; i++)
         phi__trace_view_item(&t->text, &v->fold.items[i]);
     phi__buf_text(&t->text, "]]");
     if (!phi__trace_view_see(t, keep)) t->text.failed = true;
@@ -152,11 +151,28 @@ static void phi__trace_view_change(phi_trace *t) {
 /* "g": [n, verdict] for each row of items with the same one; 9: of no group. */
 enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
 
-static void phi__trace_view_verdicts(phi_trace *t, const phi__projection *made, uint8_t *all) {
-    const phi__group *g;
+static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
+    phi__project_order order = PHI_ZERO;
+    phi__projection made = PHI_ZERO;
+    phi__fold_link(&t->view.fold);
+    order.fold = &t->view.fold;
+    order.count = t->view.fold.count;
+    order.policy = &t->policy;
+    order.all = true;
+    order.counter = &t->desc.token_counter;
+    order.system_prompt = prompt;
+    order.tools_tokens = t->desc.tools_tokens;
+    uint8_t *all = (uint8_t *)phi_arena_alloc(&t->scratch, phi__max(order.count, 1));
+    t->view.work += order.count;
+    if (all == NULL || phi__project(&order, &t->scratch, &made) != PHI_OK) {
+        t->text.failed = true;
+        return;
+    }
     size_t i, n, count = t->view.fold.count;
     memset(all, PHI__TRACE_VIEW_NO_GROUP, phi__max(count, 1));
-    for (g = made->groups; g != NULL; g = g->newer) {
+    for (const phi__group *g = made.groups; g != NULL; g = g->newer) {
         all[g->at] = (uint8_t)g->verdict;
         for (i = 0; i < g->result_count; i++)
             if (g->places[i] < count) all[g->places[i]] = (uint8_t)g->verdict;
@@ -168,35 +184,8 @@ static void phi__trace_view_verdicts(phi_trace *t, const phi__projection *made, 
         phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
     }
     phi__buf_char(&t->text, ']');
-}
-
-static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-
-static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
-    phi__project_order order;
-    const phi_projection_meta *meta;
-    uint64_t sent;
-    phi__projection made;
-    uint8_t *all;
-    memset(&order, 0, sizeof order);
-    memset(&made, 0, sizeof made);
-    phi__fold_link(&t->view.fold);
-    order.fold = &t->view.fold;
-    order.count = t->view.fold.count;
-    order.policy = &t->policy;
-    order.all = true;
-    order.counter = &t->desc.token_counter;
-    order.system_prompt = prompt;
-    order.tools_tokens = t->desc.tools_tokens;
-    all = (uint8_t *)phi_arena_alloc(&t->scratch, phi__max(order.count, 1));
-    t->view.work += order.count;
-    if (all == NULL || phi__project(&order, &t->scratch, &made) != PHI_OK) {
-        t->text.failed = true;
-        return;
-    }
-    phi__trace_view_verdicts(t, &made, all);
-    meta = &made.meta; /* the budget is for messages alone */
-    sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
+    const phi_projection_meta *meta = &made.meta; /* the budget is for messages alone */
+    uint64_t sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
     sent = phi__trace_view_less(sent, meta->tools_tokens);
     phi__records_raw(&t->text, "x", "[");
     phi__buf_printf(&t->text, "%llu,%llu,%llu]", (unsigned long long)sent,

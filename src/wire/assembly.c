@@ -27,18 +27,17 @@ PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
 /* Appends the object with `value` in the place of the member's value, or with the member at its
    end. `key` needs no escapes. False: it is no object, and nothing was appended. */
 static bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str value) {
-    phi_str old, inside;
-    size_t head;
+    phi_str old;
     object = phi__str_trim(object);
     if (object.len < 2 || object.at[0] != '{' || object.at[object.len - 1] != '}') return false;
     if (phi__opaque_find(object, key, &old)) {
-        head = (size_t)(old.at - object.at);
+        size_t head = (size_t)(old.at - object.at);
         phi__buf_add(out, object.at, head);
         phi__buf_add_str(out, value);
         phi__buf_add(out, old.at + old.len, object.len - head - old.len);
         return true;
     }
-    inside = phi__str_trim(phi__str(object.at + 1, object.len - 2));
+    phi_str inside = phi__str_trim(phi__str(object.at + 1, object.len - 2));
     phi__buf_add(out, object.at, object.len - 1);
     if (inside.len > 0) phi__buf_char(out, ',');
     phi__buf_char(out, '"');
@@ -50,12 +49,11 @@ static bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str 
 }
 
 PHI__FN void phi__opaque_push(phi__buf *array, phi_str item) {
-    phi_str inside;
     if (array->len < 2) {
         phi__buf_clear(array);
         phi__buf_char(array, '[');
     } else {
-        inside = phi__str_trim(phi__str(array->at + 1, array->len - 2));
+        phi_str inside = phi__str_trim(phi__str(array->at + 1, array->len - 2));
         array->len--; /* the bracket that closed it */
         if (inside.len > 0) phi__buf_char(array, ',');
     }
@@ -125,23 +123,11 @@ static void phi__assembly_free_draft(phi__draft *d) {
     phi__buf_free(&d->note);
 }
 
-static void phi__assembly_init_draft(phi__draft *d, phi_memory *memory) {
-    memset(d, 0, sizeof *d);
-    phi__buf_init(&d->bytes, memory);
-    phi__buf_init(&d->signature, memory);
-    phi__buf_init(&d->replay, memory);
-    phi__buf_init(&d->citations, memory);
-    phi__buf_init(&d->id, memory);
-    phi__buf_init(&d->name, memory);
-    phi__buf_init(&d->note, memory);
-}
-
 /* ---- bytes ---- */
 
 /* Bytes at the end of `s` that begin a UTF-8 sequence which they do not finish; 0 to 3. */
 static size_t phi__assembly_cut_tail(phi_str s) {
-    size_t n;
-    for (n = 1; n <= 3 && n <= s.len; n++) {
+    for (size_t n = 1; n <= 3 && n <= s.len; n++) {
         unsigned char c = (unsigned char)s.at[s.len - n];
         if (c < 0x80) return 0;
         if (c < 0xc0) continue; /* a continuation: look before it */
@@ -184,9 +170,8 @@ static void phi__assembly_hold(phi__draft *d, phi_str *s) {
 /* The unit of a \uXXXX escape at `at`, or -1. */
 static int32_t phi__assembly_escape(const char *at, const char *end) {
     int32_t unit = 0;
-    int i;
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
-    for (i = 2; i < 6; i++) {
+    for (int i = 2; i < 6; i++) {
         int32_t c = at[i], digit;
         if (c >= '0' && c <= '9')
             digit = c - '0';
@@ -203,12 +188,12 @@ static int32_t phi__assembly_escape(const char *at, const char *end) {
 static void phi__assembly_pair(phi__draft *d, phi_str *raw) {
     int32_t low = phi__assembly_escape(raw->at, raw->at + raw->len);
     char utf8[4];
-    size_t n;
     if (low < 0xdc00 || low > 0xdfff) {
         phi__assembly_flush(d);
         return;
     }
-    n = phi__utf8_put(utf8, 0x10000u + ((d->high - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u));
+    size_t n =
+        phi__utf8_put(utf8, 0x10000u + ((d->high - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u));
     phi__buf_add(&d->bytes, utf8, n);
     d->high = 0;
     *raw = phi__str(raw->at + 6, raw->len - 6);
@@ -216,12 +201,11 @@ static void phi__assembly_pair(phi__draft *d, phi_str *raw) {
 
 /* If the text ends in the first half of a pair: keeps it for the next delta. */
 static void phi__assembly_hold_high(phi__draft *d, phi_str *raw) {
-    const char *at, *end = raw->at + raw->len;
-    int32_t unit;
+    const char *end = raw->at + raw->len;
     size_t slashes = 0;
     if (raw->len < 6) return;
-    at = end - 6;
-    unit = phi__assembly_escape(at, end);
+    const char *at = end - 6;
+    int32_t unit = phi__assembly_escape(at, end);
     if (unit < 0xd800 || unit > 0xdbff) return;
     while (at - slashes > raw->at && *(at - slashes - 1) == '\\') slashes++;
     if (slashes % 2 != 0) return; /* the backslash is itself escaped */
@@ -245,9 +229,8 @@ static bool phi__assembly_responds(const phi__draft *d) {
 
 /* Of several, the first one counts. */
 static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
-    size_t i;
     if (!a->respond || !phi__assembly_responds(&a->drafts[block])) return false;
-    for (i = 0; i < block; i++)
+    for (size_t i = 0; i < block; i++)
         if (phi__assembly_responds(&a->drafts[i])) return false;
     return true;
 }
@@ -256,12 +239,11 @@ static bool phi__assembly_parses(phi__assembly *a, phi_str text, uint32_t flags)
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__json_cursor c;
     phi_json *root = NULL;
-    phi_status status;
     if (text.len > PHI__ASSEMBLY_PROOF_MOST) {
         phi__json_cursor_init(&c, text);
         return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
     }
-    status = phi_json_parse(&a->scratch, text, flags, &root, NULL);
+    phi_status status = phi_json_parse(&a->scratch, text, flags, &root, NULL);
     if (status == PHI_NO_MEMORY) a->no_memory = true;
     phi_arena_reset(&a->scratch, mark);
     return status == PHI_OK;
@@ -277,9 +259,8 @@ static void phi__assembly_unique_id(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     bool taken = d->id.len == 0 || phi__str_is(phi__buf_str(&d->id), "null");
     char id[5 + 16 + 1];
-    size_t i;
     d->kept = phi__hash(phi__buf_str(&d->id), 0);
-    for (i = 0; !taken && i < block; i++)
+    for (size_t i = 0; !taken && i < block; i++)
         taken = a->drafts[i].kind == PHI_CONTENT_TOOL_CALL && a->drafts[i].kept == d->kept &&
                 phi_str_equal(phi__buf_str(&a->drafts[i].id), phi__buf_str(&d->id));
     if (!taken) return;
@@ -307,8 +288,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
 
 /* Of a call that is the answer: drops its signature and replay data, which are a call's. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
-    phi_content c;
-    memset(&c, 0, sizeof c);
+    phi_content c = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;
     c.text = phi__buf_str(&d->bytes);
     c.name = phi__buf_str(&d->name);
@@ -316,8 +296,7 @@ static phi_content phi__assembly_view_answer(const phi__draft *d) {
 }
 
 static phi_content phi__assembly_view_draft(const phi__assembly *a, const phi__draft *d) {
-    phi_content c;
-    memset(&c, 0, sizeof c);
+    phi_content c = PHI_ZERO;
     c.kind = d->kind;
     c.redacted = d->redacted;
     c.incomplete = d->incomplete;
@@ -354,8 +333,7 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
 }
 
 PHI__FN void phi__assembly_free(phi__assembly *a) {
-    size_t i;
-    for (i = 0; i < a->count; i++) phi__assembly_free_draft(&a->drafts[i]);
+    for (size_t i = 0; i < a->count; i++) phi__assembly_free_draft(&a->drafts[i]);
     phi__free(a->memory, a->drafts, a->cap * sizeof *a->drafts);
     phi__buf_free(&a->raw_stop_reason);
     phi__buf_free(&a->model);
@@ -376,11 +354,10 @@ PHI__FN void phi__assembly_start(phi__assembly *a) {
 PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi_str plain = phi__str(text.at, text.len);
-    uint64_t hash;
     if (text.len == 0) return 0;
     if (text.escaped && !phi__json_cursor_unescape_arena(&a->scratch, text, &plain))
         a->no_memory = true;
-    hash = phi__hash(plain, 0) | 1;
+    uint64_t hash = phi__hash(plain, 0) | 1;
     phi_arena_reset(&a->scratch, mark);
     return hash;
 }
@@ -398,20 +375,29 @@ PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n) {
 }
 
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key) {
-    phi__draft *drafts, *d;
+    phi__draft *d;
     if (a->no_memory) return SIZE_MAX;
     if (a->count == PHI__ASSEMBLY_BLOCKS_MOST) {
         phi__assembly_fail_full(a);
         return SIZE_MAX;
     }
-    drafts = (phi__draft *)phi__grow(a->memory, a->drafts, &a->cap, a->count + 1, sizeof *d);
+    phi__draft *drafts =
+        (phi__draft *)phi__grow(a->memory, a->drafts, &a->cap, a->count + 1, sizeof *d);
     if (drafts == NULL) {
         a->no_memory = true;
         return SIZE_MAX;
     }
     a->drafts = drafts;
     d = &drafts[a->count];
-    phi__assembly_init_draft(d, a->memory);
+    phi_memory *memory = a->memory;
+    memset(d, 0, sizeof *d);
+    phi__buf_init(&d->bytes, memory);
+    phi__buf_init(&d->signature, memory);
+    phi__buf_init(&d->replay, memory);
+    phi__buf_init(&d->citations, memory);
+    phi__buf_init(&d->id, memory);
+    phi__buf_init(&d->name, memory);
+    phi__buf_init(&d->note, memory);
     d->kind = kind;
     d->open = true;
     d->key = key;
@@ -422,8 +408,7 @@ PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64
 }
 
 PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key) {
-    size_t i;
-    for (i = a->count; i > 0; i--)
+    for (size_t i = a->count; i > 0; i--)
         if (a->drafts[i - 1].key == key) return i - 1;
     return SIZE_MAX;
 }
@@ -438,11 +423,9 @@ PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind) {
 }
 
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes) {
-    phi__draft *d;
-    size_t from;
     if (block == SIZE_MAX || bytes.len == 0) return;
-    d = &a->drafts[block];
-    from = d->bytes.len;
+    phi__draft *d = &a->drafts[block];
+    size_t from = d->bytes.len;
     if (d->high != 0) phi__assembly_flush(d);
     if (d->held_len != 0) {
         size_t taken = phi__assembly_join(d, bytes);
@@ -471,11 +454,9 @@ static inline void phi__assembly_unescape(phi__draft *d, phi_str raw, bool has_e
 }
 
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes) {
-    phi__draft *d;
-    size_t from;
     if (block == SIZE_MAX || raw.len == 0) return;
-    d = &a->drafts[block];
-    from = d->bytes.len;
+    phi__draft *d = &a->drafts[block];
+    size_t from = d->bytes.len;
     phi__assembly_unescape(d, raw, has_escapes);
     phi__assembly_added(a, block, from);
 }
@@ -492,19 +473,16 @@ PHI__FN void phi__assembly_hold_end(phi__assembly *a) {
 }
 
 PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind) {
-    size_t i;
     a->drafts[block].kind = kind;
     phi__assembly_tell(a, PHI__PART_AGAIN, block, 0);
-    for (i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].bytes.len > 0) phi__assembly_tell(a, PHI__PART_DELTA, i, 0);
 }
 
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block) {
-    phi__draft *d;
-    size_t from;
     if (block == SIZE_MAX || !a->drafts[block].open) return;
-    d = &a->drafts[block];
-    from = d->bytes.len;
+    phi__draft *d = &a->drafts[block];
+    size_t from = d->bytes.len;
     phi__assembly_flush(d);
     phi__assembly_added(a, block, from);
     a->drafts[block].open = false;
@@ -532,11 +510,10 @@ PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text t
 }
 
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation) {
-    phi__buf *citations;
     if (block == SIZE_MAX || citation.len == 0 ||
         !phi__assembly_parses(a, citation, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8))
         return;
-    citations = &a->drafts[block].citations;
+    phi__buf *citations = &a->drafts[block].citations;
     phi__opaque_push(citations, citation);
     if (citations->failed) a->no_memory = true;
 }
@@ -560,7 +537,7 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
     phi__buf *words = &a->failure_words;
     phi_str *to[3];
     phi_str from[3];
-    size_t at[4], i;
+    size_t at[4];
     if (a->failure.kind != PHI_FAILURE_NONE) return;
     a->failure = *failure;
     a->stop_reason = failure->kind == PHI_FAILURE_CONTENT_FILTER ? PHI_STOP_REASON_GUARD_RAIL
@@ -573,12 +550,12 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
     from[2] = failure->request_id;
     phi__buf_clear(words);
     at[0] = 0;
-    for (i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         phi__utf8_repair(words, from[i]);
         at[i + 1] = words->len;
     }
     if (words->failed) a->no_memory = true;
-    for (i = 0; i < 3; i++) /* only now do the bytes stay where they are */
+    for (size_t i = 0; i < 3; i++) /* only now do the bytes stay where they are */
         *to[i] = words->failed || words->at == NULL
                      ? phi__str("", 0)
                      : phi__str(words->at + at[i],
@@ -590,8 +567,8 @@ static void phi__assembly_hide_buf(phi__buf *buf, const phi__secrets *secrets) {
 }
 
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets) {
-    size_t i, names = a->raw_stop_reason.len + a->model.len + a->response_id.len + a->details.len;
-    for (i = 0; i < a->count; i++) {
+    size_t names = a->raw_stop_reason.len + a->model.len + a->response_id.len + a->details.len;
+    for (size_t i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         if (d->hidden == d->id.len) continue;
         phi__assembly_hide_buf(&d->id, secrets);
@@ -609,8 +586,7 @@ PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets) {
 
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message) {
-    phi_failure failure;
-    memset(&failure, 0, sizeof failure);
+    phi_failure failure = PHI_ZERO;
     failure.kind = kind;
     failure.retryable = retryable;
     failure.code = code;
@@ -625,8 +601,7 @@ PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block
 PHI__FN void phi__assembly_finish(phi__assembly *a) {
     phi_usage *u = &a->usage;
     bool calls = false, answered = false;
-    size_t i;
-    for (i = 0; i < a->count; i++) {
+    for (size_t i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         phi__assembly_flush(d);
         if (d->kind == PHI_CONTENT_OPAQUE && d->open) d->incomplete = true;
@@ -651,10 +626,9 @@ PHI__FN void phi__assembly_finish(phi__assembly *a) {
 }
 
 PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, phi_message *out) {
-    size_t i;
     memset(out, 0, sizeof *out);
     out->role = PHI_ROLE_ASSISTANT;
-    for (i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         content[i] = phi__assembly_kind(a, i) != a->drafts[i].kind
                          ? phi__assembly_view_answer(&a->drafts[i])
                          : phi__assembly_view_draft(a, &a->drafts[i]);

@@ -22,9 +22,9 @@ static bool phi__headers_is_digit(char c) { return c >= '0' && c <= '9'; }
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
     size_t at = 0;
     while (at < headers.len) {
-        size_t end = phi__str_find(headers, at, "\n"), colon;
+        size_t end = phi__str_find(headers, at, "\n");
         phi_str line = phi__str(headers.at + at, (end == SIZE_MAX ? headers.len : end) - at);
-        colon = phi__str_find(line, 0, ":");
+        size_t colon = phi__str_find(line, 0, ":");
         if (colon != SIZE_MAX && phi__str_is_nocase(phi__str(line.at, colon), name))
             return phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
         if (end == SIZE_MAX) break;
@@ -65,12 +65,12 @@ static uint64_t phi__headers_unit(phi_str s, size_t *at) {
                  {"m", 60000},       {"min", 60000},     {"mins", 60000},     {"minute", 60000},
                  {"minutes", 60000}, {"h", 3600000},     {"hour", 3600000},   {"hours", 3600000},
                  {"day", 86400000},  {"days", 86400000}};
-    size_t i, from = *at, end;
+    size_t from = *at, end;
     while (from < s.len && s.at[from] == ' ') from++;
     for (end = from; end < s.len && phi__headers_lower(s.at[end]) >= 'a'; end++)
         if (phi__headers_lower(s.at[end]) > 'z') break;
     if (end == from) return 1000;
-    for (i = 0; i < PHI__COUNT(units); i++)
+    for (size_t i = 0; i < PHI__COUNT(units); i++)
         if (phi__str_is_nocase(phi__str(s.at + from, end - from), units[i].name)) {
             *at = end;
             return units[i].ms;
@@ -80,9 +80,9 @@ static uint64_t phi__headers_unit(phi_str s, size_t *at) {
 
 /* "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds) at `at`; false: none, or zero. */
 static bool phi__headers_duration(phi_str s, size_t at, uint64_t *ms) {
-    uint64_t n, unit, total = 0;
+    uint64_t n, total = 0;
     while (phi__headers_number(s, &at, &n)) {
-        unit = phi__headers_unit(s, &at);
+        uint64_t unit = phi__headers_unit(s, &at);
         if (unit == 0) return false;
         total += (n * unit + 999) / 1000;
     }
@@ -92,8 +92,8 @@ static bool phi__headers_duration(phi_str s, size_t at, uint64_t *ms) {
 
 static bool phi__headers_text_delay(phi_str text, uint64_t *ms) {
     static const char *const starts[] = {"try again in ", "retry after ", "retry in "};
-    size_t i, at;
-    for (i = 0; i < PHI__COUNT(starts); i++) {
+    size_t at;
+    for (size_t i = 0; i < PHI__COUNT(starts); i++) {
         at = phi__str_find_nocase(text, 0, starts[i]);
         if (at != SIZE_MAX && phi__headers_duration(text, at + strlen(starts[i]), ms)) return true;
     }
@@ -203,8 +203,7 @@ static bool phi__classify_at(phi_str s, size_t at, const char *pattern) {
 }
 
 static bool phi__classify_says(phi_str s, const char *pattern) {
-    size_t i;
-    for (i = 0; i < s.len; i++)
+    for (size_t i = 0; i < s.len; i++)
         if (phi__classify_at(s, i, pattern)) return true;
     return false;
 }
@@ -336,24 +335,6 @@ static phi_str phi__classify_detail(const phi_json *node) {
     return phi__classify_text(node);
 }
 
-/* Which of an error's words is its code: a text wins over a number, but a number over a type that
-   is only its name ("InternalServerError"); a code that is null says there is none. */
-static void phi__classify_code(phi__fault *f, phi_arena *arena, const phi_json *error) {
-    const phi_json *code = phi_json_get(error, "code");
-    const phi_json *status = phi_json_get(error, "status");
-    bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
-    if (phi_json_is(code, PHI_JSON_STRING))
-        f->code = phi__classify_text(code);
-    else if (phi_json_is(status, PHI_JSON_STRING))
-        f->code = phi__classify_text(status);
-    else if (phi_json_is(code, PHI_JSON_NUMBER) && telling)
-        f->code = f->type;
-    else if (phi_json_is(code, PHI_JSON_NUMBER))
-        (void)phi_json_write(arena, code, 0, &f->code);
-    else if (code == NULL)
-        f->code = f->type;
-}
-
 static void phi__classify_google(phi__fault *f, const phi_json *error) {
     phi_json_iter it = phi_json_each(phi_json_get(error, "details"));
     const phi_json *entry;
@@ -408,9 +389,8 @@ static int phi__classify_status_of(phi_str word) {
                  {"quota_exceeded", 429},
                  {"gateway_timeout", 504}};
     uint64_t n;
-    size_t i;
     if (phi__str_to_u64(word, &n) && n >= 400 && n < 600) return (int)n;
-    for (i = 0; i < PHI__COUNT(table); i++)
+    for (size_t i = 0; i < PHI__COUNT(table); i++)
         if (phi__str_is(word, table[i].word)) return table[i].status;
     return 0;
 }
@@ -435,7 +415,42 @@ static int phi__classify_number_of(const phi_json *node) {
     return n >= 400 && n < 600 ? (int)n : 0;
 }
 
-static void phi__classify_guess(phi__fault *f, const phi_json *root, const phi_json *error) {
+static void phi__classify_read_json(phi__fault *f, phi_arena *arena, const phi_json *root) {
+    if (phi_json_is(root, PHI_JSON_ARRAY)) root = phi_json_at(root, 0);
+    const phi_json *error = phi_json_get(root, "error");
+    if (phi_json_is(error, PHI_JSON_STRING)) {
+        f->message = phi__classify_text(error);
+        error = root;
+    }
+    if (!phi_json_is(error, PHI_JSON_OBJECT)) error = root;
+    const phi_json *metadata = phi_json_get(error, "metadata");
+    if (!phi__str_is(phi__classify_text(phi_json_get(error, "type")), "error"))
+        f->type = phi__classify_text(phi_json_get(error, "type"));
+    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(error, "message"));
+    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(error, "Message"));
+    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(root, "message"));
+    if (f->message.len == 0) f->message = phi__classify_detail(phi_json_get(root, "detail"));
+    f->detail = phi__classify_text(phi_json_get(metadata, "raw"));
+    if (f->detail.len == 0)
+        f->detail = phi__classify_text(phi_json_path(error, "details.error_code"));
+    f->request_id = phi__classify_text(phi_json_get(root, "request_id"));
+    /* Which of an error's words is its code: a text wins over a number, but a number over a
+       type that is only its name ("InternalServerError"); a code that is null says there is
+       none. */
+    const phi_json *code = phi_json_get(error, "code");
+    const phi_json *status = phi_json_get(error, "status");
+    bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
+    if (phi_json_is(code, PHI_JSON_STRING))
+        f->code = phi__classify_text(code);
+    else if (phi_json_is(status, PHI_JSON_STRING))
+        f->code = phi__classify_text(status);
+    else if (phi_json_is(code, PHI_JSON_NUMBER) && telling)
+        f->code = f->type;
+    else if (phi_json_is(code, PHI_JSON_NUMBER))
+        (void)phi_json_write(arena, code, 0, &f->code);
+    else if (code == NULL)
+        f->code = f->type;
+    phi__classify_google(f, error);
     if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(root, "status_code"));
     if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(error, "status_code"));
     if (f->status == 0) f->status = phi__classify_number_of(phi_json_get(error, "code"));
@@ -447,55 +462,13 @@ static void phi__classify_guess(phi__fault *f, const phi_json *root, const phi_j
         f->status = 429;
 }
 
-static void phi__classify_read_json(phi__fault *f, phi_arena *arena, const phi_json *root) {
-    const phi_json *error, *metadata;
-    if (phi_json_is(root, PHI_JSON_ARRAY)) root = phi_json_at(root, 0);
-    error = phi_json_get(root, "error");
-    if (phi_json_is(error, PHI_JSON_STRING)) {
-        f->message = phi__classify_text(error);
-        error = root;
-    }
-    if (!phi_json_is(error, PHI_JSON_OBJECT)) error = root;
-    metadata = phi_json_get(error, "metadata");
-    if (!phi__str_is(phi__classify_text(phi_json_get(error, "type")), "error"))
-        f->type = phi__classify_text(phi_json_get(error, "type"));
-    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(error, "message"));
-    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(error, "Message"));
-    if (f->message.len == 0) f->message = phi__classify_text(phi_json_get(root, "message"));
-    if (f->message.len == 0) f->message = phi__classify_detail(phi_json_get(root, "detail"));
-    f->detail = phi__classify_text(phi_json_get(metadata, "raw"));
-    if (f->detail.len == 0)
-        f->detail = phi__classify_text(phi_json_path(error, "details.error_code"));
-    f->request_id = phi__classify_text(phi_json_get(root, "request_id"));
-    phi__classify_code(f, arena, error);
-    phi__classify_google(f, error);
-    phi__classify_guess(f, root, error);
-}
-
 /* The title of a proxy's page. */
 static phi_str phi__classify_title(phi_str html) {
-    size_t at = phi__str_find_nocase(html, 0, "<title"), end;
+    size_t at = phi__str_find_nocase(html, 0, "<title");
     if (at == SIZE_MAX || (at = phi__str_find(html, at, ">")) == SIZE_MAX) return PHI__LIT("");
-    end = phi__str_find_nocase(html, at, "</title");
+    size_t end = phi__str_find_nocase(html, at, "</title");
     if (end == SIZE_MAX) return PHI__LIT("");
     return phi__str_trim(phi__str(html.at + at + 1, end - at - 1));
-}
-
-/* Words for a body without any. */
-static void phi__classify_snippet(phi__fault *f, phi_arena *arena, phi_str body) {
-    phi__buf words;
-    bool page = body.len > 0 && body.at[0] == '<';
-    phi_str show = page ? phi__classify_title(body) : body;
-    phi__buf_init(&words, arena->memory);
-    if (f->status != 0) phi__buf_printf(&words, "HTTP %d", f->status);
-    phi__buf_text(&words, f->empty ? " without a body" : page ? " with a web page" : "");
-    if (words.len == 0) phi__buf_text(&words, "the answer is not what was asked for");
-    phi__buf_text(&words, show.len > 0 ? ": " : "");
-    show.len = phi__utf8_cut(show, PHI__FAULT_SNIPPET_MOST);
-    phi__utf8_repair(&words, show);
-    if (words.failed || !phi__arena_str(arena, phi__str_trim(phi__buf_str(&words)), &f->message))
-        f->message = PHI__LIT("an error without words");
-    phi__buf_free(&words);
 }
 
 static phi_json *phi__classify_parse(phi_arena *arena, phi_str text) {
@@ -520,14 +493,29 @@ static phi_json *phi__classify_read_event(phi_arena *arena, phi_str body) {
 }
 
 static void phi__classify_read(phi__fault *f, phi_arena *arena, phi_str body) {
-    phi_json *root;
     body.len = phi__min(body.len, PHI__FAULT_BODY_MOST);
     body = phi__str_trim(body);
     f->empty = body.len == 0;
-    root = f->empty ? NULL : phi__classify_parse(arena, body);
+    phi_json *root = f->empty ? NULL : phi__classify_parse(arena, body);
     if (root == NULL && !f->empty) root = phi__classify_read_event(arena, body);
     if (root != NULL) phi__classify_read_json(f, arena, root);
-    if (phi__str_trim(f->message).len == 0) phi__classify_snippet(f, arena, body);
+    if (phi__str_trim(f->message).len == 0) {
+        /* Words for a body without any. */
+        phi__buf words;
+        bool page = body.len > 0 && body.at[0] == '<';
+        phi_str show = page ? phi__classify_title(body) : body;
+        phi__buf_init(&words, arena->memory);
+        if (f->status != 0) phi__buf_printf(&words, "HTTP %d", f->status);
+        phi__buf_text(&words, f->empty ? " without a body" : page ? " with a web page" : "");
+        if (words.len == 0) phi__buf_text(&words, "the answer is not what was asked for");
+        phi__buf_text(&words, show.len > 0 ? ": " : "");
+        show.len = phi__utf8_cut(show, PHI__FAULT_SNIPPET_MOST);
+        phi__utf8_repair(&words, show);
+        if (words.failed ||
+            !phi__arena_str(arena, phi__str_trim(phi__buf_str(&words)), &f->message))
+            f->message = PHI__LIT("an error without words");
+        phi__buf_free(&words);
+    }
     f->message.len = phi__utf8_cut(f->message, PHI__FAULT_WORDS_MOST);
 }
 
@@ -573,9 +561,9 @@ static void phi__classify_read_headers(phi__fault *f, phi_str headers) {
     static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid",
                                       "x-litellm-call-id"};
     phi_str type = phi__headers_value(headers, "x-amzn-errortype");
-    size_t i, colon = phi__str_find(type, 0, ":");
+    size_t colon = phi__str_find(type, 0, ":");
     if (type.len > 0) f->code = phi__str(type.at, colon == SIZE_MAX ? type.len : colon);
-    for (i = 0; i < PHI__COUNT(ids); i++) {
+    for (size_t i = 0; i < PHI__COUNT(ids); i++) {
         phi_str id = phi__headers_value(headers, ids[i]);
         if (id.len > 0) {
             f->request_id = id;
@@ -601,8 +589,7 @@ PHI__FN bool phi__classify_is_overflow_text(phi_str text) {
 
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out) {
-    phi__fault f;
-    memset(&f, 0, sizeof f);
+    phi__fault f = PHI_ZERO;
     memset(out, 0, sizeof *out);
     f.status = http_status;
     phi__classify_read(&f, arena, body);
@@ -618,10 +605,8 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
 
 PHI__FN void phi__classify_event(phi__assembly *a, phi_str json) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    phi__fault f;
-    phi_failure failure;
-    memset(&f, 0, sizeof f);
-    memset(&failure, 0, sizeof failure);
+    phi__fault f = PHI_ZERO;
+    phi_failure failure = PHI_ZERO;
     phi__classify_read(&f, &a->scratch, json);
     phi__classify_decide(&f, NULL, PHI__LIT(""), &failure);
     phi__assembly_fail_with(a, &failure);

@@ -6,9 +6,8 @@
 enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one is none of ours */
 
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol) {
-    size_t i;
     if (phi__str_is(protocol, names[0])) return true; /* as phi writes it */
-    for (i = 0; i < PHI__CODEC_NAMES && names[i] != NULL; i++)
+    for (size_t i = 0; i < PHI__CODEC_NAMES && names[i] != NULL; i++)
         if (phi__str_is_nocase(protocol, names[i])) return true;
     return false;
 }
@@ -30,8 +29,7 @@ PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_mode
 
 /* Names of protocols are the same in whatever case. */
 PHI__FN bool phi__codec_paused(const phi__request_spec *spec) {
-    size_t i;
-    for (i = spec->item_count; i > 0; i--) {
+    for (size_t i = spec->item_count; i > 0; i--) {
         const phi_message *m = spec->items[i - 1].message;
         if (m->role == PHI_ROLE_EXTENSION) continue;
         return m->role == PHI_ROLE_ASSISTANT && m->stop_reason == PHI_STOP_REASON_PAUSED;
@@ -41,14 +39,13 @@ PHI__FN bool phi__codec_paused(const phi__request_spec *spec) {
 
 PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str protocol) {
     char name[PHI__CODEC_NAME_MOST];
-    uint64_t hash;
     size_t i;
     if (model.len == 0 || provider.len == 0 || protocol.len == 0) return 0;
     for (i = 0; i < protocol.len && i < sizeof name; i++) {
         char c = protocol.at[i];
         name[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
     }
-    hash = phi__hash(phi__str(name, i), protocol.len);
+    uint64_t hash = phi__hash(phi__str(name, i), protocol.len);
     hash = phi__hash(provider, hash);
     hash = phi__hash(model, hash);
     return hash != 0 ? hash : 1;
@@ -56,14 +53,12 @@ PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str p
 
 PHI__FN void phi__codec_origins_of(const phi__codec *codec, phi_str model, phi_str provider,
                                    uint64_t out[PHI__CODEC_NAMES]) {
-    size_t i;
-    for (i = 0; i < PHI__CODEC_NAMES; i++)
+    for (size_t i = 0; i < PHI__CODEC_NAMES; i++)
         out[i] = phi__codec_origin_of(model, provider, phi_str_of(codec->names[i]));
 }
 
 PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin) {
-    size_t i;
-    for (i = 0; i < PHI__CODEC_NAMES; i++)
+    for (size_t i = 0; i < PHI__CODEC_NAMES; i++)
         if (origins[i] == origin) return origin != 0;
     return false;
 }

@@ -10,9 +10,8 @@
 /* A bigger array of the same elements in the arena; the old one stays until the arena is reset. */
 static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *cap, size_t size) {
     size_t now = *cap == 0 ? 32 : *cap * 2;
-    void *out;
     if (count < *cap) return old;
-    out = e->failed ? NULL : phi_arena_alloc(e->arena, phi__mul(now, size));
+    void *out = e->failed ? NULL : phi_arena_alloc(e->arena, phi__mul(now, size));
     if (out == NULL) {
         e->failed = true;
         return NULL;
@@ -25,14 +24,13 @@ static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *
 /* ---- pieces ---- */
 
 PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json) {
-    phi__piece *piece;
     if (json.len == 0 || e->failed) return;
     if (e->count == e->cap) { /* asked here: this is done for each message of each request */
         void *grown = phi__encode_grow(e, e->pieces, e->count, &e->cap, sizeof *e->pieces);
         if (grown == NULL) return;
         e->pieces = (phi__piece *)grown;
     }
-    piece = &e->pieces[e->count++];
+    phi__piece *piece = &e->pieces[e->count++];
     piece->at = json.at;
     piece->len = json.len;
     piece->start = 0;
@@ -108,17 +106,15 @@ PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint
 }
 
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal) {
-    size_t at = e->mark_piece, i;
-    phi__piece *pieces;
-    phi_str end;
+    size_t at = e->mark_piece;
     if (at == SIZE_MAX || e->failed) return;
-    end = phi__str(e->pieces[at].at + e->pieces[at].len - back, back);
+    phi_str end = phi__str(e->pieces[at].at + e->pieces[at].len - back, back);
     phi__encode_glue(e, literal);
     phi__encode_piece(e, end);
     if (e->failed) return;
-    pieces = e->pieces;
+    phi__piece *pieces = e->pieces;
     pieces[at].len -= back;
-    for (i = e->count - 1; i > at + 2; i--) pieces[i] = pieces[i - 2];
+    for (size_t i = e->count - 1; i > at + 2; i--) pieces[i] = pieces[i - 2];
     pieces[at + 1].at = literal;
     pieces[at + 1].len = strlen(literal);
     pieces[at + 2].at = end.at;
@@ -128,8 +124,7 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
 /* ---- updates ---- */
 
 PHI__FN bool phi__encode_says(const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         if (c->kind == PHI_CONTENT_THINKING || c->incomplete) continue;
         if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text)) return true;
@@ -140,12 +135,11 @@ PHI__FN bool phi__encode_says(const phi_message *message) {
 PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item) {
     const phi__request_spec *spec = e->spec;
     const phi__codec_rules *rules = e->codec->rules;
-    size_t i;
     if (!spec->items[item].message->is_update || rules->takes_updates == NULL ||
         !rules->takes_updates(spec->model))
         return false;
     if (e->open_role != PHI_ROLE_USER && e->open_role != PHI__ROLE_SYSTEM) return false;
-    for (i = item + 1; i < spec->item_count; i++) {
+    for (size_t i = item + 1; i < spec->item_count; i++) {
         const phi_message *next = spec->items[i].message;
         if (next->role == PHI_ROLE_EXTENSION || next->is_update || !phi__encode_says(next))
             continue;
@@ -159,10 +153,10 @@ PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item) {
 /* Without control characters and blanks at the ends: a line break would end a header. */
 static bool phi__encode_clean(phi__encoder *e, phi_str from, phi_str *out) {
     char *to = phi__arena_bytes(e->arena, phi__add(from.len, 1));
-    size_t i, n = 0;
+    size_t n = 0;
     if (to == NULL) return false;
     from = phi__str_trim(from);
-    for (i = 0; i < from.len; i++)
+    for (size_t i = 0; i < from.len; i++)
         if ((unsigned char)from.at[i] >= 0x20 && from.at[i] != 0x7f) to[n++] = from.at[i];
     to[n] = '\0';
     *out = phi__str(to, n);
@@ -182,7 +176,6 @@ static bool phi__encode_bare(phi_str url) {
 
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value) {
     phi__header header, *headers;
-    size_t i;
     if (e->failed) return;
     if (!phi__encode_clean(e, phi_str_of(name), &header.name) ||
         !phi__encode_clean(e, value, &header.value)) {
@@ -190,7 +183,7 @@ PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value
         return;
     }
     if (header.name.len == 0) return;
-    for (i = 0; i < e->header_count; i++)
+    for (size_t i = 0; i < e->header_count; i++)
         if (phi__str_is_nocase(e->headers[i].name, header.name.at)) {
             e->headers[i] = header;
             return;
@@ -204,8 +197,7 @@ PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value
 
 PHI__FN void phi__encode_model_headers(phi__encoder *e) {
     const phi_model *model = e->spec->model;
-    size_t i;
-    for (i = 0; i < model->header_count; i++)
+    for (size_t i = 0; i < model->header_count; i++)
         if (model->headers[i].name != NULL)
             phi__encode_header(e, model->headers[i].name, phi_str_of(model->headers[i].value));
 }
@@ -258,10 +250,9 @@ static void phi__takes_number(phi__encoder *e, const char *key, double value) {
 
 static void phi__takes_stop(phi__encoder *e, const char *key) {
     const phi_request_options *options = &e->spec->options;
-    size_t i;
     phi__json_write_key(&e->scratch, phi_str_of(key));
     phi__buf_char(&e->scratch, '[');
-    for (i = 0; i < options->stop_count; i++) {
+    for (size_t i = 0; i < options->stop_count; i++) {
         phi__json_write_comma(&e->scratch);
         phi__json_write_str(&e->scratch, phi_str_of(options->stop[i]));
     }
@@ -301,8 +292,7 @@ PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool) {
 }
 
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec) {
-    size_t i;
-    for (i = 0; i < spec->tool_count; i++)
+    for (size_t i = 0; i < spec->tool_count; i++)
         if (spec->tools[i].deferred) return true;
     return spec->searches;
 }
@@ -310,10 +300,10 @@ PHI__FN bool phi__takes_deferred(const phi__request_spec *spec) {
 PHI__FN bool phi__takes_reference(const phi_content *block, size_t *at, phi_str *name) {
     static const char key[] = "\"tool_name\"";
     phi_str text = block->replay;
-    size_t i, from;
+    size_t from;
     if (block->kind != PHI_CONTENT_OPAQUE || !phi__str_is(block->name, "tool_search_tool_result"))
         return false;
-    i = phi__str_find(text, *at, key);
+    size_t i = phi__str_find(text, *at, key);
     if (i == SIZE_MAX) return false;
     for (i += sizeof key - 1; i < text.len && strchr(" \t\r\n:", text.at[i]) != NULL;) i++;
     if (i >= text.len || text.at[i] != '"') return false;
@@ -342,7 +332,6 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
                              phi_request_options *out) {
     const char **stop = NULL;
     phi_str copy;
-    size_t i;
     *out = *from;
     if (!from->has_temperature) out->temperature = 0;
     out->stop = NULL;
@@ -351,7 +340,7 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
         if (stop == NULL) return false;
         out->stop = stop;
     }
-    for (i = 0; i < from->stop_count; i++) {
+    for (size_t i = 0; i < from->stop_count; i++) {
         if (!phi__arena_str(arena, phi_str_of(from->stop[i]), &copy)) return false;
         stop[i] = copy.at;
     }
@@ -360,13 +349,12 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
 }
 
 PHI__FN const char *phi__takes_fault(const phi_request_options *options) {
-    size_t i;
     if (!(options->top_p >= 0 && options->top_p <= 1))
         return "options.top_p: expected above 0, to 1";
     if (options->stop_count > (size_t)PHI__TAKES_STOP_MOST)
         return "options.stop_count: expected at most 16";
     if (options->stop_count > 0 && options->stop == NULL) return "options.stop is missing";
-    for (i = 0; i < options->stop_count; i++)
+    for (size_t i = 0; i < options->stop_count; i++)
         if (options->stop[i] == NULL || options->stop[i][0] == '\0')
             return "options.stop: a text is missing or empty";
     if (options->service_tier != NULL && options->service_tier[0] == '\0')
@@ -390,7 +378,6 @@ PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__requ
     uint32_t takes = settings != NULL ? settings->takes(spec) : (uint32_t)PHI__TAKES_ALL, set = 0;
     phi_thinking level = phi__takes_level(codec, spec);
     char how[40];
-    size_t i;
     if (words_size == 0) return PHI_BAD_ARG;
     words[0] = '\0';
     if (spec->temperature >= 0) set |= PHI__TAKES_TEMPERATURE;
@@ -400,7 +387,7 @@ PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__requ
     if (options->has_seed) set |= PHI__TAKES_SEED;
     if (options->service_tier != NULL) set |= PHI__TAKES_TIER;
     if (options->serial_calls) set |= PHI__TAKES_SERIAL;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if ((set & ~takes & 1u << i) != 0)
             phi__takes_say(words, words_size, names[i], "is not sent");
     if (spec->thinking != PHI_THINKING_OFF && !spec->model->reasoning)

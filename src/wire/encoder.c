@@ -71,21 +71,8 @@ static uint64_t phi__prefix_tool(const phi__tool_view *tool, uint64_t n) {
     return phi__prefix_hash(tool->schema, n + (tool->strict != NULL ? 1 : 0));
 }
 
-/* A deferred tool becomes part of the prefix when it is used (phi__prefix_uses). The tool search,
-   which is there with the first of them, is part of it from the beginning. */
-static uint64_t phi__prefix_tools(const phi__request_spec *spec) {
-    uint64_t n = 0;
-    size_t i, deferred = 0;
-    for (i = 0; i < spec->tool_count; i++) deferred += spec->tools[i].deferred;
-    n = spec->tool_count - deferred;
-    for (i = 0; i < spec->tool_count; i++)
-        if (!spec->tools[i].deferred) n = phi__prefix_tool(&spec->tools[i], n);
-    return phi__takes_deferred(spec) ? phi__hash_mix(n + 1) : n;
-}
-
 static uint64_t phi__prefix_use(const phi__request_spec *spec, phi_str name, uint64_t n) {
-    size_t i;
-    for (i = 0; i < spec->tool_count; i++)
+    for (size_t i = 0; i < spec->tool_count; i++)
         if (spec->tools[i].deferred && phi_str_equal(spec->tools[i].name, name))
             return phi__prefix_tool(&spec->tools[i], n);
     return n;
@@ -95,8 +82,8 @@ static uint64_t phi__prefix_use(const phi__request_spec *spec, phi_str name, uin
 static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, uint64_t n,
                                  size_t *cost) {
     phi_str name;
-    size_t i, at, found = 0;
-    for (i = 0; i < m->content_count; i++) {
+    size_t at, found = 0;
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
             n = phi__prefix_use(e->spec, c->name, n);
@@ -138,29 +125,12 @@ static uint64_t phi__prefix_content(phi__encoder *e, const phi_content *c, uint6
     return c->kind == PHI_CONTENT_OPAQUE ? phi__prefix_hash(c->replay, n) : n;
 }
 
-/* The hash of all that is sent, but thinking. 0: nothing of the message is sent. */
-static uint64_t phi__prefix_message(phi__encoder *e, const phi_message *m) {
-    uint64_t n = (uint64_t)m->role | (m->is_error ? 16u : 0u) | (m->is_update ? 32u : 0u);
-    bool any = m->role == PHI_ROLE_TOOL_RESULT;
-    size_t i;
-    if (any) n = phi__prefix_hash(m->tool_call_id, n);
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_THINKING || c->incomplete) continue;
-        if (c->kind == PHI_CONTENT_TEXT && phi__render_blank(c->text)) continue;
-        n = phi__prefix_content(e, c, n);
-        any = true;
-    }
-    return any ? n | 1 : 0;
-}
-
 /* The last thinking of an answer that can go back: something else that does follows it. 0: there
    is none. */
 static uint32_t phi__prefix_thinking(const phi_message *m) {
     bool ends = false;
-    size_t i;
     if (m->role != PHI_ROLE_ASSISTANT) return 0;
-    for (i = m->content_count; i > 0; i--) {
+    for (size_t i = m->content_count; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (c->kind != PHI_CONTENT_THINKING)
             ends = ends ||
@@ -175,12 +145,23 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
     const phi__item *item = &e->spec->items[at];
     const phi__rendered *r = item->rendered != NULL ? *item->rendered : NULL;
     phi__prefix_kept made, *kept;
-    size_t i;
     for (; r != NULL; r = r->next)
         if (r->form == PHI__PREFIX_FORM) return *(const phi__prefix_kept *)(const void *)r->json.at;
-    made.hash = phi__prefix_message(e, item->message);
+    /* The hash of all that is sent, but thinking. */
+    const phi_message *m = item->message;
+    uint64_t n = (uint64_t)m->role | (m->is_error ? 16u : 0u) | (m->is_update ? 32u : 0u);
+    bool any = m->role == PHI_ROLE_TOOL_RESULT;
+    if (any) n = phi__prefix_hash(m->tool_call_id, n);
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_THINKING || c->incomplete) continue;
+        if (c->kind == PHI_CONTENT_TEXT && phi__render_blank(c->text)) continue;
+        n = phi__prefix_content(e, c, n);
+        any = true;
+    }
+    made.hash = any ? n | 1 : 0;
     made.thinking = phi__prefix_thinking(item->message);
-    for (i = 0; i < item->message->content_count; i++) {
+    for (size_t i = 0; i < item->message->content_count; i++) {
         const phi_content *c = &item->message->content[i];
         *cost += (c->text.len + c->data.len + c->replay.len + c->arguments.len + c->citations.len) /
                  4096;
@@ -215,7 +196,16 @@ PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts) {
     p->only_counts = only_counts;
     p->first = SIZE_MAX;
     p->system = phi__prefix_hash(e->spec->system_prompt, PHI__PREFIX_VERSION);
-    p->tools = phi__prefix_tools(e->spec);
+    /* A deferred tool becomes part of the prefix when it is used (phi__prefix_uses). The tool
+       search, which is there with the first of them, is part of it from the beginning. */
+    const phi__request_spec *spec = e->spec;
+    uint64_t n = 0;
+    size_t deferred = 0;
+    for (size_t i = 0; i < spec->tool_count; i++) deferred += spec->tools[i].deferred;
+    n = spec->tool_count - deferred;
+    for (size_t i = 0; i < spec->tool_count; i++)
+        if (!spec->tools[i].deferred) n = phi__prefix_tool(&spec->tools[i], n);
+    p->tools = phi__takes_deferred(spec) ? phi__hash_mix(n + 1) : n;
     p->deferred = phi__takes_deferred(e->spec);
     p->now = phi__hash_mix(p->system ^ phi__hash_mix(p->tools));
     return p;
@@ -225,20 +215,6 @@ static bool phi__prefix_valid(const phi__encoder *e, const phi__prefix *p, const
     if (e->spec->items[p->at].from < e->spec->thinking_from) return false;
     if (p->only_counts) return true;
     return m->prefix != 0 ? m->prefix == phi__prefix_value(p) : !e->spec->rewritten;
-}
-
-static void phi__prefix_look(phi__encoder *e, phi__prefix *p, size_t *cost) {
-    const phi_message *m = e->spec->items[p->at].message;
-    phi__prefix_kept kept = phi__prefix_item(e, p->at, cost);
-    uint64_t hash = kept.hash;
-    if (kept.thinking != 0 && phi__render_same_origin(e, p->at)) {
-        p->thinking[p->at] = kept.thinking;
-        if (phi__prefix_valid(e, p, m)) p->thinks[p->at] = PHI__PREFIX_VALID;
-    }
-    if (hash != 0 && m->role != PHI_ROLE_EXTENSION) p->now = phi__hash_mix(p->now ^ hash);
-    if (p->deferred && hash != 0 && m->role == PHI_ROLE_ASSISTANT)
-        p->now = phi__prefix_uses(e, m, p->now, cost);
-    p->at++;
 }
 
 static phi__prefix_cause phi__prefix_cause_of(const phi__encoder *e, const phi__prefix *p) {
@@ -254,8 +230,7 @@ static phi__prefix_cause phi__prefix_cause_of(const phi__encoder *e, const phi__
 static void phi__prefix_decide(const phi__encoder *e, phi__prefix *p) {
     uint64_t want = 0;
     bool any = true, broken = false, previous = false;
-    size_t i;
-    for (i = e->spec->item_count; i > 0; i--) {
+    for (size_t i = e->spec->item_count; i > 0; i--) {
         const phi_message *m = e->spec->items[i - 1].message;
         uint32_t id = p->thinking[i - 1];
         if (id == 0) continue;
@@ -280,7 +255,17 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
     while (p->at < e->spec->item_count && !e->failed) {
         size_t cost = 0;
         if (*units == 0) return false;
-        phi__prefix_look(e, p, &cost);
+        const phi_message *m = e->spec->items[p->at].message;
+        phi__prefix_kept kept = phi__prefix_item(e, p->at, &cost);
+        uint64_t hash = kept.hash;
+        if (kept.thinking != 0 && phi__render_same_origin(e, p->at)) {
+            p->thinking[p->at] = kept.thinking;
+            if (phi__prefix_valid(e, p, m)) p->thinks[p->at] = PHI__PREFIX_VALID;
+        }
+        if (hash != 0 && m->role != PHI_ROLE_EXTENSION) p->now = phi__hash_mix(p->now ^ hash);
+        if (p->deferred && hash != 0 && m->role == PHI_ROLE_ASSISTANT)
+            p->now = phi__prefix_uses(e, m, p->now, &cost);
+        p->at++;
         if (p->at % 32 == 0) cost++; /* of those whose hash is kept many go into a unit */
         *units -= phi__min(*units, cost);
     }
@@ -346,11 +331,10 @@ static void phi__encoder_open_calls(phi__encoder *e, size_t at) {
 
 /* Results mostly come in the order of their calls, so the search goes round from the last one. */
 static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
-    const phi_message *calls;
-    size_t n, i;
+    size_t i;
     if (e->calls_item == SIZE_MAX) return false;
-    calls = e->spec->items[e->calls_item].message;
-    for (n = 0; n < calls->content_count; n++) {
+    const phi_message *calls = e->spec->items[e->calls_item].message;
+    for (size_t n = 0; n < calls->content_count; n++) {
         i = (e->next_call + n) % calls->content_count;
         if (e->answered[i] || !phi__encoder_is_call(&calls->content[i])) continue;
         if (!phi_str_equal(calls->content[i].id, result->tool_call_id)) continue;
@@ -362,12 +346,11 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
 }
 
 static void phi__encoder_close_calls(phi__encoder *e) {
-    size_t item = e->calls_item, i;
-    const phi_message *message;
+    size_t item = e->calls_item;
     if (item == SIZE_MAX) return;
-    message = e->spec->items[item].message;
+    const phi_message *message = e->spec->items[item].message;
     e->fill.refuses = true; /* no holes: a second pass would add these pieces again */
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
             e->codec->missing(e, item, i);
     e->codec->after_results(e, e->results_from, e->at);
@@ -382,19 +365,6 @@ static void phi__encoder_put(phi__encoder *e) {
     if (e->spec->items[e->at].message->role == PHI_ROLE_ASSISTANT)
         phi__encoder_open_calls(e, e->at);
     e->at++;
-}
-
-static void phi__encoder_item(phi__encoder *e) {
-    const phi_message *message = e->spec->items[e->at].message;
-    bool sent = message->role != PHI_ROLE_EXTENSION;
-    if (message->role == PHI_ROLE_TOOL_RESULT)
-        sent = phi__encoder_answers(e, message);
-    else if (sent)
-        phi__encoder_close_calls(e);
-    if (sent)
-        phi__encoder_put(e);
-    else
-        e->at++;
 }
 
 /* ---- for the loop ---- */
@@ -415,28 +385,15 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
     phi__buf_init(&e->fill.slice, arena->memory);
 }
 
-/* Room for the pieces of a usual transcript, so that the list is not copied as it grows. */
-static void phi__encoder_room(phi__encoder *e) {
-    e->cap = phi__add(16, phi__mul(e->spec->item_count, 2));
-    e->pieces = (phi__piece *)phi_arena_alloc(e->arena, phi__mul(e->cap, sizeof *e->pieces));
-    if (e->pieces == NULL) e->failed = true;
-}
-
-/* A rendering with holes, as far as the units go; kept once it is whole. False: they are used
-   up. */
-static bool phi__encoder_fill(phi__encoder *e, size_t *units) {
-    const phi__fill *f = &e->fill;
-    phi_str json;
-    if (!phi__fill_advance(e, units, &json)) return false;
-    if (!e->failed) phi__encode_store(e, f->item, f->block, f->form, json);
-    return true;
-}
-
 /* Items, as far as the units go; false: they are used up. */
 static bool phi__encoder_items(phi__encoder *e, size_t units) {
     while (!e->failed) {
         if (e->fill.going) {
-            if (!phi__encoder_fill(e, &units)) return false;
+            /* A rendering with holes, as far as the units go; kept once it is whole. */
+            const phi__fill *f = &e->fill;
+            phi_str json;
+            if (!phi__fill_advance(e, &units, &json)) return false;
+            if (!e->failed) phi__encode_store(e, f->item, f->block, f->form, json);
             if (!e->failed) phi__encoder_put(e);
             continue;
         }
@@ -446,7 +403,16 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
         }
         if (units == 0) return false;
         e->fresh = 0;
-        phi__encoder_item(e);
+        const phi_message *message = e->spec->items[e->at].message;
+        bool sent = message->role != PHI_ROLE_EXTENSION;
+        if (message->role == PHI_ROLE_TOOL_RESULT)
+            sent = phi__encoder_answers(e, message);
+        else if (sent)
+            phi__encoder_close_calls(e);
+        if (sent)
+            phi__encoder_put(e);
+        else
+            e->at++;
         units -= phi__min(units, 1 + e->fresh / 1024);
     }
     return true;
@@ -472,7 +438,11 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     }
     if (e->stage == PHI__ENCODER_HEAD) {
         e->fill.refuses = true;
-        phi__encoder_room(e);
+        /* Room for the pieces of a usual transcript, so that the list is not copied as it
+           grows. */
+        e->cap = phi__add(16, phi__mul(e->spec->item_count, 2));
+        e->pieces = (phi__piece *)phi_arena_alloc(e->arena, phi__mul(e->cap, sizeof *e->pieces));
+        if (e->pieces == NULL) e->failed = true;
         e->codec->address(e);
         e->codec->head(e);
         if (e->spec->extra.len > 0) phi__extra_apply(e);

@@ -19,12 +19,12 @@ typedef struct phi__extra_path {
 
 /* Appends a key; returns the length before, to which phi__extra_leave cuts it again. */
 static size_t phi__extra_enter(phi__extra_path *path, phi_str key) {
-    size_t before = path->len, room = sizeof path->at - 1 - path->len, n;
+    size_t before = path->len, room = sizeof path->at - 1 - path->len;
     if (before > 0 && room > 0) {
         path->at[path->len++] = '.';
         room--;
     }
-    n = phi__min(key.len, room);
+    size_t n = phi__min(key.len, room);
     if (n > 0) memcpy(path->at + path->len, key.at, n);
     path->len += n;
     path->at[path->len] = '\0';
@@ -103,12 +103,10 @@ static bool phi__extra_check_object(phi__extra_check_state *s, const phi_json *o
 
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
                                     char *words, size_t words_size) {
-    phi__extra_check_state s;
     phi_parse_error parse;
     phi_arena arena;
     phi_json *root = NULL;
-    phi_status status;
-    memset(&s, 0, sizeof s);
+    phi__extra_check_state s = PHI_ZERO;
     s.words = words;
     s.words_size = words_size;
     if (codec != NULL && codec->rules->settings != NULL) s.owned = codec->rules->settings->owned;
@@ -117,7 +115,7 @@ PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch
         return PHI_BAD_ARG;
     }
     phi_arena_init(&arena, scratch, 0);
-    status = phi_json_parse(&arena, text, PHI_JSON_BORROW, &root, &parse);
+    phi_status status = phi_json_parse(&arena, text, PHI_JSON_BORROW, &root, &parse);
     if (status == PHI_PARSE || status == PHI_TOO_BIG) {
         (void)snprintf(words, words_size, ":%u:%u: %s", (unsigned)parse.line,
                        (unsigned)parse.column, parse.message);
@@ -150,16 +148,15 @@ typedef struct phi__extra_member {
 
 static bool phi__extra_same(phi__extra_merge_state *s, phi__json_text a, phi__json_text b) {
     phi__buf *out = s->out;
-    size_t from = out->len, middle;
-    bool same;
+    size_t from = out->len;
     if (!a.escaped) return phi__json_cursor_text_is(b, phi__str(a.at, a.len));
     if (!b.escaped) return phi__json_cursor_text_is(a, phi__str(b.at, b.len));
     phi__json_cursor_unescape(out, a); /* after the output; cut again below */
-    middle = out->len;
+    size_t middle = out->len;
     phi__json_cursor_unescape(out, b);
     if (out->failed) return false;
-    same = middle - from == out->len - middle &&
-           memcmp(out->at + from, out->at + middle, middle - from) == 0;
+    bool same = middle - from == out->len - middle &&
+                memcmp(out->at + from, out->at + middle, middle - from) == 0;
     out->len = from;
     return same;
 }
@@ -169,10 +166,9 @@ static size_t phi__extra_find(phi__extra_merge_state *s, phi_str object, phi__js
                               phi_str *value) {
     phi__json_cursor c;
     phi__json_text other;
-    size_t i;
     phi__json_cursor_init(&c, object);
     (void)phi__json_cursor_enter_object(&c);
-    for (i = 0; phi__json_cursor_next_key(&c, &other); i++) {
+    for (size_t i = 0; phi__json_cursor_next_key(&c, &other); i++) {
         if (phi__extra_same(s, key, other))
             return phi__json_cursor_take_raw(&c, value) ? i : SIZE_MAX;
         phi__json_cursor_skip(&c);
@@ -188,25 +184,15 @@ static void phi__extra_put(phi__buf *out, phi__json_text key, phi_str value) {
     phi__buf_add_str(out, value);
 }
 
-static phi_str phi__extra_inside(phi_str array) {
-    return phi__str_trim(phi__str(array.at + 1, array.len - 2));
-}
-
 /* Both arrays in one. */
 static void phi__extra_put_lists(phi__buf *out, phi__json_text key, phi_str wide, phi_str narrow) {
-    phi_str more = phi__extra_inside(narrow);
+    phi_str more = phi__str_trim(phi__str(narrow.at + 1, narrow.len - 2));
     phi__extra_put(out, key, phi__str(wide.at, wide.len - 1));
     if (more.len > 0) {
         phi__json_write_comma(out);
         phi__buf_add_str(out, more);
     }
     phi__buf_char(out, ']');
-}
-
-static void phi__extra_refuse(phi__extra_merge_state *s) {
-    if (s->words[0] == '\0')
-        (void)snprintf(s->words, sizeof s->words, "extra: phi writes \"%s\" itself in this request",
-                       s->path.at);
 }
 
 static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi_str narrow);
@@ -222,9 +208,11 @@ static void phi__extra_merge_member(phi__extra_merge_state *s, phi__extra_member
     } else if (s->is_head && phi__extra_is(wide.value, '[') && phi__extra_is(narrow, '[') &&
                wide.value.at[wide.value.len - 1] == ']' && phi__extra_listed(lists, s->path.at))
         phi__extra_put_lists(s->out, wide.key, wide.value, narrow);
-    else if (s->is_head)
-        phi__extra_refuse(s);
-    else
+    else if (s->is_head) {
+        if (s->words[0] == '\0')
+            (void)snprintf(s->words, sizeof s->words,
+                           "extra: phi writes \"%s\" itself in this request", s->path.at);
+    } else
         phi__extra_put(s->out, wide.key, narrow);
     phi__extra_leave(&s->path, before);
 }
@@ -235,22 +223,19 @@ static void phi__extra_put_rest(phi__extra_merge_state *s, phi_str narrow,
     phi__json_cursor c;
     phi__json_text key;
     phi_str value;
-    size_t i;
     phi__json_cursor_init(&c, narrow);
     (void)phi__json_cursor_enter_object(&c);
-    for (i = 0; phi__json_cursor_next_key(&c, &key); i++)
+    for (size_t i = 0; phi__json_cursor_next_key(&c, &key); i++)
         if (phi__json_cursor_take_raw(&c, &value) && (met[i / 8] & (1u << i % 8)) == 0)
             phi__extra_put(s->out, key, value);
 }
 
 /* The last member of a head is not complete: it is the array of messages. It stays the last. */
 static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi_str narrow) {
-    unsigned char met[PHI__EXTRA_MEMBERS / 8];
     phi__json_cursor c;
     phi__extra_member m;
     phi_str value = {NULL, 0}, open = {NULL, 0};
-    size_t i;
-    memset(met, 0, sizeof met);
+    unsigned char met[PHI__EXTRA_MEMBERS / 8] = PHI_ZERO;
     phi__buf_char(s->out, '{');
     phi__json_cursor_init(&c, wide);
     (void)phi__json_cursor_enter_object(&c);
@@ -258,7 +243,7 @@ static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi
         m.value = phi__str(NULL, 0);
         if (!phi__json_cursor_take_raw(&c, &m.value))
             open = phi__str(m.key.at - 1, (size_t)(wide.at + wide.len - m.key.at) + 1);
-        i = phi__extra_find(s, narrow, m.key, &value);
+        size_t i = phi__extra_find(s, narrow, m.key, &value);
         if (i < (size_t)PHI__EXTRA_MEMBERS) {
             met[i / 8] = (unsigned char)(met[i / 8] | 1u << i % 8);
             phi__extra_merge_member(s, m, value);
@@ -274,16 +259,14 @@ static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi
 }
 
 PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi_str *out) {
-    phi__extra_merge_state s;
     phi__buf buf;
-    bool done;
     *out = wide.len > 0 ? wide : narrow;
     if (wide.len == 0 || narrow.len == 0) return true;
-    memset(&s, 0, sizeof s);
+    phi__extra_merge_state s = PHI_ZERO;
     phi__buf_init(&buf, arena->memory);
     s.out = &buf;
     phi__extra_merge_object(&s, phi__str_trim(wide), phi__str_trim(narrow));
-    done = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
+    bool done = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
     phi__buf_free(&buf);
     return done;
 }
@@ -293,11 +276,9 @@ PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi
 /* The pieces so far, in one. */
 static bool phi__extra_head(phi__encoder *e, phi_str *head) {
     phi__buf whole;
-    bool done;
-    size_t i;
     phi__buf_init(&whole, e->arena->memory);
-    for (i = 0; i < e->count; i++) phi__buf_add(&whole, e->pieces[i].at, e->pieces[i].len);
-    done = !whole.failed && phi__arena_str(e->arena, phi__buf_str(&whole), head);
+    for (size_t i = 0; i < e->count; i++) phi__buf_add(&whole, e->pieces[i].at, e->pieces[i].len);
+    bool done = !whole.failed && phi__arena_str(e->arena, phi__buf_str(&whole), head);
     phi__buf_free(&whole);
     return done;
 }
@@ -311,13 +292,12 @@ static void phi__extra_refused(phi__encoder *e, const char *text) {
 }
 
 PHI__FN void phi__extra_apply(phi__encoder *e) {
-    phi__extra_merge_state s;
     char fault[PHI__EXTRA_WORDS];
     phi_str head;
-    phi_status status;
     if (e->failed || e->spec->extra.len == 0) return;
-    status = phi__extra_check(e->codec, e->arena->memory, e->spec->extra, fault, sizeof fault);
-    memset(&s, 0, sizeof s);
+    phi_status status =
+        phi__extra_check(e->codec, e->arena->memory, e->spec->extra, fault, sizeof fault);
+    phi__extra_merge_state s = PHI_ZERO;
     if (status == PHI_BAD_ARG) {
         (void)snprintf(s.words, sizeof s.words, "extra%.200s", fault);
         phi__extra_refused(e, s.words);

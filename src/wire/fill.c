@@ -14,9 +14,9 @@ static bool phi__fill_is_base64(char c) {
 
 PHI__FN void phi__fill_base64(phi__buf *out, phi_str data) {
     char *to = phi__buf_reserve(out, data.len);
-    size_t i, n = 0;
+    size_t n = 0;
     if (to == NULL) return;
-    for (i = 0; i < data.len; i++)
+    for (size_t i = 0; i < data.len; i++)
         if (phi__fill_is_base64(data.at[i])) to[n++] = data.at[i];
     phi__buf_add_len(out, n);
 }

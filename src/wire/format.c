@@ -45,14 +45,13 @@ static phi_status phi__format_strict(phi_arena *arena, phi__strict_form form, co
 
 PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line) {
     phi__buf text;
-    bool done;
     phi__buf_init(&text, arena->memory);
     if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_add_str(&text, spec->system_prompt);
         phi__buf_text(&text, "\n\n");
     }
     phi__buf_text(&text, line);
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &spec->system_prompt);
+    bool done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &spec->system_prompt);
     phi__buf_free(&text);
     return done;
 }
@@ -98,11 +97,11 @@ static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec 
 
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
-    phi__format_way way;
     phi_status status = PHI_OK;
     if (words_size > 0) words[0] = '\0';
     if (spec->format.kind == PHI_FORMAT_TEXT) return PHI_OK;
-    way = codec->rules->format_way != NULL ? codec->rules->format_way(spec) : PHI__FORMAT_NATIVE;
+    phi__format_way way =
+        codec->rules->format_way != NULL ? codec->rules->format_way(spec) : PHI__FORMAT_NATIVE;
     if (way == PHI__FORMAT_REFUSED) {
         (void)snprintf(words, words_size,
                        "SchemaMismatch: structured output is not available for the model %.200s",
@@ -136,8 +135,7 @@ static phi_status phi__structured_no(char *words, size_t size, phi_status status
 
 /* A call, or the text that such a call became. */
 static const phi_content *phi__structured_answer(const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         if ((c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_TEXT) && !c->incomplete &&
             phi__str_is(c->name, PHI_RESPOND_TOOL))
@@ -167,17 +165,16 @@ static phi_status phi__structured_parse(phi_str text, phi_arena *arena, phi_json
 /* PHI_OK: the value fits; else words say why not. The arena is given back as it was. */
 static phi_status phi__structured_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                         char *words, size_t words_size) {
-    phi_arena_mark mark;
     phi_json *schema = NULL;
     phi_schema_error error;
     phi_parse_error parse;
-    phi_status status;
     if (format->kind == PHI_FORMAT_TEXT) return PHI_OK;
     if (!phi_json_is(value, PHI_JSON_OBJECT))
         return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
     if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
-    mark = phi_arena_save(arena);
-    status = phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_status status =
+        phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
     if (status != PHI_OK)
         (void)phi__structured_no(words, words_size, status, "the schema is not valid JSON");
@@ -192,10 +189,8 @@ static phi_status phi__structured_check(const phi_format *format, phi_json *valu
 PHI_API phi_status phi_message_json(const phi_message *message, const phi_format *format,
                                     phi_arena *arena, phi_json **out, char *words,
                                     size_t words_size) {
-    const phi_content *answer;
     phi_str text;
     phi_parse_error error;
-    phi_status status;
     bool failed = false;
     if (words_size > 0 && words != NULL) words[0] = '\0';
     if (out != NULL) *out = NULL;
@@ -204,7 +199,7 @@ PHI_API phi_status phi_message_json(const phi_message *message, const phi_format
     if (message->role != PHI_ROLE_ASSISTANT)
         return phi__structured_no(words, words_size, PHI_BAD_ARG,
                                   "expected a message of the role Assistant");
-    answer = phi__structured_answer(message);
+    const phi_content *answer = phi__structured_answer(message);
     if (answer != NULL)
         text = answer->kind == PHI_CONTENT_TEXT ? answer->text : answer->arguments;
     else
@@ -214,7 +209,7 @@ PHI_API phi_status phi_message_json(const phi_message *message, const phi_format
     if (text.len == 0)
         return phi__structured_no(words, words_size, PHI_BAD_ARG,
                                   "SchemaMismatch: the answer is empty");
-    status = phi__structured_parse(text, arena, out, &error);
+    phi_status status = phi__structured_parse(text, arena, out, &error);
     if (status == PHI_OK) {
         if (format != NULL) status = phi__structured_check(format, *out, arena, words, words_size);
         if (status != PHI_OK) *out = NULL;

@@ -48,33 +48,30 @@ static size_t phi__frames_value(const unsigned char *at, size_t left, unsigned t
     return left < 2 ? SIZE_MAX : 2 + ((size_t)at[0] << 8 | at[1]);
 }
 
-static void phi__frames_word(phi__frames_words *words, phi_str name, phi_str value) {
-    if (PHI__FRAMES_IS(name, ":message-type"))
-        words->message_type = value;
-    else if (PHI__FRAMES_IS(name, ":event-type"))
-        words->event_type = value;
-    else if (PHI__FRAMES_IS(name, ":exception-type"))
-        words->exception_type = value;
-    else if (PHI__FRAMES_IS(name, ":error-code"))
-        words->error_code = value;
-    else if (PHI__FRAMES_IS(name, ":error-message"))
-        words->error_message = value;
-}
-
 static bool phi__frames_headers(phi__frames_words *words, const char *at, size_t len) {
     const char *end = at + len;
     memset(words, 0, sizeof *words);
     while (at < end) {
-        size_t name_len = (unsigned char)*at++, size;
-        phi_str name;
-        unsigned type;
+        size_t name_len = (unsigned char)*at++;
         if ((size_t)(end - at) <= name_len) return false;
-        name = phi__str(at, name_len);
+        phi_str name = phi__str(at, name_len);
         at += name_len;
-        type = (unsigned char)*at++;
-        size = phi__frames_value((const unsigned char *)at, (size_t)(end - at), type);
+        unsigned type = (unsigned char)*at++;
+        size_t size = phi__frames_value((const unsigned char *)at, (size_t)(end - at), type);
         if (size > (size_t)(end - at)) return false;
-        if (type == 7) phi__frames_word(words, name, phi__str(at + 2, size - 2));
+        if (type == 7) {
+            phi_str value = phi__str(at + 2, size - 2);
+            if (PHI__FRAMES_IS(name, ":message-type"))
+                words->message_type = value;
+            else if (PHI__FRAMES_IS(name, ":event-type"))
+                words->event_type = value;
+            else if (PHI__FRAMES_IS(name, ":exception-type"))
+                words->exception_type = value;
+            else if (PHI__FRAMES_IS(name, ":error-code"))
+                words->error_code = value;
+            else if (PHI__FRAMES_IS(name, ":error-message"))
+                words->error_message = value;
+        }
         at += size;
     }
     return true;
@@ -94,11 +91,11 @@ static int phi__frames_trouble(phi__frames *f, phi__frame *out, phi_str type, ph
 static int phi__frames_read(phi__frames *f, const char *at, size_t total, phi__frame *out) {
     size_t headers = phi__frames_u32(at + 4);
     phi__frames_words words;
-    phi_str payload;
     if (phi__crc32(0, at, total - 4) != phi__frames_u32(at + total - 4) ||
         !phi__frames_headers(&words, at + PHI__FRAMES_HEAD, headers))
         return phi__frames_fail(f, PHI_PARSE);
-    payload = phi__str(at + PHI__FRAMES_HEAD + headers, total - PHI__FRAMES_LEAST - headers);
+    phi_str payload =
+        phi__str(at + PHI__FRAMES_HEAD + headers, total - PHI__FRAMES_LEAST - headers);
     if (PHI__FRAMES_IS(words.message_type, "exception"))
         return phi__frames_trouble(f, out, words.exception_type, payload);
     if (PHI__FRAMES_IS(words.message_type, "error"))
@@ -123,9 +120,8 @@ static phi_status phi__frames_head(const phi__frames *f, const char *at, size_t 
 
 /* Fills the held bytes up to `need`; false: not so many have come yet, or no memory. */
 static bool phi__frames_gather(phi__frames *f, size_t need) {
-    size_t n;
     if (f->held.len >= need) return true;
-    n = phi__min(need - f->held.len, (size_t)(f->end - f->at));
+    size_t n = phi__min(need - f->held.len, (size_t)(f->end - f->at));
     phi__buf_add(&f->held, f->at, n);
     f->at += n;
     return !f->held.failed && f->held.len >= need;
@@ -181,15 +177,13 @@ static bool phi__frames_is_space(char c) { return c == ' ' || c == '\n' || c == 
 
 /* An object ends with its brace, not with its line: the last line may lack its end. */
 static int phi__frames_object(phi__frames *f, phi__frame *out) {
-    const char *from;
-    bool whole;
     if (f->depth == 0) {
         while (f->at < f->end && phi__frames_is_space(*f->at)) f->at++;
         if (f->at == f->end) return 0;
         if (*f->at != '{') return phi__frames_fail(f, PHI_PARSE);
     }
-    from = f->at;
-    whole = phi__frames_object_end(f);
+    const char *from = f->at;
+    bool whole = phi__frames_object_end(f);
     if (phi__add(f->held.len, (size_t)(f->at - from)) > f->max_bytes)
         return phi__frames_fail(f, PHI_TOO_BIG);
     out->name = phi__str(NULL, 0);

@@ -13,8 +13,7 @@ enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provide
 
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
-    size_t i;
-    for (i = 0; plain && i < name.len; i++) {
+    for (size_t i = 0; plain && i < name.len; i++) {
         char c = name.at[i];
         plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                 c == '_' || c == '-';
@@ -53,12 +52,11 @@ static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; 
 static bool phi__preflight_schema(phi_str schema, const char **why) {
     static const char *const roots[] = {"anyOf", "oneOf", "allOf"};
     phi__json_found found;
-    size_t i;
     *why = "must be a JSON object with type \"object\"";
     if (phi__json_cursor_find(schema, "type", &found) != PHI_OK || found.type != PHI_JSON_STRING ||
         !phi__str_is(found.raw, "object"))
         return false;
-    for (i = 0; i < PHI__COUNT(roots); i++) {
+    for (size_t i = 0; i < PHI__COUNT(roots); i++) {
         *why = "may not have anyOf, oneOf or allOf at its root";
         if (phi__json_cursor_find(schema, roots[i], &found) == PHI_OK) return false;
     }
@@ -68,8 +66,8 @@ static bool phi__preflight_schema(phi_str schema, const char **why) {
 static phi_status phi__preflight_tools(phi__preflight_check *p) {
     const phi__request_spec *spec = p->spec;
     const char *why;
-    size_t i, j;
-    for (i = 0; i < spec->tool_count; i++) {
+    size_t j;
+    for (size_t i = 0; i < spec->tool_count; i++) {
         phi_str name = spec->tools[i].name;
         if (spec->tools[i].is_raw && name.len == 0) continue;
         why = phi__preflight_name(p->codec, name);
@@ -132,8 +130,7 @@ static bool phi__preflight_is_call(const phi_content *c) {
 
 /* The result of a call among the messages that follow; SIZE_MAX: none. */
 static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, phi_str id) {
-    size_t i;
-    for (i = from; i < spec->item_count; i++) {
+    for (size_t i = from; i < spec->item_count; i++) {
         const phi_message *m = spec->items[i].message;
         if (m->role == PHI_ROLE_EXTENSION) continue;
         if (m->role != PHI_ROLE_TOOL_RESULT) return SIZE_MAX;
@@ -144,8 +141,8 @@ static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, 
 
 /* Whether an earlier message has a call of this id. */
 static size_t phi__preflight_id_taken(const phi__request_spec *spec, size_t before, phi_str id) {
-    size_t i, j;
-    for (i = 0; i < before; i++) {
+    size_t j;
+    for (size_t i = 0; i < before; i++) {
         const phi_message *m = spec->items[i].message;
         if (m->role != PHI_ROLE_ASSISTANT) continue;
         for (j = 0; j < m->content_count; j++)
@@ -157,8 +154,8 @@ static size_t phi__preflight_id_taken(const phi__request_spec *spec, size_t befo
 
 static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
     const phi_message *m = p->spec->items[at].message;
-    size_t i, j, other;
-    for (i = 0; i < m->content_count; i++) {
+    size_t j, other;
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi_str id = c->id;
         if (!phi__preflight_is_call(c)) continue;
@@ -184,8 +181,8 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
 static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
     const phi_message *m = p->spec->items[at].message;
     phi_str id = m->tool_call_id;
-    size_t i, j;
-    for (i = at; i > 0; i--) {
+    size_t j;
+    for (size_t i = at; i > 0; i--) {
         const phi_message *before = p->spec->items[i - 1].message;
         if (before->role == PHI_ROLE_EXTENSION) continue;
         if (before->role == PHI_ROLE_USER) break;
@@ -209,8 +206,7 @@ static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
 }
 
 static bool phi__preflight_says(const phi__codec *codec, const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
         if (c->kind == PHI_CONTENT_DOCUMENT || c->kind == PHI_CONTENT_AUDIO) return true;
@@ -223,8 +219,7 @@ static bool phi__preflight_says(const phi__codec *codec, const phi_message *m) {
 static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
     const phi_message *m = p->spec->items[at].message;
     phi_status status;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         status = phi__preflight_opaque(p, at, &m->content[i]);
         if (status != PHI_OK) return status;
         if (m->content[i].kind != PHI_CONTENT_IMAGE && m->content[i].kind != PHI_CONTENT_DOCUMENT &&
@@ -246,15 +241,13 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_sp
     const phi__codec_rules *rules = codec->rules;
     phi__preflight_check p;
     const phi_message *first = NULL, *last = NULL;
-    phi_status status;
-    size_t i;
     p.codec = codec;
     p.spec = spec;
     p.words = words;
     p.words_size = words_size;
     if (words_size > 0) words[0] = '\0';
-    status = phi__preflight_tools(&p);
-    for (i = 0; i < spec->item_count && status == PHI_OK; i++) {
+    phi_status status = phi__preflight_tools(&p);
+    for (size_t i = 0; i < spec->item_count && status == PHI_OK; i++) {
         const phi_message *m = spec->items[i].message;
         if (m->role == PHI_ROLE_EXTENSION) continue;
         if (first == NULL) first = m;

@@ -131,10 +131,9 @@ PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes) {
 
 PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str signature) {
     phi__assembly *a;
-    size_t block;
     phi__writer_add(answer, PHI_CONTENT_THINKING, bytes);
     if (signature.len == 0 || (a = phi__writer_open(answer)) == NULL) return;
-    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
+    size_t block = phi__assembly_current(a, PHI_CONTENT_THINKING);
     if (block == SIZE_MAX) return;
     phi__assembly_set(a, &a->drafts[block].signature, signature);
     phi__writer_close_last(a);
@@ -142,10 +141,9 @@ PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str sign
 
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name) {
     phi__assembly *a = phi__writer_open(answer);
-    size_t block;
     if (a == NULL) return;
     phi__writer_close_last(a);
-    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, (int64_t)a->count);
+    size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, (int64_t)a->count);
     if (block == SIZE_MAX) return;
     phi__assembly_set(a, &a->drafts[block].id, id);
     phi__assembly_set(a, &a->drafts[block].name, name);
@@ -194,13 +192,12 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 
 PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
                                     phi__json_text text, size_t block) {
-    size_t head, tail;
     r->head = 0;
     if (block == SIZE_MAX || text.at == NULL || text.at <= data.at ||
         text.at + text.len >= data.at + data.len)
         return;
-    head = (size_t)(text.at - data.at);
-    tail = data.len - head - text.len;
+    size_t head = (size_t)(text.at - data.at);
+    size_t tail = data.len - head - text.len;
     if (head + tail > PHI__DELTA_CACHE_MOST) return;
     memcpy(r->around, data.at, head);
     memcpy(r->around + head, text.at + text.len, tail);

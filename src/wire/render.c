@@ -10,13 +10,12 @@ static bool phi__render_alnum(char c) {
 static bool phi__render_word(char c) { return phi__render_alnum(c) || c == '_' || c == '-'; }
 
 static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
-    size_t i;
     if (rule == PHI__ID_ANY) return true;
     if (id.len == 0) return false;
     if (rule == PHI__ID_40) return id.len <= 40;
     if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
     if (rule == PHI__ID_RESPONSES && id.at[id.len - 1] == '_') return false;
-    for (i = 0; i < id.len; i++)
+    for (size_t i = 0; i < id.len; i++)
         if (!(rule == PHI__ID_9 ? phi__render_alnum(id.at[i]) : phi__render_word(id.at[i])))
             return false;
     return true;
@@ -29,12 +28,10 @@ PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_mode
 
 PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]) {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    uint64_t n;
-    size_t i;
     if (phi__render_id_fits(id, rule)) return id;
-    n = phi__hash(id, 1);
+    uint64_t n = phi__hash(id, 1);
     if (rule == PHI__ID_9) {
-        for (i = 0; i < 9; i++, n /= 62) room[i] = digits[n % 62];
+        for (size_t i = 0; i < 9; i++, n /= 62) room[i] = digits[n % 62];
         return phi__str(room, 9);
     }
     memcpy(room, "call_", 5);
@@ -49,11 +46,11 @@ PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
 }
 
 PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
-    char *to;
-    size_t i, n = phi__min(name.len, most);
+    size_t n = phi__min(name.len, most);
     phi__buf_char(out, '"');
-    to = phi__buf_reserve(out, n);
-    for (i = 0; to != NULL && i < n; i++) to[i] = phi__render_word(name.at[i]) ? name.at[i] : '_';
+    char *to = phi__buf_reserve(out, n);
+    for (size_t i = 0; to != NULL && i < n; i++)
+        to[i] = phi__render_word(name.at[i]) ? name.at[i] : '_';
     if (to != NULL) phi__buf_add_len(out, n);
     if (n == 0) phi__buf_char(out, '_');
     phi__buf_char(out, '"');
@@ -86,11 +83,9 @@ PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str t
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_json *root = NULL;
-    phi_status status;
-    bool is_object;
     if (arguments.len == 2 && arguments.at[0] == '{') return PHI__LIT("{}");
-    status = phi_json_parse(e->arena, arguments, PHI_JSON_BORROW, &root, NULL);
-    is_object = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
+    phi_status status = phi_json_parse(e->arena, arguments, PHI_JSON_BORROW, &root, NULL);
+    bool is_object = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     if (status == PHI_NO_MEMORY) e->failed = true;
     phi_arena_reset(e->arena, mark);
     return is_object ? phi__str_trim(arguments) : PHI__LIT("{}");
@@ -121,8 +116,7 @@ PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c
 }
 
 PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         if (phi__render_is_opaque(e->codec, &message->content[i])) return true;
     return false;
 }
@@ -131,12 +125,11 @@ PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi__json_cursor c;
     phi_json *root = NULL;
-    phi_status status;
     if (json.len > PHI__ASSEMBLY_PROOF_MOST) {
         phi__json_cursor_init(&c, json);
         return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
     }
-    status = phi_json_parse(e->arena, json, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(e->arena, json, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) e->failed = true;
     phi_arena_reset(e->arena, mark);
     return status == PHI_OK;
@@ -150,9 +143,8 @@ PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c) {
 }
 
 PHI__FN void phi__render_rest(phi__encoder *e, phi_str object) {
-    phi_str inside;
     if (object.len <= 2 || object.at[0] != '{' || !phi__render_goes(e, object)) return;
-    inside = phi__str_trim(object);
+    phi_str inside = phi__str_trim(object);
     inside = phi__str_trim(phi__str(inside.at + 1, inside.len - 2));
     if (inside.len == 0) return;
     phi__buf_char(&e->scratch, ',');
@@ -160,8 +152,7 @@ PHI__FN void phi__render_rest(phi__encoder *e, phi_str object) {
 }
 
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item) {
-    size_t i;
-    for (i = item + 1; i < e->spec->item_count; i++) {
+    for (size_t i = item + 1; i < e->spec->item_count; i++) {
         phi_role role = e->spec->items[i].message->role;
         if (role == PHI_ROLE_USER) return true;
         if (role == PHI_ROLE_ASSISTANT) return false;
@@ -183,9 +174,9 @@ PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
 PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
                                      const char *const *refs) {
     phi__json_found call, result;
-    size_t i, r;
+    size_t r;
     if (phi__json_cursor_find(message->content[block].replay, id, &call) != PHI_OK) return false;
-    for (i = block + 1; i < message->content_count; i++) {
+    for (size_t i = block + 1; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         if (c->kind != PHI_CONTENT_OPAQUE || c->incomplete) continue;
         for (r = 0; refs[r] != NULL; r++)
@@ -205,9 +196,8 @@ PHI__FN bool phi__render_is_image(const phi_content *c) {
 /* wire.md parts 2, 3 and 8. */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type) {
     static const char *const all[] = {"image/png", "image/jpeg", "image/webp"};
-    size_t i;
     if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
-    for (i = 0; i < PHI__COUNT(all); i++)
+    for (size_t i = 0; i < PHI__COUNT(all); i++)
         if (phi__str_is(type, all[i])) return true;
     if (codec == NULL) return true;
     if ((codec->rules->bits & PHI__RULE_HEIF) != 0)
@@ -243,8 +233,7 @@ static const struct phi__render_type {
 };
 
 static const struct phi__render_type *phi__render_type_of(phi_str mime_type) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__render_types); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__render_types); i++)
         if (phi__str_is(mime_type, phi__render_types[i].mime_type)) return &phi__render_types[i];
     return NULL;
 }
@@ -289,7 +278,6 @@ static bool phi__render_takes_file(uint32_t media, const phi_content *c) {
 
 PHI__FN phi__render_way phi__render_way_of(const phi__codec *codec, const phi_model *model,
                                            const phi_content *c) {
-    uint32_t media;
     switch (c->kind) {
     case PHI_CONTENT_TEXT: return phi__render_blank(c->text) ? PHI__RENDER_SKIP : PHI__RENDER_WORDS;
     case PHI_CONTENT_IMAGE:
@@ -300,7 +288,7 @@ PHI__FN phi__render_way phi__render_way_of(const phi__codec *codec, const phi_mo
     default: return PHI__RENDER_SKIP;
     }
     if (c->data.len == 0 && c->url.len == 0 && phi__render_blank(c->text)) return PHI__RENDER_SKIP;
-    media = phi__render_media(codec, model);
+    uint32_t media = phi__render_media(codec, model);
     if (c->data.len > 0 || c->url.len > 0)
         return phi__render_takes_file(media, c) ? PHI__RENDER_BLOCK : PHI__RENDER_OMIT;
     return (media & PHI__MEDIA_TEXT) != 0 ? PHI__RENDER_BLOCK : PHI__RENDER_WORDS;
@@ -315,23 +303,20 @@ PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
 }
 
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         if (phi__render_omits(e, &message->content[i])) return true;
     return false;
 }
 
 PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++)
+    for (size_t i = 0; i < message->content_count; i++)
         if (phi__render_way_to(e, &message->content[i]) == PHI__RENDER_BLOCK) return true;
     return false;
 }
 
 PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message) {
     const char *word = NULL;
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         const char *own = c->kind == PHI_CONTENT_IMAGE      ? "image"
                           : c->kind == PHI_CONTENT_DOCUMENT ? "document"
@@ -408,8 +393,7 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
                                void (*block)(phi__encoder *e, const phi_content *c),
                                void (*opaque)(phi__encoder *e, const phi_content *c)) {
     phi_content line = PHI_ZERO;
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
+    for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
         phi__render_way way = phi__render_way_to(e, c);
         line.text = phi__render_stand_in(e, message, i);

@@ -11,8 +11,7 @@ enum {
 /* ---- names ---- */
 
 PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, phi_str name) {
-    size_t i;
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (phi_str_equal(tools[i].name, name)) return i;
     return SIZE_MAX;
 }
@@ -40,9 +39,9 @@ static bool phi__repair_alike(phi_str a, phi_str b) {
 /* The only tool that a name fits; *many: there are more. */
 static size_t phi__repair_only(const phi__tool_view *tools, size_t count, phi_str name,
                                bool *many) {
-    size_t found = phi__repair_tool_of(tools, count, name), i;
+    size_t found = phi__repair_tool_of(tools, count, name);
     if (found != SIZE_MAX || name.len == 0) return found;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!phi__repair_alike(tools[i].name, name)) continue;
         *many = found != SIZE_MAX;
         if (*many) return SIZE_MAX;
@@ -52,13 +51,13 @@ static size_t phi__repair_only(const phi__tool_view *tools, size_t count, phi_st
 }
 
 static phi_str phi__repair_stem(phi_str name) {
-    size_t cut = phi__str_find(name, 0, "<|"), i, digits;
+    size_t cut = phi__str_find(name, 0, "<|"), digits;
     if (cut != SIZE_MAX) name.len = cut;
     name = phi__str_trim(name);
     for (digits = name.len; digits > 0; digits--)
         if (name.at[digits - 1] < '0' || name.at[digits - 1] > '9') break;
     if (digits > 1 && digits < name.len && name.at[digits - 1] == ':') name.len = digits - 1;
-    for (i = name.len; i > 0; i--) {
+    for (size_t i = name.len; i > 0; i--) {
         char c = name.at[i - 1];
         if (c == '.' || c == '/' || c == ':') return phi__str(name.at + i, name.len - i);
     }
@@ -92,10 +91,9 @@ static void phi__repair_blanks(phi__repairing *r) {
 /* Reads the escape after a backslash. */
 static bool phi__repair_escape(phi__repairing *r, char quote) {
     static const char plain[] = "\"\\/bfnrt";
-    char c;
     int i;
     if (r->at == r->end) return false;
-    c = *r->at++;
+    char c = *r->at++;
     if (c == '\'') {
         if (quote != '\'') r->faults |= PHI__REPAIR_ESCAPE;
         phi__buf_char(r->out, c);
@@ -199,8 +197,7 @@ static bool phi__repair_literal(phi__repairing *r) {
     } table[] = {{"true", "true"}, {"false", "false"}, {"null", "null"},
                  {"True", "true"}, {"False", "false"}, {"None", "null"}};
     phi_str word = phi__repair_word(r);
-    size_t i;
-    for (i = 0; i < PHI__COUNT(table); i++) {
+    for (size_t i = 0; i < PHI__COUNT(table); i++) {
         if (!phi__str_is(word, table[i].word)) continue;
         if (i >= 3) r->faults |= PHI__REPAIR_PYTHON;
         phi__buf_text(r->out, table[i].json);
@@ -210,10 +207,9 @@ static bool phi__repair_literal(phi__repairing *r) {
 }
 
 static bool phi__repair_key(phi__repairing *r) {
-    phi_str word;
     if (*r->at == '"' || *r->at == '\'') return phi__repair_string(r);
     if (*r->at >= '0' && *r->at <= '9') return false;
-    word = phi__repair_word(r);
+    phi_str word = phi__repair_word(r);
     if (word.len == 0) return false;
     r->faults |= PHI__REPAIR_KEYS;
     phi__buf_char(r->out, '"');
@@ -282,12 +278,11 @@ static bool phi__repair_any(phi__repairing *r) {
 
 PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, uint32_t *faults) {
     phi__repairing r = PHI_ZERO;
-    bool read;
     r.at = *at;
     r.end = end;
     r.out = out;
     r.faults = *faults;
-    read = phi__repair_any(&r) && !out->failed;
+    bool read = phi__repair_any(&r) && !out->failed;
     *at = r.at;
     *faults = r.faults;
     return read;
@@ -369,7 +364,6 @@ static bool phi__repair_rest(phi__buf *out, size_t from, phi_str rest, uint32_t 
 
 static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint32_t strings) {
     size_t from = out->len;
-    const char *at, *end;
     if (strings > PHI__REPAIR_STRINGS) return false;
     text = phi__repair_unfence(phi__str_trim(text), faults);
     if (phi__str_is(text, "null") || phi__str_is(text, "None")) {
@@ -381,8 +375,8 @@ static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint
     if (text.at[0] == '"' || text.at[0] == '\'')
         return phi__repair_inside(out, text, faults, strings);
     if (text.at[0] != '{') return false;
-    at = text.at;
-    end = text.at + text.len;
+    const char *at = text.at;
+    const char *end = text.at + text.len;
     return phi__repair_value(out, &at, end, faults) &&
            phi__repair_rest(out, from, phi__str(at, (size_t)(end - at)), faults) && !out->failed;
 }
@@ -424,10 +418,9 @@ static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
                                                         "the arguments were null"};
     phi__buf out, old = d->bytes;
     uint32_t faults = 0;
-    size_t i;
     phi__buf_init(&out, a->memory);
     if (phi__repair_object(&out, phi__buf_str(&d->bytes), &faults) && faults != 0) {
-        for (i = 0; i < PHI__REPAIR_BITS; i++)
+        for (size_t i = 0; i < PHI__REPAIR_BITS; i++)
             if ((faults >> i & 1) != 0) phi__repair_note(d, words[i]);
         d->bytes = out;
         d->rewrites++;
@@ -439,14 +432,13 @@ static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
 
 /* The list or object that a string holds as JSON; NULL: it holds none. */
 static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
-    const char *at, *end;
     uint32_t faults = 0;
     phi_json *node = NULL;
     phi__buf out;
     text = phi__str_trim(text);
     if (text.len == 0 || (text.at[0] != '{' && text.at[0] != '[')) return NULL;
-    at = text.at;
-    end = text.at + text.len;
+    const char *at = text.at;
+    const char *end = text.at + text.len;
     phi__buf_init(&out, a->memory);
     if (phi__repair_value(&out, &at, end, &faults) && at == end &&
         phi_json_parse(&a->scratch, phi__buf_str(&out), 0, &node, NULL) == PHI_NO_MEMORY)
@@ -465,12 +457,11 @@ static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_jso
         phi_str type = phi_json_str(phi_json_get(property, "type"), "");
         const phi_json *value = NULL, *member;
         phi_json_iter members = phi_json_each(arguments);
-        phi_json *unpacked;
         if (!phi__str_is(type, "array") && !phi__str_is(type, "object")) continue;
         while ((member = phi_json_next(&members)) != NULL)
             if (phi_str_equal(members.key, it.key)) value = member;
         if (!phi_json_is(value, PHI_JSON_STRING)) continue;
-        unpacked = phi__repair_unpacked(a, phi_json_str(value, ""));
+        phi_json *unpacked = phi__repair_unpacked(a, phi_json_str(value, ""));
         if (unpacked == NULL || !phi__str_is(type, phi__json_get_type_name(unpacked))) continue;
         if (phi__json_edit_set(&a->scratch, arguments, it.key, unpacked) != PHI_OK)
             a->no_memory = true;
@@ -483,13 +474,12 @@ static void phi__repair_members(phi__assembly *a, phi__draft *d) {
     size_t tool = phi__repair_tool_of(a->tools, a->tool_count, phi__buf_str(&d->name));
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi_json *schema = NULL, *arguments = NULL;
-    phi_status status;
     phi__buf out;
     if (tool == SIZE_MAX || a->tools[tool].schema.len == 0 ||
         phi__str_find(phi__buf_str(&d->bytes), 0, "\"") == SIZE_MAX)
         return;
     phi__buf_init(&out, a->memory);
-    status = phi_json_parse(&a->scratch, phi__buf_str(&d->bytes), 0, &arguments, NULL);
+    phi_status status = phi_json_parse(&a->scratch, phi__buf_str(&d->bytes), 0, &arguments, NULL);
     if (status == PHI_OK)
         status = phi_json_parse(&a->scratch, a->tools[tool].schema, 0, &schema, NULL);
     if (status == PHI_OK && phi_json_is(arguments, PHI_JSON_OBJECT) &&
@@ -509,9 +499,8 @@ static void phi__repair_members(phi__assembly *a, phi__draft *d) {
 }
 
 PHI__FN void phi__repair_calls(phi__assembly *a) {
-    size_t i;
     if ((a->quirks & PHI_QUIRK_REPAIR_CALLS) == 0) return;
-    for (i = 0; i < a->count && !a->no_memory; i++) {
+    for (size_t i = 0; i < a->count && !a->no_memory; i++) {
         phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_TOOL_CALL || d->incomplete) continue;
         phi__repair_name(a, d);

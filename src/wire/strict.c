@@ -117,8 +117,7 @@ static const phi__strict_word phi__strict_words_all[] = {
 };
 
 static const phi__strict_word *phi__strict_words_of(phi_str key) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_words_all); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__strict_words_all); i++)
         if (phi__str_is(key, phi__strict_words_all[i].name)) return &phi__strict_words_all[i];
     return NULL;
 }
@@ -131,8 +130,7 @@ static phi__strict_kind phi__strict_words_kind(phi_str key) {
 static bool phi__strict_words_format(phi__strict_form form, phi_str format) {
     static const char *const names[] = {"date-time", "time", "date", "duration", "email",
                                         "hostname",  "ipv4", "ipv6", "uuid"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(format, names[i])) return true;
     return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
 }
@@ -222,9 +220,9 @@ static void phi__strict_place(phi__strict *s, char c) {
 
 /* Goes one step down in the place; returns the former length, to restore it. */
 static size_t phi__strict_into(phi__strict *s, phi_str step) {
-    size_t was = s->place_len, i;
+    size_t was = s->place_len;
     phi__strict_place(s, '/');
-    for (i = 0; i < step.len; i++) {
+    for (size_t i = 0; i < step.len; i++) {
         char c = step.at[i];
         if (c == '~' || c == '/') {
             phi__strict_place(s, '~');
@@ -296,8 +294,7 @@ static const char *const phi__strict_types[] = {"string", "number", "integer", "
                                                 "object", "array",  "null"};
 
 static unsigned phi__strict_type_bit(phi_str name) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_types); i++)
+    for (size_t i = 0; i < PHI__COUNT(phi__strict_types); i++)
         if (phi__str_is(name, phi__strict_types[i])) return 1u << i;
     return 0;
 }
@@ -328,19 +325,6 @@ static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
     return types;
 }
 
-static void phi__strict_put_types(phi__strict *s, unsigned types) {
-    size_t i;
-    bool many = (types & (types - 1)) != 0, first = true;
-    phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
-    for (i = 0; i < PHI__COUNT(phi__strict_types); i++) {
-        if ((types >> i & 1u) == 0) continue;
-        if (!first) phi__buf_char(s->out, ',');
-        first = false;
-        phi__json_write_str(s->out, phi_str_of(phi__strict_types[i]));
-    }
-    if (many) phi__buf_char(s->out, ']');
-}
-
 /* ---- parts of a schema ---- */
 
 static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable);
@@ -348,18 +332,6 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
 static void phi__strict_put_value(phi__strict *s, const phi_json *value) {
     if (phi__json_write(s->out, value, 0) == PHI_TOO_BIG)
         (void)phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
-}
-
-/* A keyword that the form does not have, at the end of the description: (minLength: 3, ...). */
-static void phi__strict_put_hint(phi__strict *s, phi_str key, const phi_json *value, bool first) {
-    phi__buf_text(s->out, first ? "(" : ", ");
-    phi__json_write_part(s->out, key);
-    phi__buf_text(s->out, ": ");
-    phi__buf_clear(&s->hint);
-    if (phi__json_write(&s->hint, value, 0) == PHI_TOO_BIG)
-        (void)phi__strict_no(s, key, "is nested too deeply");
-    if (s->hint.failed) s->out->failed = true;
-    phi__json_write_part(s->out, phi__buf_str(&s->hint));
 }
 
 static void phi__strict_put_description(phi__strict *s, const phi_json *schema) {
@@ -386,22 +358,22 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
             phi__buf_char(s->out, '"');
         } else if (!hints)
             phi__buf_char(s->out, ' ');
-        phi__strict_put_hint(s, it.key, it.at, !hints);
+        /* A keyword that the form does not have, at the end of the description: (minLength: 3,
+           ...). */
+        phi_str key = it.key;
+        const phi_json *value = it.at;
+        bool first = !hints;
+        phi__buf_text(s->out, first ? "(" : ", ");
+        phi__json_write_part(s->out, key);
+        phi__buf_text(s->out, ": ");
+        phi__buf_clear(&s->hint);
+        if (phi__json_write(&s->hint, value, 0) == PHI_TOO_BIG)
+            (void)phi__strict_no(s, key, "is nested too deeply");
+        if (s->hint.failed) s->out->failed = true;
+        phi__json_write_part(s->out, phi__buf_str(&s->hint));
         open = hints = true;
     }
     if (open) phi__buf_text(s->out, hints ? ")\"" : "\"");
-}
-
-/* The keywords that narrow and that the form has. */
-static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
-    const char *name;
-    size_t at = 0;
-    while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
-        const phi_json *value = phi_json_get(schema, name);
-        if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value)) continue;
-        phi__json_write_key(s->out, phi_str_of(name));
-        phi__strict_put_value(s, value);
-    }
 }
 
 static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nullable) {
@@ -472,7 +444,6 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
     const phi_json *more = phi_json_get(schema, "additionalProperties");
     const phi_json *rest = phi_json_get(schema, "unevaluatedProperties");
     phi_json_iter it = phi_json_each(properties);
-    size_t was;
     if (more != NULL && phi_json_bool(more, true)) {
         (void)phi__strict_no(s, PHI__LIT("additionalProperties"),
                              "has no strict form unless it is false");
@@ -490,7 +461,7 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
     phi__strict_check_required(s, required, properties);
     phi__json_write_key(s->out, PHI__LIT("properties"));
     phi__buf_char(s->out, '{');
-    was = phi__strict_into_text(s, "properties");
+    size_t was = phi__strict_into_text(s, "properties");
     while (!s->refused && phi_json_is(properties, PHI_JSON_OBJECT) && phi_json_next(&it) != NULL) {
         size_t here = phi__strict_into(s, it.key);
         phi__json_write_key(s->out, it.key);
@@ -506,37 +477,51 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
 
 static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
     const phi_json *items = phi_json_get(schema, "items");
-    size_t was;
     if (items == NULL) {
         (void)phi__strict_no(s, phi__str("", 0), "an array must say what its items are");
         return;
     }
     phi__json_write_key(s->out, PHI__LIT("items"));
-    was = phi__strict_into_text(s, "items");
+    size_t was = phi__strict_into_text(s, "items");
     phi__strict_put(s, items, false);
     s->place_len = was;
 }
 
 static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool nullable) {
     unsigned types = phi__strict_types_of(s, schema);
-    bool apart;
     if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
         (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
     if (s->refused) return;
     if (nullable) types |= PHI__STRICT_NULL;
     /* DeepSeek takes no list of types with one of these in it. */
-    apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
-            (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
+    bool apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
+                 (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
     if (apart) {
         phi__buf_text(s->out, "\"anyOf\":[{");
         types &= ~(unsigned)PHI__STRICT_NULL;
     }
-    phi__strict_put_types(s, types);
+    bool many = (types & (types - 1)) != 0, first = true;
+    phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
+    for (size_t i = 0; i < PHI__COUNT(phi__strict_types); i++) {
+        if ((types >> i & 1u) == 0) continue;
+        if (!first) phi__buf_char(s->out, ',');
+        first = false;
+        phi__json_write_str(s->out, phi_str_of(phi__strict_types[i]));
+    }
+    if (many) phi__buf_char(s->out, ']');
     phi__strict_put_description(s, schema);
     phi__strict_put_enum(s, schema, nullable);
     if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
     if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
-    phi__strict_put_kept(s, schema);
+    /* The keywords that narrow and that the form has. */
+    const char *name;
+    size_t at = 0;
+    while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
+        const phi_json *value = phi_json_get(schema, name);
+        if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value)) continue;
+        phi__json_write_key(s->out, phi_str_of(name));
+        phi__strict_put_value(s, value);
+    }
     if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
 }
 
@@ -547,10 +532,10 @@ static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool n
 static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
     static const char *const rooms[] = {"$defs", "definitions"};
     const phi_json *found = NULL;
-    size_t i, at = 0;
+    size_t at = 0;
     *number = 0;
     if (phi__str_is(ref, "#")) return s->root;
-    for (i = 0; i < PHI__COUNT(rooms); i++) {
+    for (size_t i = 0; i < PHI__COUNT(rooms); i++) {
         const phi_json *room = phi_json_get(s->root, rooms[i]);
         phi_json_iter it = phi_json_each(room);
         size_t skip = 3 + strlen(rooms[i]);
@@ -578,20 +563,6 @@ static void phi__strict_put_ref(phi__strict *s, const phi_json *ref) {
     phi__json_write_str(s->out, text);
 }
 
-static void phi__strict_put_alternatives(phi__strict *s, phi_str word, const phi_json *list) {
-    phi_json_iter it = phi_json_each(list);
-    size_t was = phi__strict_into(s, word), i = 0;
-    if (!phi_json_is(list, PHI_JSON_ARRAY) || it.left == 0)
-        (void)phi__strict_no(s, word, "must be an array that is not empty");
-    while (!s->refused && phi_json_next(&it) != NULL) {
-        size_t here = phi__strict_into_item(s, i);
-        if (i++ > 0) phi__buf_char(s->out, ',');
-        phi__strict_put(s, it.at, false);
-        s->place_len = here;
-    }
-    s->place_len = was;
-}
-
 static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_str word,
                                    const phi_json *choice, bool nullable) {
     bool ref = phi__str_is(word, "$ref");
@@ -609,8 +580,19 @@ static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_s
         phi__buf_char(s->out, '{');
         phi__strict_put_ref(s, choice);
         phi__buf_char(s->out, '}');
-    } else
-        phi__strict_put_alternatives(s, word, choice);
+    } else {
+        phi_json_iter it = phi_json_each(choice);
+        size_t was = phi__strict_into(s, word), i = 0;
+        if (!phi_json_is(choice, PHI_JSON_ARRAY) || it.left == 0)
+            (void)phi__strict_no(s, word, "must be an array that is not empty");
+        while (!s->refused && phi_json_next(&it) != NULL) {
+            size_t here = phi__strict_into_item(s, i);
+            if (i++ > 0) phi__buf_char(s->out, ',');
+            phi__strict_put(s, it.at, false);
+            s->place_len = here;
+        }
+        s->place_len = was;
+    }
     if (nullable) phi__buf_text(s->out, ",{\"type\":\"null\"}");
     phi__buf_char(s->out, ']');
 }
@@ -634,14 +616,13 @@ static void phi__strict_put_defs(phi__strict *s, const char *room) {
 }
 
 static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable) {
-    const phi_json *choice;
     phi_str word;
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) {
         (void)phi__strict_no(s, phi__str("", 0), "a strict schema must be an object");
         return;
     }
     if (!phi__strict_enter(s, schema)) return;
-    choice = phi__strict_look(s, schema, &word);
+    const phi_json *choice = phi__strict_look(s, schema, &word);
     phi__buf_char(s->out, '{');
     if (choice != NULL)
         phi__strict_put_choice(s, schema, word, choice, nullable);
@@ -692,14 +673,13 @@ static void phi__strict_visit_all(phi__strict *s, const char *word, const phi_js
 
 static void phi__strict_visit(phi__strict *s, const phi_json *schema) {
     const phi_json *items = phi_json_get(schema, "items"), *ref = phi_json_get(schema, "$ref");
-    size_t was;
     if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_enter(s, schema)) return;
     if (ref != NULL) phi__strict_visit_ref(s, ref);
     phi__strict_visit_all(s, "properties", phi_json_get(schema, "properties"));
     phi__strict_visit_all(s, "anyOf", phi_json_get(schema, "anyOf"));
     phi__strict_visit_all(s, "oneOf", phi_json_get(schema, "oneOf"));
     phi__strict_visit_all(s, "allOf", phi_json_get(schema, "allOf"));
-    was = phi__strict_into_text(s, "items");
+    size_t was = phi__strict_into_text(s, "items");
     if (items != NULL) phi__strict_visit(s, items);
     s->place_len = was;
     s->depth--;
@@ -725,11 +705,9 @@ static bool phi__strict_acyclic(phi__strict *s) {
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size) {
     phi_arena arena;
-    phi__strict s;
     phi_json *root = NULL;
     phi_parse_error error;
-    phi_status status;
-    memset(&s, 0, sizeof s);
+    phi__strict s = PHI_ZERO;
     phi_arena_init(&arena, out->memory, 0);
     phi__buf_init(&s.hint, out->memory);
     s.out = out;
@@ -738,7 +716,7 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     s.words = words;
     s.words_size = words_size;
     if (words_size > 0) words[0] = '\0';
-    status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &root, &error);
+    phi_status status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &root, &error);
     s.root = root;
     if (status == PHI_NO_MEMORY)
         out->failed = true;
@@ -863,11 +841,10 @@ static bool phi__strict_nulls_object_fits(phi__strict_nulls_walk *n, const phi_j
 static bool phi__strict_nulls_parts_fit(phi__strict_nulls_walk *n, const phi_json *schema,
                                         const phi_json *value) {
     const phi_json *items = phi_json_get(schema, "items"), *list = phi__strict_nulls_choice(schema);
-    phi_json_iter it;
     bool fits = true;
     if (phi_json_is(value, PHI_JSON_OBJECT) && !phi__strict_nulls_object_fits(n, schema, value))
         return false;
-    it = phi_json_each(value);
+    phi_json_iter it = phi_json_each(value);
     while (fits && items != NULL && phi_json_is(value, PHI_JSON_ARRAY) &&
            phi_json_next(&it) != NULL)
         fits = phi__strict_nulls_fits(n, items, it.at);
@@ -881,12 +858,11 @@ static bool phi__strict_nulls_parts_fit(phi__strict_nulls_walk *n, const phi_jso
 static bool phi__strict_nulls_fits(phi__strict_nulls_walk *n, const phi_json *schema,
                                    const phi_json *value) {
     const phi_json *ref = phi_json_get(schema, "$ref");
-    bool fits;
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) return phi_json_bool(schema, false);
     if (!phi__strict_nulls_enter(n, schema)) return false;
-    fits = phi__strict_nulls_type_fits(schema, value) &&
-           phi__strict_nulls_value_fits(n, schema, value) &&
-           phi__strict_nulls_parts_fit(n, schema, value);
+    bool fits = phi__strict_nulls_type_fits(schema, value) &&
+                phi__strict_nulls_value_fits(n, schema, value) &&
+                phi__strict_nulls_parts_fit(n, schema, value);
     if (fits && ref != NULL)
         fits = phi__strict_nulls_fits(n, phi__strict_nulls_target(n, ref), value);
     n->depth--;
@@ -906,11 +882,9 @@ static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_
     uint32_t left = value->len;
     if (!phi_json_is(properties, PHI_JSON_OBJECT)) return;
     for (; left > 0 && !n->spent; left--) {
-        phi_str name;
-        const phi_json *property;
         child = before->next;
-        name = phi__str(child->key, phi__json_key_len(child));
-        property = phi__json_get_n(properties, name);
+        phi_str name = phi__str(child->key, phi__json_key_len(child));
+        const phi_json *property = phi__json_get_n(properties, name);
         if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties))) return;
         if (phi_json_is(child, PHI_JSON_NULL) && property != NULL &&
             !phi__strict_nulls_required(n, schema, name) &&
@@ -930,12 +904,11 @@ static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_
 static void phi__strict_nulls_strip(phi__strict_nulls_walk *n, const phi_json *schema,
                                     phi_json *value) {
     const phi_json *ref = phi_json_get(schema, "$ref"), *items = phi_json_get(schema, "items");
-    phi_json_iter it;
     phi_json *item;
     if (!phi_json_is(value, PHI_JSON_OBJECT) && !phi_json_is(value, PHI_JSON_ARRAY)) return;
     if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_nulls_enter(n, schema)) return;
     if (phi_json_is(value, PHI_JSON_OBJECT)) phi__strict_nulls_strip_object(n, schema, value);
-    it = phi_json_each(value);
+    phi_json_iter it = phi_json_each(value);
     while (items != NULL && phi_json_is(value, PHI_JSON_ARRAY) &&
            (item = phi_json_next(&it)) != NULL)
         phi__strict_nulls_strip(n, items, item);
@@ -950,8 +923,7 @@ static void phi__strict_nulls_strip(phi__strict_nulls_walk *n, const phi_json *s
 }
 
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
-    phi__strict_nulls_walk n;
-    memset(&n, 0, sizeof n);
+    phi__strict_nulls_walk n = PHI_ZERO;
     n.root = schema;
     if (schema != NULL && value != NULL) phi__strict_nulls_strip(&n, schema, value);
     return n.removed;
@@ -986,7 +958,7 @@ static bool phi__strict_tools_make(const phi__tool_view *tool, const phi__codec 
     phi_str schema = tool->schema;
     char words[PHI__STRICT_WORDS];
     phi__buf buf;
-    bool made, kept;
+    bool made;
     phi__buf_init(&buf, arena->memory);
     memset(out, 0, sizeof *out);
     if (phi__render_blank(schema)) schema = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
@@ -995,7 +967,7 @@ static bool phi__strict_tools_make(const phi__tool_view *tool, const phi__codec 
         made = out->by(&buf, schema, words, sizeof words);
     } else
         made = by->schema(&buf, schema, form, words, sizeof words);
-    kept = true;
+    bool kept = true;
     /* it lives as long as the tool */
     if (made && phi_str_equal(phi__buf_str(&buf), schema))
         out->schema = schema;
@@ -1011,8 +983,7 @@ static bool phi__strict_tools_make(const phi__tool_view *tool, const phi__codec 
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena) {
     phi__strict_form form = phi__strict_tools_form_of(codec, model);
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         phi__tool_view *tool = &tools[i];
         if (!phi__strict_tools_wanted(tool, form)) continue;
         if (tool->adapted == NULL)
@@ -1030,8 +1001,7 @@ PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi_
                                              phi_memory *scratch, char *words, size_t words_size) {
     phi__strict_form form = phi__strict_tools_form_of(codec, spec->model);
     phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < spec->tool_count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < spec->tool_count && status == PHI_OK; i++) {
         const phi__tool_view *tool = &spec->tools[i];
         struct phi__adapted made;
         phi_arena arena;

@@ -58,14 +58,13 @@ static phi_message *phi__translate_copy(phi__translation *t, const phi_message *
 
 static void phi__translate_missing(phi__translation *t, const phi_content *call) {
     phi_content *content;
-    phi_message result, *copy;
-    memset(&result, 0, sizeof result);
+    phi_message result = PHI_ZERO;
     result.role = PHI_ROLE_TOOL_RESULT;
     result.is_error = true;
     result.content_count = 1;
     result.tool_call_id = call->id;
     result.tool_name = call->name;
-    copy = phi__translate_copy(t, &result, &content);
+    phi_message *copy = phi__translate_copy(t, &result, &content);
     if (copy == NULL) return;
     memset(content, 0, sizeof *content);
     content->kind = PHI_CONTENT_TEXT;
@@ -75,8 +74,7 @@ static void phi__translate_missing(phi__translation *t, const phi_content *call)
 }
 
 static void phi__translate_close_calls(phi__translation *t) {
-    size_t i;
-    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++)
+    for (size_t i = 0; t->calls != NULL && i < t->calls->content_count; i++)
         if (phi__translate_is_call(&t->calls->content[i]) && !t->answered[i])
             phi__translate_missing(t, &t->calls->content[i]);
     t->calls = NULL;
@@ -92,8 +90,7 @@ static void phi__translate_open_calls(phi__translation *t, const phi_message *m)
 }
 
 static bool phi__translate_answers(phi__translation *t, const phi_message *result) {
-    size_t i;
-    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++) {
+    for (size_t i = 0; t->calls != NULL && i < t->calls->content_count; i++) {
         const phi_content *c = &t->calls->content[i];
         if (t->answered[i] || !phi__translate_is_call(c) ||
             !phi_str_equal(c->id, result->tool_call_id))
@@ -124,13 +121,12 @@ static bool phi__translate_is_words(const phi_message *m) {
 /* Without the opaque blocks of other protocols. */
 static const phi_message *phi__translate_opaque(phi__translation *t, const phi_message *m) {
     phi_content *content;
-    phi_message *copy;
     size_t i = 0, n = 0;
     while (i < m->content_count && (m->content[i].kind != PHI_CONTENT_OPAQUE ||
                                     phi__translate_is_protocol(t, m->content[i].protocol)))
         i++;
     if (i == m->content_count) return m;
-    copy = phi__translate_copy(t, m, &content);
+    phi_message *copy = phi__translate_copy(t, m, &content);
     for (i = 0; copy != NULL && i < m->content_count; i++)
         if (m->content[i].kind != PHI_CONTENT_OPAQUE ||
             phi__translate_is_protocol(t, m->content[i].protocol))
@@ -150,11 +146,10 @@ static bool phi__translate_omits(const phi__translation *t, const phi_content *c
 /* One line of text for those of one kind in a row. */
 static const phi_message *phi__translate_media(phi__translation *t, const phi_message *m) {
     phi_content *content;
-    phi_message *copy;
     size_t i = 0, n = 0;
     while (i < m->content_count && !phi__translate_omits(t, &m->content[i])) i++;
     if (i == m->content_count) return m;
-    copy = phi__translate_copy(t, m, &content);
+    phi_message *copy = phi__translate_copy(t, m, &content);
     for (i = 0; copy != NULL && i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (!phi__translate_omits(t, c))
@@ -179,7 +174,6 @@ static const phi_message *phi__translate_said(phi__translation *t, const phi_mes
 static void phi__translate_result(phi__translation *t, const phi_message *m) {
     phi_str id = m->tool_call_id;
     phi_content *content;
-    phi_message *copy;
     if (!phi__translate_answers(t, m)) return;
     m = phi__translate_said(t, m);
     if (m == NULL || !phi__translate_id(t, &id)) {
@@ -187,7 +181,7 @@ static void phi__translate_result(phi__translation *t, const phi_message *m) {
         return;
     }
     if (id.at != m->tool_call_id.at) {
-        copy = phi__translate_copy(t, m, &content);
+        phi_message *copy = phi__translate_copy(t, m, &content);
         if (copy == NULL) return;
         if (m->content_count > 0) memcpy(content, m->content, m->content_count * sizeof *content);
         copy->tool_call_id = id;
@@ -235,8 +229,7 @@ static bool phi__translate_same_block(const phi_content *a, const phi_content *b
 
 /* Texts that every target takes as they are. */
 static bool phi__translate_is_plain(const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
+    for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind != PHI_CONTENT_TEXT ||
             c->signature.len + c->replay.len + c->citations.len > 0 || phi__render_blank(c->text))
@@ -246,18 +239,17 @@ static bool phi__translate_is_plain(const phi_message *m) {
 }
 
 static void phi__translate_answer(phi__translation *t, const phi_message *m) {
-    bool own, same = true;
+    bool same = true;
     phi_arena_mark mark = phi_arena_save(t->arena);
     phi_content *content;
-    phi_message *copy;
-    size_t i, n = 0;
+    size_t n = 0;
     if (phi__translate_is_plain(m)) {
         phi__translate_put(t, m);
         return;
     }
-    own = phi__translate_is_own(t, m);
-    copy = phi__translate_copy(t, m, &content);
-    for (i = 0; copy != NULL && i < m->content_count; i++) {
+    bool own = phi__translate_is_own(t, m);
+    phi_message *copy = phi__translate_copy(t, m, &content);
+    for (size_t i = 0; copy != NULL && i < m->content_count; i++) {
         if (!phi__translate_block(t, m, &m->content[i], own, &content[n])) continue;
         same = same && n == i && phi__translate_same_block(&m->content[i], &content[n]);
         n++;
@@ -283,25 +275,14 @@ static void phi__translate_message(phi__translation *t, const phi_message *m) {
         phi__translate_put(t, phi__translate_said(t, m));
 }
 
-/* Messages at most: each, and one for each call of an answer. */
-static size_t phi__translate_most(const phi_message *const *messages, size_t count) {
-    size_t n = count, i, b;
-    for (i = 0; i < count; i++)
-        for (b = 0; messages[i]->role == PHI_ROLE_ASSISTANT && b < messages[i]->content_count; b++)
-            n = phi__add(n, messages[i]->content[b].kind == PHI_CONTENT_TOOL_CALL);
-    return n;
-}
-
 /* ---- for the loop ---- */
 
 PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
                                   const phi_message *const *messages, size_t count,
                                   phi_arena *arena, const phi_message *const **out,
                                   size_t *out_count) {
-    phi__translation t;
     phi_model filled = *target;
-    size_t i;
-    memset(&t, 0, sizeof t);
+    phi__translation t = PHI_ZERO;
     t.codec = codec;
     t.target = &filled;
     t.arena = arena;
@@ -310,11 +291,16 @@ PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *targ
     filled.provider = t.provider;
     if (codec != NULL)
         phi__codec_origins_of(codec, phi_str_of(target->id), phi_str_of(t.provider), t.origins);
-    t.cap = phi__translate_most(messages, count);
+    /* Messages at most: each, and one for each call of an answer. */
+    size_t n = count, b;
+    for (size_t i = 0; i < count; i++)
+        for (b = 0; messages[i]->role == PHI_ROLE_ASSISTANT && b < messages[i]->content_count; b++)
+            n = phi__add(n, messages[i]->content[b].kind == PHI_CONTENT_TOOL_CALL);
+    t.cap = n;
     t.out =
         (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(t.cap, 1), sizeof *t.out));
     if (t.out == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < count && !t.failed; i++) phi__translate_message(&t, messages[i]);
+    for (size_t i = 0; i < count && !t.failed; i++) phi__translate_message(&t, messages[i]);
     phi__translate_close_calls(&t);
     if (t.failed) return PHI_NO_MEMORY;
     *out = t.out;
